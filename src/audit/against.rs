@@ -1,9 +1,9 @@
 //! Checks that every released row follows from the source.
 //!
-//! Take the columns that are released unchanged, and the quasi-identifiers whose hierarchy and
-//! level are known. In these columns every released row must be a row of the generalized source,
-//! and no row may occur more often in the release than in the source. A duplicated file, a changed
-//! value and an invented row all violate that.
+//! The check compares the columns that are released unchanged, and the quasi-identifiers whose
+//! hierarchy and level are known. In these columns, every released row must be a row of the
+//! generalized source, and no row may occur more often in the release than in the source. A
+//! duplicated file, a changed value and an invented row all break this rule.
 
 use super::check::none_of;
 use super::claim::Claim;
@@ -28,9 +28,10 @@ pub(super) struct Unchanged {
     pub(super) of_source: String,
 }
 
-/// Returns the columns that are released unchanged: those that the manifest names, or else the
-/// sensitive attributes of the claim that are not randomized. Notes in `found` which of them cannot
-/// be compared with the source.
+/// Returns the columns that are released unchanged and can be compared with the source. The
+/// manifest names the unchanged columns. Without a manifest, these are the sensitive attributes of
+/// the claim that are not randomized. Notes in `found` the unchanged columns that cannot be
+/// compared.
 pub(super) async fn unchanged(
     session: &SessionContext,
     claim: &Claim,
@@ -50,7 +51,7 @@ pub(super) async fn unchanged(
 }
 
 /// Checks that the source contains every value released in a permuted column, at least as often as
-/// the release does. The suppressed rows that a release keeps have no value there.
+/// the release does. Suppressed rows that a release keeps have no value in a permuted column.
 pub(super) async fn check_permuted(
     session: &SessionContext,
     claim: &Claim,

@@ -1,5 +1,5 @@
-//! Checks that each batch of a release that grew satisfies the models as a table of its own. A
-//! reader who had the release before a batch knows which rows the batch added.
+//! Checks that each batch of a release that grew satisfies the models as a separate table. A reader
+//! who had the release before a batch can identify the rows that the batch added.
 
 use super::check::none_of;
 use super::evidence::Evidence;
@@ -14,8 +14,8 @@ use datafusion::prelude::{ParquetReadOptions, SessionContext};
 const BATCH: &str = "batch";
 
 /// Counts, for each promise, the batches that do not satisfy the promise on their own. A
-/// distribution is compared with that of the batch's own rows. Returns an empty vector for a
-/// release that did not grow. Adds a gap to `found` if the batches cannot be checked.
+/// distribution is compared with the distribution of the batch's own rows. Returns an empty vector
+/// for a release that did not grow. Adds a gap to `found` if the batches cannot be checked.
 pub(super) async fn check(
     session: &SessionContext,
     released: &ReleasedTable,

@@ -34,7 +34,7 @@ pub(super) fn figures(manifest: &Manifest, budget: &Budget, smallest: Option<u64
 }
 
 /// Checks that each of `constraints` allows the budget that a release with a manifest has spent.
-/// Also returns what cannot be checked.
+/// Also describes the properties that cannot be checked.
 pub(super) fn check(constraints: &[Constraint], manifest: Option<&Manifest>) -> (Vec<Check>, Vec<String>) {
     let spent = manifest.and_then(|m| m.differential_privacy.as_ref());
     let mut checks = vec![];
@@ -63,8 +63,8 @@ pub(super) fn check(constraints: &[Constraint], manifest: Option<&Manifest>) -> 
 mod tests {
     use super::*;
 
-    /// A budget of 17 digits is read from a manifest exactly as it was written. A neighbouring
-    /// number would be more than was allowed, or less.
+    /// Tests that a budget of 17 digits is read from a manifest exactly as it was written. A
+    /// neighbouring number would be more or less than the allowed budget.
     #[test]
     fn a_budget_is_read_as_it_was_written() {
         let budgets = (0..500).map(|i| 0.3 + f64::from(i) / 777.0);

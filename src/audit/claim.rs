@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub(crate) struct Claim {
     /// The number of files read, if there is no manifest.
     pub(crate) files_read: Option<u64>,
-    /// The rows to check.
+    /// The rows to check: a release, or any other table.
     pub(crate) rows: DataFrame,
     /// The columns whose values are folder names.
     pub(crate) folders: Vec<String>,
@@ -23,7 +23,7 @@ pub(crate) struct Claim {
     pub(crate) quasi_identifiers: Vec<QuasiIdentifier>,
     /// The quasi-identifiers whose hierarchy the statement names.
     pub(crate) generalized: Vec<String>,
-    /// The sensitive attributes.
+    /// The sensitive attributes that the statement names.
     pub(crate) sensitive: Vec<ClaimedAttribute>,
     /// The column whose distinct values are counted in each class.
     pub(crate) entity: Option<String>,
@@ -45,9 +45,9 @@ pub(crate) struct Claim {
 pub(crate) struct ClaimedAttribute {
     /// The column of the attribute.
     pub(crate) column: String,
-    /// The name of the attribute's hierarchy.
+    /// The name of the attribute's hierarchy, if the statement names it.
     pub(crate) hierarchy: Option<String>,
-    /// Whether the column was permuted.
+    /// Whether the statement declares the column as permuted (RANDOMIZED).
     pub(crate) randomized: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Collects the hierarchy and levels of every quasi-identifier: those that the statement names, and
-//! those that the manifest adds.
+//! Collects the hierarchy and levels of every quasi-identifier that the statement names or the
+//! manifest adds.
 
 use super::claim::Claim;
 use super::known::Known;
@@ -19,7 +19,8 @@ struct Named {
 }
 
 /// Returns the hierarchy and levels of every quasi-identifier, from the statement and the manifest.
-/// Adds a check to `found` where both name a hierarchy, and notes what cannot be checked.
+/// Adds a check to `found` where both name a hierarchy, and notes the labels that cannot be
+/// checked.
 pub(super) fn known(claim: &Claim, found: &mut Verification) -> Result<Vec<Known>> {
     let manifest = claim.evidence.as_ref().map(|e| &e.manifest);
     let of_manifest = manifest
@@ -28,7 +29,7 @@ pub(super) fn known(claim: &Claim, found: &mut Verification) -> Result<Vec<Known
     let mut known = vec![];
     for named in named(claim, &of_manifest) {
         let column = named.column.as_str();
-        // The levels of the statement take precedence over those of the manifest.
+        // The levels of the statement take precedence over the levels of the manifest.
         let levels = named.levels.or_else(|| {
             // Batches of a release that grew may have other levels.
             manifest.and_then(|m| m.levels_of(column))
@@ -89,8 +90,8 @@ fn named(claim: &Claim, of_manifest: &[String]) -> Vec<Named> {
 }
 
 /// Returns the hierarchy that the manifest names for a column: the session's hierarchy of that
-/// name, or else the one that the manifest defines. Returns `None` if neither is the hierarchy of
-/// the release.
+/// name, or else the hierarchy that the manifest defines. Returns `None` if neither is the
+/// hierarchy of the release.
 fn hierarchy_of(
     claim: &Claim,
     manifest: &Manifest,
@@ -112,7 +113,8 @@ fn hierarchy_of(
     let Some(name) = manifest.hierarchy_of(column).map(|h| &h.name) else {
         return unknown(format!("{MANIFEST} names no hierarchy"));
     };
-    // A partition has labels at any level, and the hierarchy alone determines what they cover.
+    // A partition has labels at any level, and the hierarchy alone determines the values they
+    // cover.
     if levels.is_none() && manifest.partition.is_none() {
         return unknown(format!("{MANIFEST} has no level"));
     }

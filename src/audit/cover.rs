@@ -50,8 +50,8 @@ enum Proof {
     Points(Points),
 }
 
-/// Counts the released rows that cannot be matched. Also returns what could not be checked, for
-/// each column whose labels cannot be read.
+/// Counts the released rows that cannot be matched. Also describes each column whose labels cannot
+/// be read.
 pub(super) async fn check(
     session: &SessionContext,
     released: &ReleasedTable,
@@ -364,7 +364,8 @@ struct Covering<'a> {
     held: usize,
 }
 
-/// The largest number of words of bit sets that are cached; beyond it, the cache is cleared.
+/// The largest number of words of bit sets that are cached. If more words are cached, the cache is
+/// cleared.
 const HELD: usize = 1 << 25;
 
 impl<'a> Covering<'a> {

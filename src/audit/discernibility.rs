@@ -1,5 +1,5 @@
-//! Checks the discernibility in a manifest. It is the only metric that follows from what VERIFY
-//! counts anyway.
+//! Checks the discernibility in a manifest. It is the only metric that follows from the counts of
+//! VERIFY.
 //!
 //! The metric dm is the sum of f^2 over the kept classes, plus f times the number of rows read over
 //! the suppressed classes, where f is the size of a class. A forger who raises both the rows read
@@ -11,8 +11,8 @@ use crate::recount::ReleasedTable;
 use datafusion::prelude::SessionContext;
 
 /// Checks the discernibility in a manifest by the sizes of the released classes. Returns `None` if
-/// the manifest has no discernibility, or if the metric counts classes that the files do not show:
-/// classes of items, of guarding nodes, or of several batches.
+/// the manifest has no discernibility, or if the files do not show the classes that the metric
+/// counts, because of sets of items, personal limits, or several batches.
 pub(super) async fn check(
     manifest: &Manifest,
     session: &SessionContext,

@@ -12,7 +12,7 @@ use datafusion::functions::core::expr_fn::coalesce;
 use datafusion::logical_expr::{ident, lit};
 use datafusion::prelude::SessionContext;
 
-/// What the empty fields of the sensitive columns mean.
+/// The meaning of the empty fields of the sensitive columns.
 #[derive(Debug, Default)]
 pub(super) struct Empty {
     /// The columns whose empty fields are empty texts, now also in the session's table.
@@ -22,8 +22,8 @@ pub(super) struct Empty {
 }
 
 impl Empty {
-    /// Finds out what the empty fields of the columns `of_csv` mean. The source decides if it is
-    /// given and has only empty texts or only NULLs. If it has only empty texts, the release's
+    /// Determines the meaning of the empty fields of the columns `of_csv`. The source decides if it
+    /// is given and has only empty texts or only NULLs. If it has only empty texts, the release's
     /// table in the session gets empty texts, too.
     pub(super) async fn of(session: &SessionContext, released: &ReleasedTable, of_csv: &[String]) -> Result<Self> {
         let mut empty = Self::default();
@@ -69,7 +69,7 @@ impl Empty {
 }
 
 /// Returns the columns among `of_csv` in which a table has both the empty text and NULL. Classes
-/// that differ only in this cannot be distinguished.
+/// that differ only by these two values cannot be distinguished.
 pub(super) async fn mixed(
     session: &SessionContext,
     table: &str,

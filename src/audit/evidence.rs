@@ -1,8 +1,8 @@
 //! Compares the manifest of a release with its files.
 //!
 //! Some entries of the manifest are about the source: levels that no hierarchy of the session
-//! confirms, row counts, metrics. These are checked with AGAINST or not at all;
-//! [`Evidence::unchecked`] names those that are not.
+//! confirms, row counts, metrics. These entries are checked with AGAINST or not at all.
+//! [`Evidence::unchecked`] names the unchecked entries.
 
 use super::budget;
 use super::check::{none_of, says};
@@ -26,7 +26,7 @@ use std::path::PathBuf;
 /// The released columns according to the statement in a manifest.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stated {
-    /// The role of each column, by name.
+    /// The role of each released column, by the name of the column.
     pub(crate) roles: HashMap<String, Role>,
     /// The columns that were permuted.
     pub(crate) randomized: HashSet<String>,
@@ -36,11 +36,11 @@ pub(crate) struct Stated {
     pub(crate) following: Vec<String>,
     /// The lowest level that LEVELS allows, by column.
     pub(crate) lowest: HashMap<String, u8>,
-    /// The most rows that may be suppressed.
+    /// The maximum number of rows that may be suppressed.
     pub(crate) limit: Option<SuppressionLimit>,
 }
 
-/// Where a release is.
+/// The location of a release.
 #[derive(Debug, Clone)]
 pub(crate) enum Place {
     /// In a local folder.
@@ -49,7 +49,7 @@ pub(crate) enum Place {
     Store(Box<Release>),
 }
 
-/// The manifest of the release to check.
+/// The manifest of the release to check, with the facts that its statement states.
 pub(crate) struct Evidence {
     place: Place,
     pub(super) manifest: Manifest,
@@ -152,7 +152,8 @@ impl Evidence {
         Ok(Some(batches))
     }
 
-    /// Returns the columns that are released unchanged.
+    /// Returns the columns that are released unchanged: kept, sensitive and class columns without a
+    /// permutation, a mask or a personal limit.
     pub(super) fn unchanged(&self) -> Vec<String> {
         let generalized = self.manifest.personal.as_ref().map(|p| &p.column);
         let (permuted, masked) = (self.permuted(), self.manifest.masked());
@@ -230,7 +231,7 @@ impl Evidence {
     }
 
     /// Checks that no more rows are suppressed than the statement allows. A release that grew is
-    /// not checked, because each of its batches had a limit of its own.
+    /// not checked, because each of its batches had its own limit.
     fn suppressed(&self) -> Option<Check> {
         let limit = self.stated.as_ref()?.limit.filter(|_| !self.grew())?;
         let (read, suppressed) = (self.manifest.rows_in?, self.manifest.rows_suppressed?);
@@ -243,7 +244,7 @@ impl Evidence {
         })
     }
 
-    /// Checks the number of starred rows.
+    /// Checks that the table has at least as many starred rows as the manifest states.
     async fn starred(&self, session: &SessionContext, released: &ReleasedTable) -> Result<Check> {
         let starred = format!(
             "SELECT count(*) FROM {} WHERE {}",
@@ -280,7 +281,7 @@ impl Evidence {
         let there: HashSet<&str> = columns.iter().copied().collect();
         let named: HashMap<&str, Role> = manifest.columns.iter().map(|c| (c.name.as_str(), c.role)).collect();
         let stated = self.stated.as_ref().map(|s| &s.roles);
-        // A statement does not say which columns contain lists.
+        // A statement does not show which columns contain lists.
         let role_in_statement = |role: Role| match role {
             Role::ItemSet => Role::QuasiIdentifier,
             other => other,
@@ -321,7 +322,7 @@ impl Evidence {
         ]
     }
 
-    /// Counts the quasi-identifiers without a level and the other columns with one. A local
+    /// Counts the quasi-identifiers without a level and the other columns with a level. A local
     /// recoding has no levels.
     fn other_levels(&self) -> u64 {
         let manifest = &self.manifest;
@@ -333,7 +334,7 @@ impl Evidence {
         of_columns.symmetric_difference(&there).count() as u64
     }
 
-    /// Returns what cannot be checked with the data at hand.
+    /// Describes the entries that cannot be checked with the given data.
     pub(super) fn unchecked(&self, is_against: bool) -> Vec<String> {
         let mut unchecked = vec![];
         if !is_against {

@@ -1,8 +1,9 @@
 //! Checks the folder of a release: files that the manifest does not name, and content of files
 //! besides rows.
 //!
-//! A name in the manifest is looked up among the files that exist, and never followed: a manifest
-//! that names `../other` or a link cannot make the check read anything outside its folder.
+//! The check only looks for a name in the manifest among the files that exist, and never follows
+//! the name. A manifest that names `../other` or a link cannot make the check read a file outside
+//! its folder.
 
 use super::check::{none_of, says};
 use crate::error::{Error, Result};
@@ -16,7 +17,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// The content of a folder.
+/// The content of a folder and all its subfolders.
 #[derive(Default)]
 pub(super) struct Contents {
     /// The paths of the files, relative to the folder.
@@ -102,7 +103,7 @@ fn is_named(name: &str, manifest: &Manifest) -> bool {
     is_output || name == MANIFEST || manifest.report.as_deref() == Some(name)
 }
 
-/// What was found in the files of a release.
+/// The counts of the files of a release by the results of their checks.
 #[derive(Default, Clone, Copy)]
 struct Found {
     /// The number of files that match the manifest.
@@ -153,7 +154,7 @@ fn has_only_rows(file: File, name: &str, manifest: &Manifest) -> bool {
     is_plain_parquet(file, manifest).unwrap_or(false)
 }
 
-/// Returns true if a Parquet file contains only rows, and if its footer is the one that the
+/// Returns true if a Parquet file contains only rows, and if its footer is the footer that the
 /// manifest describes for every file; `None` if the file cannot be read.
 fn is_plain_parquet(mut file: File, manifest: &Manifest) -> Option<bool> {
     let bytes = file.seek(SeekFrom::End(-8)).ok()? + 8;

@@ -1,15 +1,15 @@
 //! The largest number of rows of a release that can be matched with rows of its source, each row
 //! used at most once.
 //!
-//! A maximum flow in a bipartite network, by Dinic's algorithm.
+//! This module computes a maximum flow in a bipartite network by Dinic's algorithm.
 //!
 //! Dinic, Algorithm for solution of a problem of maximum flow in networks with power estimation,
 //! 1970.
 
 use std::collections::VecDeque;
 
-/// Returns the maximum flow from `supplies` to `demands` over `edges`, each a pair of indices into
-/// the two.
+/// Returns the maximum flow from `supplies` to `demands` over `edges`. An edge is a pair of an
+/// index into `supplies` and an index into `demands`.
 pub(super) fn matched(supplies: &[u64], demands: &[u64], edges: &[(u32, u32)]) -> u64 {
     let mut network = Network::new(supplies, demands, edges);
     let mut flow = 0;
@@ -20,7 +20,7 @@ pub(super) fn matched(supplies: &[u64], demands: &[u64], edges: &[(u32, u32)]) -
 }
 
 struct Network {
-    /// The edges of each node.
+    /// The numbers of the edges that leave each node.
     out: Vec<Vec<u32>>,
     /// The target of each edge and its remaining capacity. The numbers of an edge and its reverse
     /// differ in the last bit.
@@ -127,16 +127,17 @@ mod tests {
 
     #[test]
     fn a_row_is_not_taken_twice() {
-        // Both tuples cover the first combination, and only the first tuple covers the second
-        // combination.
+        // Both suppliers reach the first demand, and only the first supplier reaches the second
+        // demand.
         assert_eq!(matched(&[2, 1], &[1, 2], &[(0, 0), (0, 1), (1, 0)]), 3);
         assert_eq!(matched(&[1, 1], &[1, 5], &[(0, 0), (1, 0)]), 1);
         assert_eq!(matched(&[], &[3], &[]), 0);
     }
 
     proptest! {
-        /// The maximum flow is the minimum cut (Ford and Fulkerson): the minimum over all sets of
-        /// suppliers of the supply outside the set plus the demand that the set can reach.
+        /// Tests that the maximum flow is the minimum cut (Ford and Fulkerson): the minimum over
+        /// all sets of suppliers of the supply outside the set plus the demand that the set can
+        /// reach.
         #[test]
         fn the_flow_is_the_least_cut(
             supplies in prop::collection::vec(0u64..6, 0..6),

@@ -24,7 +24,7 @@ pub(super) struct Known {
     pub(super) codes: Option<Codes>,
     /// The lowest and highest level of its labels.
     pub(super) levels: Option<(u8, u8)>,
-    /// The form of its labels.
+    /// The form of its labels, such as TEXT or BOUNDS.
     pub(super) form: LabelForm,
     /// Whether the values are folder names.
     pub(super) is_folder: bool,
@@ -45,8 +45,8 @@ impl Known {
             && high > hierarchy.height()
         {
             return Err(Error::usage(format!(
-                "column {column}: hierarchy {} has the levels 0 to {}, not {high}; VERIFY needs the one that the column \
-                 was released with",
+                "column {column}: hierarchy {} has the levels 0 to {}, not {high}; VERIFY needs the hierarchy that the \
+                 column was released with",
                 hierarchy.name(),
                 hierarchy.height()
             )));
@@ -107,7 +107,7 @@ pub(super) async fn generalized(session: &SessionContext, table: &str, columns: 
     ))
 }
 
-/// The label of a column as SQL.
+/// The SQL of the label that a row would have in the release.
 pub(super) struct Labelled {
     /// The label of a row, in a query that calls the table `r`.
     pub(super) expression: String,
@@ -115,7 +115,7 @@ pub(super) struct Labelled {
     pub(super) join: String,
 }
 
-/// Returns the labels of a population. People with a value that the hierarchy does not know get a
+/// Returns the labels of a population. People with a value that the hierarchy does not map get a
 /// label that no released row has, because ON UNMAPPED SUPPRESS leaves them out of every class.
 fn apart(labels: &ArrayRef, lookup: &Lookup, known: &Known) -> Result<ArrayRef> {
     if lookup.unmapped_values() == 0 {

@@ -3,7 +3,7 @@
 //! hierarchy allow (TOP CODE, BOTTOM CODE).
 //!
 //! - A hierarchy that lists its values lists its labels too, and any other text is foreign.
-//! - With AGAINST, the labels are those of the source's values.
+//! - With AGAINST, the labels are the labels of the source's values.
 //! - Without a source, a rule determines which texts are labels at a level: `20-24` is a label of
 //!   intervals of 5 and of no others. A text that the rule cannot decide is not checked: `12` is a
 //!   label of `PREFIX (3)` only if some code is that short. A rule that does not describe its
@@ -36,7 +36,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// Returns one check for every quasi-identifier whose level is known and above 0, and whose labels
-/// are texts. Notes in `found` which of them only the source can decide.
+/// are texts. Notes in `found` the checks that only the source can decide.
 pub(super) async fn check(
     session: &SessionContext,
     released: &ReleasedTable,
@@ -81,8 +81,8 @@ pub(super) async fn check(
             }
             None => continue,
         };
-        // A folder counts as one row, because a raw folder name reveals the value however few rows
-        // the folder has.
+        // A folder counts as one row, because a raw folder name reveals the value for any number of
+        // rows in the folder.
         let rows = rows.iter().map(|n| if known.is_folder { 1 } else { *n });
         let told: Vec<(u64, Option<bool>)> = rows.zip(is_label).collect();
         let count = |answer| told.iter().filter(|(_, told)| *told == answer).map(|(n, _)| n).sum();
@@ -181,8 +181,8 @@ fn of_levels(
         None => hierarchy.rule().accepts(&DataType::Utf8).is_ok(),
     };
     let null = low < hierarchy.height() && (hierarchy.on_null() == OnNull::Value || is_csv && may_be_empty);
-    // Suppressed rows are excluded already, so any other label of the top is accepted only for a
-    // reason.
+    // Suppressed rows are excluded already. Any other top label is accepted only if the top level
+    // is allowed, or if NULL or unmapped values get the top label.
     let top =
         high == hierarchy.height() || hierarchy.on_null() == OnNull::Top || hierarchy.on_unmapped() == OnUnmapped::Top;
     let below_top = low..=high.min(hierarchy.height() - 1);
@@ -270,7 +270,7 @@ fn unchanged(hierarchy: &Hierarchy, level: u8, texts: &ArrayRef) -> Result<Vec<b
     let types = [
         DataType::Utf8,
         DataType::Int64,
-        // Whole numbers beyond 64 bits.
+        // Decimals are tried for whole numbers beyond 64 bits.
         DataType::Decimal128(38, 0),
         DataType::Float64,
         DataType::Date32,

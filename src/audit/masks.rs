@@ -1,5 +1,5 @@
-//! Checks that the values of masked columns have the form of their mask. Whether they are the masks
-//! of the source's values is not checked, because that requires the secret.
+//! Checks that the values of masked columns have the form of their mask. The values are not
+//! compared with the masks of the source's values, because the comparison requires the secret.
 
 use super::check::none_of;
 use super::claim::Claim;

@@ -1,5 +1,5 @@
-//! The auditor: recounts promises on any table, released by anonsql or not, and finds what else a
-//! release reveals.
+//! The auditor: recounts promises on any table, released by anonsql or not, and finds other
+//! information that a release reveals.
 //!
 //! Every row of the result is one check:
 //! - every privacy model, recounted on the rows; NULL is a value like any other, and suppressed
@@ -19,7 +19,7 @@
 //!   order ([`order`]).
 //!
 //! Two releases of one table are compared with each other ([`beside`]): their promises are
-//! recounted on what they reveal together.
+//! recounted on the classes that both releases form together.
 //!
 //! Entries of a release that cannot be confirmed (no manifest, no source, a hierarchy that is not
 //! the release's) are listed too, and do not count as failures.

@@ -1,5 +1,5 @@
-//! Checks that rows are not left in the order of their source. Someone with the source could
-//! otherwise tell whose row each one is.
+//! Checks that rows are not left in the order of their source. Otherwise, a reader who has the
+//! source could link each released row to its source row.
 //!
 //! The order counts as kept if and only if the released rows, in the columns that both have
 //! unchanged, are a subsequence of the source's rows in stored order, and neither of two harmless
@@ -96,8 +96,8 @@ async fn is_evidence(session: &SessionContext, released: &str, whole: &str) -> R
 }
 
 /// Returns true if the released rows of each class are contiguous in a partition, and ascend in all
-/// columns or in those that are compared. A column that is permuted or masked need not ascend with
-/// the others.
+/// columns or in the compared columns. A column that is permuted or masked need not ascend with the
+/// others.
 async fn is_sorted(
     session: &SessionContext,
     known: &[Known],
@@ -116,7 +116,7 @@ async fn is_sorted(
 }
 
 /// Returns true if rows with the same values of `class` are contiguous in a partition, and ascend
-/// in `values`. All are SQL expressions over the released rows.
+/// in `values`. `class` and `values` are SQL expressions over the released rows.
 async fn ascend(session: &SessionContext, class: &[String], values: &[String]) -> Result<bool> {
     // The constants let rows be converted even if `class` or `values` is empty.
     let constant = ["0".to_string()];

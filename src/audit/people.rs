@@ -26,9 +26,9 @@ pub(super) fn people(claim: &Claim, population: &DataFrame, known: &[Known]) -> 
 }
 
 /// Returns the rows of AGAINST with each column in the type that the column had when the release
-/// was made, if the manifest contains this type: the label of 34 is not that of 34.0. A column that
-/// no cast brings to that type is left unchanged. Reading the rows fails with `ErrorKind::Data` if
-/// a value is not of that type.
+/// was made, if the manifest contains this type: the label of 34 differs from the label of 34.0. A
+/// column that no cast brings to that type is left unchanged. Reading the rows fails with
+/// `ErrorKind::Data` if a value is not of that type.
 pub(super) fn source(claim: &Claim, rows: &DataFrame) -> Result<DataFrame> {
     let Some(manifest) = claim.evidence.as_ref().map(Evidence::manifest) else {
         return Ok(rows.clone());

@@ -19,7 +19,7 @@ use crate::recount::{Answers, Generalized, Promise, ReleasedTable, admit_people,
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
-/// Runs all checks of a claim.
+/// Runs all checks of a claim, and returns them in the order of VERIFY's rows.
 pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Verification> {
     // This is one function, because the checks are in the order of the answer.
     let mut found = Verification {
@@ -140,7 +140,7 @@ fn with_level(known: &Known) -> Option<Generalized> {
 }
 
 /// Registers the population as a table, generalized like the release, and returns its name. Fails
-/// with `ErrorKind::Data` if a hierarchy rules out one of its values.
+/// with `ErrorKind::Data` if a hierarchy rules out a value of the population.
 async fn generalized_people(session: &SessionContext, known: &[Known]) -> Result<String> {
     for known in known {
         if let Some(hierarchy) = &known.hierarchy {
@@ -163,7 +163,7 @@ fn unread_levels(known: &[Known], released: &ReleasedTable) -> Vec<String> {
         .collect()
 }
 
-/// Compares the hierarchies of the sensitive columns with those of the manifest.
+/// Compares the hierarchies of the sensitive columns with the hierarchies in the manifest.
 fn same_hierarchies(claim: &Claim, found: &mut Verification) -> Result<()> {
     let manifest = claim.evidence.as_ref().map(|e| &e.manifest);
     for sensitive in &claim.sensitive {
@@ -176,10 +176,10 @@ fn same_hierarchies(claim: &Claim, found: &mut Verification) -> Result<()> {
 }
 
 /// The reason why a column of files is not compared with a column of the source.
-const UNLIKE: &str = "files spell the values otherwise than SQL does those of the source";
+const UNLIKE: &str = "files spell the values differently from SQL";
 
 /// The reason why a column of CSV with empty fields is not compared with another table.
-const UNTOLD: &str = "an empty field of CSV is the empty text or NULL, and nothing tells which";
+const UNTOLD: &str = "an empty field of CSV is the empty text or NULL, and the file does not show which";
 
 /// Returns true if a model compares one of these columns with the whole table.
 fn compares(promise: &Promise, columns: &[String]) -> bool {
@@ -202,8 +202,8 @@ fn without<'a>(
     checked
 }
 
-/// Describes the checked rows as a released table, with the columns of the manifest, or else those
-/// of the statement.
+/// Describes the checked rows as a released table, with the columns of the manifest, or else the
+/// columns of the statement.
 pub(super) fn released(claim: &Claim) -> Result<ReleasedTable> {
     let manifest = claim.evidence.as_ref().map(|e| &e.manifest);
     let starred = manifest.filter(|m| m.suppressed_rows == SuppressedRows::Starred);
@@ -256,7 +256,7 @@ fn promises<'a>(claim: &'a Claim, found: &mut Verification) -> Result<Vec<Promis
     Ok(promises)
 }
 
-/// What is known of the hierarchy of a model's sensitive attribute.
+/// The hierarchy of a model's sensitive attribute, or the column whose hierarchy is unknown.
 enum Read {
     /// The hierarchy; `None` if the model reads none.
     Hierarchy(Option<Arc<Hierarchy>>),

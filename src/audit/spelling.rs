@@ -19,9 +19,9 @@ pub(super) const TEXT: &str = "Utf8";
 pub(super) const CSV_TEXT: &str = "text of a CSV file";
 
 /// Converts the source's sensitive columns in the session's table to the form of the release's
-/// files, so that models compare like with like. Returns the columns that cannot be converted,
-/// because SQL writes their values differently from files. `text` returns the form of the texts of
-/// a column.
+/// files, so that models can compare the values of both. Returns the columns that cannot be
+/// converted, because SQL writes their values differently from files. `text` returns the form of
+/// the texts of a column.
 pub(super) async fn align(
     session: &SessionContext,
     sensitive: &[String],
@@ -55,9 +55,9 @@ pub(super) async fn align(
     Ok(unlike)
 }
 
-/// Reads released texts as whole numbers, decimals or dates if the source has such values in the
-/// column, and if every text is the text of one. Folder names are texts, and texts sort
-/// differently.
+/// Reads released texts as whole numbers, decimals or dates if the source has values of that type
+/// in the column, and if every text is the text of a value of that type. Folder names are texts,
+/// which sort differently from numbers and dates.
 async fn as_in_source(session: &SessionContext, columns: &[String]) -> Result<()> {
     let (released, source) = (session.table(CHECKED).await?, session.table(WHOLE).await?);
     let (mut select, mut is_changed) = (vec![], false);
@@ -157,7 +157,8 @@ fn is_text(data_type: &DataType) -> bool {
 }
 
 /// Returns the form in which a column of the release and a column of another table are compared;
-/// `None` if values of the two types cannot be compared, for example after a detour through CSV.
+/// `None` if values of the two types cannot be compared, for example because CSV stores both as
+/// text.
 pub(super) fn compared(released: &DataType, other: &DataType, text: &'static str) -> Option<&'static str> {
     let (released, other) = (plain_type(released), plain_type(other));
     match (released, other) {

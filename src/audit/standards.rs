@@ -1,7 +1,7 @@
 //! Checks the columns and classes of a release against the standards that it follows.
 //!
-//! A manifest has no values, so the labels of a quasi-identifier are those that its hierarchy gives
-//! to every value that the standard limits.
+//! A manifest has no values, so the labels of a quasi-identifier are the labels that its hierarchy
+//! gives to every value that the standard limits.
 
 use super::check::none_of;
 use super::claim::Claim;
@@ -19,8 +19,8 @@ use arrow::compute::{cast, take};
 use arrow::datatypes::DataType;
 use datafusion::prelude::SessionContext;
 
-/// Returns one check for each requirement of the release's standards. Notes in `found` what cannot
-/// be checked.
+/// Returns one check for each requirement of the release's standards. Notes in `found` the
+/// requirements that cannot be checked.
 pub(super) async fn check(
     session: &SessionContext,
     claim: &Claim,
@@ -72,7 +72,7 @@ fn columns(claim: &Claim, manifest: &Manifest, standard: &Standard, found: &mut 
                 let level = lowest(claim, manifest, name);
                 if level > 0 && Limited::of_direct(&facts).is_some() {
                     found.unchecked.push(format!(
-                        "whether {} allows the labels of {name} (only the source tells whether they are its values)",
+                        "whether {} allows the labels of {name} (only the source shows whether they are its values)",
                         standard.info.name
                     ));
                 }
@@ -82,8 +82,8 @@ fn columns(claim: &Claim, manifest: &Manifest, standard: &Standard, found: &mut 
                 Labels::Known(labelled) => labelled,
                 Labels::Wide => {
                     found.gap(format!(
-                        "whether {} allows the labels of {name} (of other values its hierarchy says more, and only the source \
-                         tells which there are)",
+                        "whether {} allows the labels of {name} (for other values its hierarchy reveals more, and only the \
+                         source shows which values exist)",
                         standard.info.name
                     ));
                     continue;
@@ -109,13 +109,13 @@ fn columns(claim: &Claim, manifest: &Manifest, standard: &Standard, found: &mut 
     ))
 }
 
-/// The labels of a quasi-identifier.
+/// The labels of a quasi-identifier, as far as the manifest shows them.
 enum Labels {
     Known(Labelled),
     /// The labels reveal too much about some values that the standard limits. The manifest does not
     /// show whether the source has these values.
     Wide,
-    /// According to the name of the column, the standards limit nothing in it.
+    /// According to the name of the column, the standards do not limit its labels.
     Unlimited,
     Unknown,
 }

@@ -6,7 +6,7 @@ use crate::folder::{Check, Manifest};
 use crate::hierarchy::Hierarchy;
 use std::sync::Arc;
 
-/// The result of VERIFY: its checks, and what could not be checked.
+/// The result of VERIFY: its checks, and the claims that could not be checked.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -25,36 +25,38 @@ use std::sync::Arc;
 pub struct Verification {
     /// Every check, in the order of VERIFY's rows.
     pub checks: Vec<Check>,
-    /// What could not be checked, with the reason.
+    /// The claims that could not be checked, each with the reason.
     pub unchecked: Vec<String>,
     /// The promises, labels and files among `unchecked` that could be checked with more
     /// information: a hierarchy of the release, its manifest, or its source. A strict VERIFY does
     /// not pass if there are any.
     pub gaps: Vec<String>,
     /// The number of files read, if no manifest states how many there are. A pattern may match
-    /// fewer files than was meant.
+    /// fewer files than intended.
     pub files_read: Option<u64>,
-    /// Counts that check nothing, each with its description; `None` if there is nothing to count.
+    /// Counts that are reported and not checked, each with its description; `None` if there is
+    /// nothing to count.
     pub told: Vec<(String, Option<f64>)>,
     /// The promises among the gaps that only the source can decide (AGAINST), with the value that
-    /// the released rows alone reach. `ok` is false, because nothing was shown.
+    /// the released rows alone reach. `ok` is false, because the promise was not shown to hold.
     pub undecided: Vec<Check>,
 }
 
 impl Verification {
-    /// Returns true if every check holds. What could not be checked does not count as a failure.
+    /// Returns true if every check holds. A claim that could not be checked does not count as a
+    /// failure.
     pub fn holds(&self) -> bool {
         self.checks.iter().all(|check| check.ok)
     }
 
-    /// Notes something that could be checked with more information.
+    /// Notes a claim that could be checked with more information.
     pub(super) fn gap(&mut self, what: String) {
         self.gaps.push(what.clone());
         self.unchecked.push(what);
     }
 
-    /// Adds a check that the hierarchy of a column is the one of the manifest. Returns the
-    /// hierarchy if it is.
+    /// Adds a check that the hierarchy of a column is the hierarchy in the manifest. Returns the
+    /// hierarchy if the check holds, and `None` if not.
     pub(super) fn same(
         &mut self,
         manifest: &Manifest,

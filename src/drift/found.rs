@@ -22,13 +22,14 @@ pub struct Drift {
     /// The columns that the drift is about.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub columns: Vec<String>,
-    /// The number of distinct values that are in no hierarchy.
+    /// The number of distinct values that are not in the hierarchy of their column.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub values: Option<u64>,
     /// The number of classes that no longer satisfy the privacy models.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub classes: Option<u64>,
-    /// The number of rows with those values, in those classes, or that would have to be suppressed.
+    /// The number of rows with these values or in these classes, or the number of rows that would
+    /// have to be suppressed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub rows: Option<u64>,
     /// The number of rows that may be suppressed.
@@ -75,22 +76,23 @@ impl DriftKind {
 }
 
 impl Drift {
-    /// Returns the advice for this drift.
+    /// Returns the advice for this kind of drift, as a part of an error.
     fn advice(&self) -> &'static str {
         match (self.kind, self.values) {
             (DriftKind::Schema, _) => {
-                "ON DRIFT WARN lets columns come and go that are not released; if the release is to change, say ON DRIFT SEARCH"
+                "ON DRIFT WARN accepts changes of columns that are not released; if the release is to change, write \
+                 ON DRIFT SEARCH"
             }
-            (DriftKind::Hierarchy, _) => "make the hierarchy as it was, or say ON DRIFT SEARCH",
+            (DriftKind::Hierarchy, _) => "make the hierarchy as it was, or write ON DRIFT SEARCH",
             // NULL is not a value that a hierarchy lists.
             (DriftKind::Values, None) => {
-                "NULLS AS VALUE or NULLS AS TOP in the hierarchy lets NULL in, and then say ON DRIFT SEARCH once; or leave \
-                 those rows out in a query"
+                "NULLS AS VALUE or NULLS AS TOP in the hierarchy accepts NULL, and then write ON DRIFT SEARCH once; or \
+                 leave those rows out in a query"
             }
             (DriftKind::Values, Some(_)) => {
-                "CHECK HIERARCHY lists the values; add them to the hierarchy and say ON DRIFT SEARCH once, because the levels of \
-                 the old one mean something else; or say ON DRIFT WARN, which suppresses the rows of quasi-identifiers \
-                 within SUPPRESSING AT MOST"
+                "CHECK HIERARCHY lists the values; add them to the hierarchy and write ON DRIFT SEARCH once, because the levels \
+                 of the old one have another meaning; or write ON DRIFT WARN, which suppresses the rows of \
+                 quasi-identifiers within SUPPRESSING AT MOST"
             }
             (DriftKind::Classes | DriftKind::Suppression, _) => {
                 "ON DRIFT SEARCH looks for another node; SUPPRESSING AT MOST lets more rows be suppressed"
@@ -98,7 +100,7 @@ impl Drift {
         }
     }
 
-    /// Creates a drift of this kind with nothing counted.
+    /// Creates a drift of this kind without counts.
     pub(crate) fn new(kind: DriftKind, columns: Vec<String>, text: String) -> Self {
         Self {
             kind,

@@ -17,8 +17,8 @@ pub enum OnDrift {
     /// The statement ends with an error that names the drift.
     #[default]
     Error,
-    /// The release has what the earlier release's node and columns still allow, and the drift is
-    /// reported.
+    /// The node and the columns of the earlier release are applied as far as they still can be, and
+    /// the drift is reported.
     Warn,
     /// If the node cannot be applied any more, a search looks for another node.
     Search,

@@ -4,7 +4,7 @@ use super::found::{Drift, told};
 use super::mode::OnDrift;
 use serde::{Deserialize, Serialize};
 
-/// How a release used the node of an earlier one.
+/// How a release used the node of an earlier release.
 ///
 /// ```
 /// let read: anonsql::manifest::ReplaySummary = serde_json::from_str(
@@ -21,10 +21,10 @@ pub struct ReplaySummary {
     pub manifest: String,
     /// The ON DRIFT of the statement.
     pub on_drift: OnDrift,
-    /// True if the earlier release's node was applied. If not, a search found another one.
+    /// True if the earlier release's node was applied. Otherwise a search found another node.
     pub applied: bool,
     /// True if the columns of the source were compared. A manifest of an older version does not
-    /// have them.
+    /// contain these columns.
     pub schema_compared: bool,
     /// The differences from the state at the earlier release.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]

@@ -1,4 +1,4 @@
-//! The columns of a source, compared with those from which an earlier release was made.
+//! The columns of a source, compared with the columns from which an earlier release was made.
 
 use super::found::{Drift, DriftKind};
 use serde::{Deserialize, Serialize};
@@ -23,7 +23,7 @@ pub struct SourceColumn {
 }
 
 impl SourceColumn {
-    /// Creates a column.
+    /// Creates a column; `data_type` is the name of an Arrow type.
     pub(crate) fn new(name: &str, data_type: String) -> Self {
         Self {
             name: name.into(),
@@ -32,7 +32,7 @@ impl SourceColumn {
     }
 }
 
-/// How columns differ from those of the earlier release.
+/// The difference between the columns of the source and of the earlier source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// The columns existed only in the earlier source.

@@ -37,7 +37,7 @@ pub async fn release_to(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<
     placed
 }
 
-/// The release in its stage.
+/// The results of all stages before the publication of a release.
 struct StagedRelease {
     decision: Decision,
     findings: Findings,
@@ -54,7 +54,7 @@ enum Batch {
     Waits(u64),
 }
 
-/// Writes, recounts and publishes the release that is staged here.
+/// Scans the source, and writes, recounts and publishes the release in `stage`.
 async fn placed(job: &Arc<Job>, (target, stage): (&Target, Staging), observer: &Arc<dyn Observer>) -> Result<Placed> {
     let inputs = Inputs::of(job);
     observer.releasing(&target.path, &sources(&job.input));
@@ -104,8 +104,8 @@ async fn placed(job: &Arc<Job>, (target, stage): (&Target, Staging), observer: &
     Ok(Placed::Published(Box::new(published)))
 }
 
-/// Decides about the classes. Returns `None` if the rows are to be added to a release, but none of
-/// them can be added and all of them may wait.
+/// Returns the decision about the classes. Returns `None` if the rows are to be added to a release,
+/// but none of the rows can be added and all of them may wait.
 async fn added(job: &Arc<Job>, scanned: Scanned, observer: &Arc<dyn Observer>) -> Result<Option<Decision>> {
     let rows = scanned.sets.base().rows;
     let may_wait = job.output.grows().is_some() && job.guarantees.suppression.rows(rows) >= rows;
@@ -123,8 +123,8 @@ async fn added(job: &Arc<Job>, scanned: Scanned, observer: &Arc<dyn Observer>) -
 fn waiting(output: &Output, error: Error) -> Error {
     match output.grows() {
         Some(_) if error.kind() == ErrorKind::Infeasible => Error::infeasible(format!(
-            "{}; nothing was added, and all rows of the batch wait. Rows that wait count as suppressed: SUPPRESSING AT MOST says \
-             how many may",
+            "{}; nothing was added, and all rows of the batch wait. Waiting rows count as suppressed: allow more \
+             with SUPPRESSING AT MOST",
             error.message()
         )),
         _ => error,

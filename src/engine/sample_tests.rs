@@ -147,8 +147,8 @@ async fn what_is_said_follows_from_the_released_classes_alone() {
     let mut found: BTreeMap<u64, Vec<BTreeMap<String, Vec<u8>>>> = BTreeMap::new();
     for size in 300..312 {
         for (age, few) in [(31, 0), (39, 1), (34, 2)] {
-            // Other values of the same decade, in another order, and people of a decade that is
-            // never released.
+            // The tables have other values of the same decade in another order, and people of a
+            // decade that is never released.
             let mut people: Vec<Person> = (0..size)
                 .map(|i| (if i % 3 == 0 { 37 } else { age }, "a", "flu"))
                 .collect();
@@ -175,7 +175,8 @@ async fn what_is_said_follows_from_the_released_classes_alone() {
     assert!(files > 30, "{files}");
 }
 
-/// A table in which no class is large enough is released without rows, like an empty table.
+/// Tests that a table in which no class is large enough is released without rows, like an empty
+/// table.
 #[tokio::test]
 async fn too_few_people_are_nobody() {
     let nobody = release(&[]).await;

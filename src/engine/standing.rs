@@ -1,4 +1,4 @@
-//! The rows that are already in a release to which APPEND adds, read from its files.
+//! The rows of the release to which APPEND adds rows, read from the files of the release.
 
 use crate::canonical::spelled_once;
 use crate::error::{Error, Result};
@@ -32,7 +32,7 @@ pub(super) async fn rows_that_stand(session: &SessionContext, target: &Target) -
 
 /// Returns the rows of Parquet files, including the columns that are stored as names of folders.
 pub(super) async fn parquet(session: &SessionContext, places: Vec<String>, target: &Target) -> Result<DataFrame> {
-    // A folder may have been listed before the files were there.
+    // The session may have listed a folder before the files were written.
     forget_files(session.runtime_env().as_ref());
     let folders = &target.partitioned_by;
     let partitions = folders.iter().map(|c| (c.clone(), DataType::Utf8)).collect();

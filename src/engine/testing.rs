@@ -20,7 +20,7 @@ pub(super) fn silent() -> Arc<dyn Observer> {
     Arc::new(Silent)
 }
 
-/// Returns the decision for a job.
+/// Returns the decision for a job, from a new scan.
 pub(super) async fn decided(job: &Arc<Job>) -> Decision {
     let evaluator = Evaluator::new(job, scanned(job).await, &job.goal.metrics()).unwrap();
     decide(job, &Arc::new(evaluator), &silent()).await.unwrap()

@@ -15,9 +15,9 @@ use futures::TryStreamExt;
 use std::sync::Arc;
 
 /// Stores the rows of a batch that are not released, for the release whose manifest has this text.
-/// Returns the place of the rows with the checksum of the manifest. Other files in that place are
-/// not needed once the release is in its place. Fails with `ErrorKind::Verification` if the number
-/// of these rows is not `suppressed`.
+/// Returns the store of the rows with the checksum of the manifest, or `None` if the target keeps
+/// no waiting rows. Once the release is in its place, other files in the store are not needed.
+/// Fails with `ErrorKind::Verification` if the number of these rows is not `suppressed`.
 pub(super) async fn put_rest(
     (job, target): (&Job, &Target),
     decision: &Decision,
@@ -32,7 +32,7 @@ pub(super) async fn put_rest(
     if suppressed != Some(rows) {
         return Err(Error::new(
             ErrorKind::Verification,
-            format!("{rows} rows were found to wait where others were to be; nothing was published"),
+            format!("{rows} rows wait, which is not the number of suppressed rows; nothing was published"),
         ));
     }
     let (manifest, _) = parse_manifest(text.as_bytes(), "the manifest")?;

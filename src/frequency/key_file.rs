@@ -21,13 +21,13 @@ pub(crate) struct KeyFile {
 struct Block {
     offset: u64,
     entries: usize,
-    /// Whether the counts are left out because each is 1.
+    /// True if the counts are left out because each count is 1.
     ones: bool,
 }
 
 impl KeyFile {
-    /// The most keys of a block. A block, and what is computed from it, then fits the second-level
-    /// cache.
+    /// The greatest number of keys in a block. A block and the results computed from it then fit
+    /// the second-level cache.
     const BLOCK: usize = 1 << 14;
 
     /// Creates a file without keys.
@@ -46,7 +46,7 @@ impl KeyFile {
         self.entries
     }
 
-    /// Appends keys. Without counts, each key counts 1.
+    /// Appends keys. Without `counts`, the count of each key is 1.
     pub(crate) fn append(&mut self, keys: &[u64], counts: Option<&[u64]>) -> Result<()> {
         for (i, keys) in keys.chunks(Self::BLOCK * self.words).enumerate() {
             let entries = keys.len() / self.words;
@@ -67,8 +67,8 @@ impl KeyFile {
         Ok(())
     }
 
-    /// Calls `f` with all keys and their counts, one part at a time, until it returns false.
-    /// Without counts, each key counts 1.
+    /// Calls `f` with all keys and their counts, one part at a time, until `f` returns false.
+    /// Without counts, the count of each key is 1.
     pub(crate) fn for_each(&self, mut f: impl FnMut(&[u64], Option<&[u64]>) -> Result<bool>) -> Result<()> {
         let mut buffer = MutableBuffer::new(0);
         for block in &self.blocks {

@@ -6,7 +6,7 @@
 //! node ([`FrequencySet::roll_up`]).
 //!
 //! The folders are in the order of the work: `encode` (values to codes), `scan` (rows to counts),
-//! `set` (counts to the classes of any node). The keys of combinations are those of `key`.
+//! `set` (counts to the classes of any node). The module `key` defines the keys of combinations.
 
 mod encode;
 mod key_file;

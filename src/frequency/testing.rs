@@ -73,7 +73,7 @@ impl Groups {
     }
 }
 
-/// A table with a hierarchy per quasi-identifier, one for the sensitive attribute, and a
+/// A table with a hierarchy for each quasi-identifier and for the sensitive attribute, and with a
 /// population.
 #[derive(Debug, Clone)]
 pub(crate) struct Table {
@@ -81,9 +81,9 @@ pub(crate) struct Table {
     pub(crate) groups: Vec<Groups>,
     pub(crate) tree: Groups,
     pub(crate) population: Vec<Vec<Option<i64>>>,
-    /// Whether classes count entities.
+    /// True if classes count entities.
     pub(crate) per_entity: bool,
-    /// Whether the quasi-identifiers are strings.
+    /// True if the quasi-identifiers are strings.
     pub(crate) texts: bool,
 }
 
@@ -315,7 +315,7 @@ fn value(values: i64, unmapped: u32) -> impl Strategy<Value = Option<i64>> {
     ]
 }
 
-/// Generates tables of up to 40 rows, sometimes none. The population contains the sample.
+/// Generates tables of 0 to 39 rows. The population contains the sample.
 pub(crate) fn table() -> impl Strategy<Value = Table> {
     let columns = prop::collection::vec(groups(1..5, 0..3), 1..4);
     (columns, groups(2..6, 0..3), any::<(bool, bool)>(), 1i64..30).prop_flat_map(

@@ -74,8 +74,8 @@ impl Arguments {
             .map(|(_, given)| given)
     }
 
-    /// Returns the values of a part, also if the part has only one value; empty if the part was
-    /// left out.
+    /// Returns the values of a part as a slice, even if the part has only one value; empty if the
+    /// part was left out.
     pub fn values(&self, part: &str) -> &[Value] {
         match self.given(part) {
             Some(Given::Value(value)) => std::slice::from_ref(value),
@@ -94,7 +94,8 @@ impl Arguments {
         self.values(part).iter().map(|v| text(v).parse()).collect()
     }
 
-    /// Returns the values of a part that takes [whole numbers](super::Item::Whole), as numbers.
+    /// Returns the values of a part that takes [whole numbers](super::Item::Whole). Fails if a
+    /// value is not a whole number.
     pub fn wholes(&self, part: &str) -> Result<Vec<u32>> {
         let whole = |v: &Value| match v {
             Value::Integer(v) => u32::try_from(*v).ok(),

@@ -1,11 +1,11 @@
-//! The bounds of labels: the least and the greatest value that a label stands for, as values of the
+//! The bounds of labels: the least and the greatest value that a label covers, as values of the
 //! column's type.
 //!
 //! Bounds are derived from the text of the label, which the reader of a release has, and never from
-//! the values of the table. So they reveal nothing that the text does not reveal. A text is read as
-//! one value, as a range (`20-24`, `-5 to -1`, `[20, 24]`, `[20.0, 25.0)`), as a half line (`<20`,
-//! `>=90`, `90+`), or as a span of the calendar (`2024-05`, `2024-Q2`, `1990s`). A half line has a
-//! NULL bound on its open side. `*` and NULL have no bounds.
+//! the values of the table. So they reveal no more than the text. A text is read as one value, as a
+//! range (`20-24`, `-5 to -1`, `[20, 24]`, `[20.0, 25.0)`), as a half line (`<20`, `>=90`, `90+`),
+//! or as a span of the calendar (`2024-05`, `2024-Q2`, `1990s`). A half line has a NULL bound on
+//! its open side. `*` and NULL have no bounds.
 //!
 //! Both bounds are included in the range. Whole numbers, decimals, dates and timestamps are
 //! computed exactly: `[20, 25)` ends at the last value before 25. A range of floating-point numbers
@@ -27,14 +27,14 @@ use arrow::datatypes::{DataType, Field, Fields, Float64Type};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// The bounds of the labels in one column, by the number of the label.
+/// The bounds of the labels in one column, indexed by label number.
 #[derive(Clone)]
 pub struct Bounds {
     numbers: Numbers,
     data_type: DataType,
 }
 
-/// Bounds as numbers for computation; `None` on an open side.
+/// The bounds as numbers, one pair per label; `None` marks an open side.
 #[derive(Clone)]
 enum Numbers {
     Whole(Units, Vec<Ends<i128>>),
@@ -45,7 +45,7 @@ type Ends<T> = (Option<T>, Option<T>);
 
 impl std::fmt::Debug for Bounds {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Bounds are data, which is never shown.
+        // Debug output must not show data.
         f.debug_struct("Bounds").finish_non_exhaustive()
     }
 }
@@ -75,7 +75,7 @@ impl Bounds {
         }
     }
 
-    /// Returns the bounds of `labels`, which may be at several levels and may be ranges.
+    /// Returns the bounds of `labels`. The labels may belong to several levels, or be ranges.
     pub fn of_labels(lookup: &Lookup, labels: &[Label]) -> Result<Self> {
         let reader = Reader::of(lookup)?;
         let mut levels: Vec<Option<Bounds>> = vec![None; lookup.levels().len()];
@@ -193,15 +193,15 @@ impl Bounds {
         }
     }
 
-    /// Returns the bounds as texts in the form of [`spelled`].
+    /// Returns the bounds as texts, in the form that [`spelled`] writes.
     pub fn texts(&self) -> Result<StringArray> {
         let (low, high) = self.ends()?;
         spelled(&low, &high)
     }
 
-    /// Returns a function that returns true if the bounds of the label numbered `.0` enclose the
-    /// value numbered `.1` in `texts`. A label without bounds encloses every value. No bounds
-    /// enclose a text that is not a value.
+    /// Returns a predicate over a label number and a position in `texts`. It is true if the bounds
+    /// of the label enclose the value. A label without bounds encloses every value. A text that is
+    /// not a value is never enclosed.
     pub fn enclosing_texts(&self, texts: &StringArray) -> Result<Box<dyn Fn(usize, usize) -> bool + Send + Sync>> {
         let values = ground::parse(texts, &self.data_type)?;
         let (low, high) = self.ends()?;
@@ -220,9 +220,9 @@ impl Bounds {
     }
 }
 
-/// Returns bounds as texts: `[low, high]`, with nothing at an open end; NULL if both ends are open.
-/// Times with a zone are written in UTC, because a Parquet file stores only whether a time has a
-/// zone, not which zone.
+/// Returns bounds as texts: `[low, high]`. An open end is empty. The text is NULL if both ends are
+/// open. Times with a zone are written in UTC, because a Parquet file stores only whether a time
+/// has a zone, not which zone.
 pub(crate) fn spelled(low: &ArrayRef, high: &ArrayRef) -> Result<StringArray> {
     let text = |ends: &ArrayRef| {
         let ends = cast(ends, &in_utc(ends.data_type()))?;
@@ -236,7 +236,7 @@ pub(crate) fn spelled(low: &ArrayRef, high: &ArrayRef) -> Result<StringArray> {
     Ok(low.iter().zip(high.iter()).map(text).collect())
 }
 
-/// Returns the type in which the ends of ranges are written.
+/// Returns the type in which the ends of ranges are written: UTC for times in a zone.
 pub(crate) fn in_utc(data_type: &DataType) -> DataType {
     match ground::plain_type(data_type) {
         DataType::Timestamp(unit, Some(_)) => DataType::Timestamp(*unit, Some("UTC".into())),
@@ -244,8 +244,8 @@ pub(crate) fn in_utc(data_type: &DataType) -> DataType {
     }
 }
 
-/// Returns a function that returns true if the label numbered `.0` encloses the value numbered
-/// `.1`.
+/// Returns a predicate over a label number and a value number. It is true if the label encloses the
+/// value.
 fn enclosing(low: &ArrayRef, high: &ArrayRef, values: &ArrayRef) -> Result<impl Fn(usize, usize) -> bool + use<>> {
     let above = make_comparator(low, values, SortOptions::default())?;
     let below = make_comparator(values, high, SortOptions::default())?;
@@ -285,7 +285,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Returns the labels at a level above the ground; `None` for the label of the top and for `*`.
+    /// Returns the labels at a level above level 0; `None` for the label of the top and for `*`.
     fn texts(&self, level: u8) -> Result<Vec<Option<String>>> {
         let text = |level: u8| Ok::<_, Error>(cast(&self.lookup.level(level).labels, &DataType::Utf8)?);
         let (labels, top) = (text(level)?, text(self.lookup.top())?);
@@ -348,8 +348,9 @@ impl<'a> Reader<'a> {
         if let Some((first, last)) = self.calendar.as_ref().and_then(|c| c.span(text)) {
             return Some((Some(first), Some(last)));
         }
-        // The first and the last unit of the span that an end names. The two are equal if the end
-        // is exactly one unit.
+        // Returns the first and the last unit at an end of the range. They are equal if the end is
+        // exactly one unit. A number between two units has the upper unit as first and the lower
+        // unit as last.
         let span = |text: &str| match &self.calendar {
             Some(calendar) => calendar
                 .span(text)

@@ -34,8 +34,8 @@ impl Calendar {
         Ok(Some(Self { day, zone }))
     }
 
-    /// Returns the first and the last unit of the span that `label` names; `None` if it names no
-    /// span.
+    /// Returns the first and the last unit of the span that `label` names; `None` if `label` does
+    /// not name a span.
     pub(super) fn span(&self, label: &str) -> Option<(i128, i128)> {
         let (start, end) = span(label)?;
         Some((self.units(start, true)?, self.units(end, false)? - 1))

@@ -1,6 +1,6 @@
-//! The cells of a column. The ends of ranges are moved to the ends of cells. The cells are the
-//! groups of the column's hierarchy if these groups are intervals. Otherwise the cells depend on
-//! the width of the column ([`Grid`]).
+//! The cells of a column. The ends of released ranges are moved outward to the ends of cells. The
+//! cells are the groups of the column's hierarchy if these groups are intervals. Otherwise the
+//! cells depend on the width of the column ([`Grid`]).
 
 use super::bounds::Bounds;
 use super::codes::Coded;

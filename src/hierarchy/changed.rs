@@ -1,9 +1,10 @@
-//! Codes that get one common label, whatever the level: `CHANGE ('036', '059') TO '000'`.
+//! CHANGE in a PREFIX hierarchy: codes with one common label at every level:
+//! `CHANGE ('036', '059') TO '000'`.
 
 use crate::error::{Error, Result};
 use crate::quoting::literal;
 
-/// The beginnings of the codes to change, and the label that these codes get.
+/// The prefixes of the codes to change, and the common label of these codes.
 #[derive(Debug, Clone)]
 pub(super) struct Changed {
     beginnings: Vec<String>,
@@ -36,7 +37,7 @@ impl Changed {
     }
 
     /// Returns the label of a changed code; `None` for any other code. A code that begins with the
-    /// label is changed too; otherwise the label would stand for codes that the next level
+    /// label is changed too. Otherwise the label would cover codes that the next level
     /// distinguishes. `at` separates the parts of a code.
     pub(super) fn label(&self, code: &str, at: Option<&str>) -> Option<&str> {
         let begins = |beginning: &String| {

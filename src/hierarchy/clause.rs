@@ -1,6 +1,6 @@
 //! The clause of a kind in CREATE HIERARCHY, as data.
 //!
-//! A kind declares the keywords of its clause and what follows each keyword. The statement is
+//! A kind declares the keywords of its clause and the content after each keyword. The statement is
 //! parsed, checked and printed from this declaration, so a kind has no parser of its own.
 
 use super::arguments::Arguments;
@@ -46,7 +46,7 @@ pub struct Kind {
     pub build: Build,
 }
 
-/// The constructor of a kind: makes a rule from the arguments of its clause.
+/// The constructor of a kind: builds a rule from the arguments of its clause.
 ///
 /// ```
 /// use anonsql::extend::hierarchy::{Arguments, Build};
@@ -137,10 +137,10 @@ pub enum Takes {
     Rows(&'static str, Item, &'static str),
     /// `(key value, ...)`
     Options,
-    /// `table.column`: the rule is made from the distinct values of the column and the number of
+    /// `table.column`: the rule is built from the distinct values of the column and the number of
     /// rows with each value.
     Column,
-    /// A query, in parentheses or to the end of the clause: the rule is made from the rows of the
+    /// A query, in parentheses or to the end of the clause: the rule is built from the rows of the
     /// query.
     Query,
 }
@@ -166,6 +166,6 @@ pub enum Item {
     NumberOrText,
     /// A word, in any case.
     Word,
-    /// A literal or NULL, which is the word `null`.
+    /// A literal; NULL is written as the word `null`.
     Literal,
 }

@@ -1,8 +1,8 @@
-//! TOP CODE and BOTTOM CODE: the promise of a hierarchy that nothing distinguishes the values
-//! beyond a code.
+//! TOP CODE and BOTTOM CODE of a hierarchy: a release does not distinguish the values beyond a
+//! code.
 //!
 //! A code applies to the column, not to a level. The values that a code hides have one common label
-//! at every level, level 0 included. No range, bound or single value that stands for a hidden value
+//! at every level, level 0 included. No range, bound or single value that represents a hidden value
 //! may reveal more. [`Codes::are_told_by`] reads the released texts, as the reader of a release
 //! does, and shares no code with the choice of labels.
 
@@ -46,10 +46,10 @@ pub struct Codes {
     pub(super) of: Coded,
 }
 
-/// The values that codes are compared with.
+/// The quantity that is compared with the codes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Coded {
-    /// The values, which are numbers.
+    /// The values themselves, which are numbers.
     Numbers,
     /// The years of the values, which are dates, timestamps, or texts in this format.
     Years(Option<DateFormat>),
@@ -76,7 +76,7 @@ impl Codes {
 
     /// Returns true if a released text distinguishes values that a code hides. `data_type` is the
     /// type of the column. The text is a label or the text of bounds (`[90, ]`). If `is_point` is
-    /// true, the text is one value that stands for a label. `None` and the empty text reveal
+    /// true, the text is one value that represents a label. `None` and the empty text reveal
     /// nothing. A text that cannot be read counts as revealing.
     pub(crate) fn are_told_by(&self, text: Option<&str>, is_point: bool, data_type: &DataType) -> bool {
         let Some(text) = text.filter(|text| !text.is_empty()) else {
@@ -100,8 +100,8 @@ impl Codes {
 
     /// Does the check of [`Codes::are_told_by`] for values that are whole numbers of units of
     /// 10^-`scale`. The ends and the codes are moved inward to the next value, so that `>=12.5`,
-    /// `[13, ]` and `>12` are one range of whole numbers. Returns `None` if an end or a code cannot
-    /// be counted in units.
+    /// `[13, ]` and `>12` are the same range of whole numbers. Returns `None` if an end or a code
+    /// cannot be counted in units.
     fn are_told_by_units(&self, low: End, high: End, is_point: bool, scale: i32) -> Option<bool> {
         let counted = |number: Option<Number>| match number {
             Some(number) => Some(Some(number.ceil_at(scale)?)),
@@ -119,7 +119,7 @@ impl Codes {
             None => None,
         };
         let by_top = top.is_some_and(|top| {
-            // A single value that stands for a label may be the code itself.
+            // A single value that represents a label may be the code itself.
             let by_high = high.is_some_and(|high| !is_point && high >= top);
             low.is_some_and(|low| low > top) || by_high
         });
@@ -151,7 +151,8 @@ impl Codes {
     }
 }
 
-/// Reads the ends of a label, or of the text of bounds, in which an open end is empty.
+/// Reads the ends of a label or of the text of bounds, where an open end is empty. Returns `None`
+/// if the text cannot be read.
 fn ends(text: &str) -> Option<(End, End)> {
     let inside = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
     if let Some((low, high)) = inside.and_then(|inside| inside.split_once(", ")) {

@@ -23,7 +23,7 @@ use std::sync::Arc;
 pub struct Cover {
     lookup: Arc<Lookup>,
     labels: StringArray,
-    /// The labels of the hierarchy at each level above the ground.
+    /// The labels of the hierarchy at each level above level 0.
     levels: Vec<StringArray>,
     ends: Option<Ends>,
     /// True if a NULL label covers every value. Otherwise a NULL label covers only the value NULL.
@@ -61,7 +61,7 @@ impl Cover {
         Ok(Self::new(lookup, spelled(ends.column(0), ends.column(1))?)?.with_null_as_any())
     }
 
-    /// Returns the same cover, in which a NULL label covers every value.
+    /// Makes a NULL label cover every value.
     pub fn with_null_as_any(self) -> Self {
         Self {
             null_is_any: true,
@@ -69,7 +69,7 @@ impl Cover {
         }
     }
 
-    /// Returns true if label number `label` covers the value of ground code `code`.
+    /// Returns true if label number `label` covers value number `code` of the lookup.
     pub fn covers(&self, code: u32, label: u32) -> bool {
         let (value, text) = (code as usize, label as usize);
         let own = (!self.labels.is_null(text)).then(|| self.labels.value(text));
@@ -126,7 +126,7 @@ impl Cover {
 
 impl fmt::Debug for Cover {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Labels and values are data, which must never be shown.
+        // Debug output must not show labels and values.
         f.debug_struct("Cover").finish_non_exhaustive()
     }
 }
@@ -198,8 +198,8 @@ impl Ends {
     }
 }
 
-/// A [`Cover`] that remembers which pairs of a value and a label it has proven, so that each
-/// further row with a proven pair costs one lookup.
+/// A [`Cover`] with a cache of proven pairs of a value and a label, so that each further row with a
+/// proven pair costs one lookup.
 #[derive(Debug)]
 pub struct Proven {
     cover: Arc<Cover>,
@@ -215,11 +215,11 @@ enum Pairs {
     Many { last: Vec<u32>, all: HashSet<(u32, u32)> },
 }
 
-/// The greatest number of pairs that are stored as one bit per pair, which takes a megabyte.
+/// The greatest number of pairs that are stored as one bit per pair. These bits use one megabyte.
 const FEW: usize = 1 << 23;
 
 impl Proven {
-    /// Returns a [`Proven`] without proven pairs.
+    /// Returns a cache without proven pairs.
     pub fn new(cover: Arc<Cover>) -> Self {
         let (values, labels) = cover.len();
         let known = match values.checked_mul(labels) {
@@ -232,7 +232,7 @@ impl Proven {
         Self { cover, known }
     }
 
-    /// Returns true if label number `label` covers the value of ground code `code`.
+    /// Returns true if label number `label` covers value number `code` of the lookup.
     #[inline]
     pub fn covers(&mut self, code: u32, label: u32) -> bool {
         match &mut self.known {

@@ -1,5 +1,5 @@
-//! The coverage of a column by a hierarchy. CHECK HIERARCHY returns the coverage, and a run is
-//! refused if the coverage is not allowed.
+//! The coverage of a column by a hierarchy: how many values and rows have labels. CHECK HIERARCHY
+//! returns the coverage, and a statement fails if the hierarchy does not allow it.
 
 use super::exceptions::{OnNull, OnUnmapped};
 use super::ground;
@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::quoting::ident;
 use arrow::array::{Array, ArrayRef};
 
-/// The numbers of distinct values and rows in a column that a hierarchy maps and does not map.
+/// The numbers of distinct values and of rows in a column, with and without labels in a hierarchy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Coverage {
     /// The number of distinct values with labels.
@@ -78,8 +78,8 @@ impl Hierarchy {
         Ok((0..values.len()).map(is_unmapped).collect())
     }
 
-    /// Fails if ON UNMAPPED ERROR or NULLS ERROR rules out the column. The error states the numbers
-    /// of values and rows.
+    /// Fails if ON UNMAPPED ERROR or NULLS ERROR forbids values of the column. The error states the
+    /// numbers of values and rows.
     pub fn admit(&self, column: &str, coverage: &Coverage) -> Result<()> {
         if self.on_unmapped() == OnUnmapped::Error && coverage.values_unmapped > 0 {
             return Err(Error::data(format!(

@@ -27,7 +27,7 @@ impl DateFormat {
         });
         complete.ok_or_else(|| {
             Error::usage(format!(
-                "FORMAT {text:?} does not say year, month and day: %Y is the year, %m the month, %d the day, %B a month's \
+                "FORMAT {text:?} must contain year, month and day: %Y is the year, %m the month, %d the day, %B a month's \
                  name, %H:%M:%S the time; example: FORMAT '%d.%m.%Y'"
             ))
         })
@@ -50,8 +50,8 @@ impl DateFormat {
         let mut parsed = Parsed::new();
         parse(&mut parsed, text.trim(), self.items.iter()).ok()?;
         let date = parsed.to_naive_date().ok()?;
-        // %Y also reads fewer than the four digits that it writes, but the text 20 does not mean
-        // the year 20.
+        // %Y also reads fewer than the four digits that it writes. A text with fewer digits is
+        // refused, because 20 does not mean the year 20.
         if date.year() < 1000 && (date.year() < 0 || !text.contains(&format!("{:04}", date.year()))) {
             return None;
         }

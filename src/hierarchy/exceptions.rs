@@ -1,8 +1,8 @@
-//! The treatment of values that a generalization rule does not map.
+//! The options of a hierarchy for unmapped values and for NULL.
 
 use std::fmt;
 
-/// The treatment of a value that the hierarchy does not map.
+/// The ON UNMAPPED option: the treatment of a value that the hierarchy does not map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnUnmapped {
     /// The statement fails, and the error states the numbers of unmapped values and rows.
@@ -10,18 +10,18 @@ pub enum OnUnmapped {
     Error,
     /// The rows with the value are suppressed.
     Suppress,
-    /// The value generalizes to the top at every level above the ground. A column with an unmapped
+    /// The value generalizes to the top at every level above level 0. A column with an unmapped
     /// value is not released at level 0, where the label is the value itself.
     Top,
 }
 
-/// The treatment of NULL.
+/// The NULLS option: the treatment of NULL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnNull {
-    /// NULL is a separate value below the top.
+    /// NULL is a value of its own at every level below the top.
     #[default]
     Value,
-    /// NULL generalizes to the top at every level above the ground.
+    /// NULL generalizes to the top at every level above level 0.
     Top,
     /// The statement fails, and the error states the number of NULL rows.
     Error,

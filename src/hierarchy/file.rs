@@ -3,10 +3,10 @@
 //! The file has one row per ground value and one column per level, level 0 first. The delimiter is
 //! `;`, or a tab if the first line has no `;`, or `,` if the first line has neither. A first line
 //! that names the columns is not a row. Such a line is detected (see `header`), or declared by an
-//! option. Lines may end in CRLF, fields may be quoted, blank lines are skipped. If a blank follows
-//! every delimiter, these blanks are not part of the labels. A row that is longer or shorter than
-//! the first, or text that is not UTF-8, is an error that names the line. A file may be compressed;
-//! the end of its name indicates the compression.
+//! option. Lines may end in CRLF, fields may be quoted, and blank lines are skipped. If a blank
+//! follows every delimiter, these blanks are not part of the labels. A row that is longer or
+//! shorter than the first is an error that names the line, and so is text that is not UTF-8. A file
+//! may be compressed; the extension of the file indicates the compression.
 //!
 //! Example: `CREATE HIERARCHY age FROM 'age.csv' OPTIONS (delimiter ';', has_header false)`.
 //!
@@ -54,19 +54,19 @@ pub const OPTIONS: Info = Info {
     params: &[
         Param {
             name: "delimiter",
-            summary: "what separates the fields; without it, `,` if the first line has no `;`, and `;` otherwise",
+            summary: "the delimiter between fields; without it, the first of `;`, a tab and `,` in the first line",
             kind: ParamKind::Character,
             default: Some(""),
         },
         Param {
             name: "has_header",
-            summary: "whether the first line names the columns; without it, whether it looks like names",
+            summary: "whether the first line names the columns; without it, this is detected",
             kind: ParamKind::Boolean,
             default: Some(""),
         },
         Param {
             name: "quote",
-            summary: "what stands around a field that contains a delimiter; without it, `\"`",
+            summary: "the quote around a field that contains a delimiter; without it, `\"`",
             kind: ParamKind::Character,
             default: Some(""),
         },
@@ -109,7 +109,7 @@ impl fmt::Display for FileOptions {
     }
 }
 
-/// The extensions of file formats that contain tables but are not CSV.
+/// The extensions of file formats for tables other than CSV.
 const OF_TABLES: &[&str] = &["parquet", "pq", "arrow", "feather", "avro", "json", "ndjson", "xlsx"];
 
 /// Reads the hierarchy in the file at `path`.
@@ -118,13 +118,13 @@ pub fn read(path: &str, options: &FileOptions) -> Result<Listed> {
     of_bytes(path, None, options)
 }
 
-/// Reads the hierarchy in the local file at `path`. If `path` is a URL, reads it in `object`, the
-/// content of the object at that URL.
+/// Reads the hierarchy in the local file at `path`. If `path` is a URL, `object` is the content of
+/// the object at that URL and is read instead.
 fn of_bytes(path: &str, object: Option<&[u8]>, options: &FileOptions) -> Result<Listed> {
     let ending = path.rsplit('.').next().unwrap_or_default();
     if OF_TABLES.iter().any(|other| ending.eq_ignore_ascii_case(other)) {
         return Err(Error::usage(format!(
-            "hierarchy file {path}: FROM reads CSV; of a table of another format, select the values and their labels: \
+            "hierarchy file {path}: FROM reads CSV; for a table in another format, select the values and their labels: \
              AS SELECT value, label FROM {}",
             literal(path)
         )));
@@ -323,7 +323,7 @@ mod tests {
         }
         let table = load(b"\"a;\"\"b\";x,y;*\nc;z;*", &FileOptions::default()).unwrap();
         assert_eq!(labels(&table, "a;\"b"), "x,y|*");
-        // A delimiter in quotes separates nothing.
+        // A delimiter in quotes does not separate fields.
         let table = load(b"\"a;b\",x,*\nc,y,*\n", &FileOptions::default()).unwrap();
         assert_eq!(labels(&table, "a;b"), "x|*");
         let table = load(b"a, b\tx\t*\nc\ty\t*\n", &FileOptions::default()).unwrap();
@@ -376,7 +376,7 @@ mod tests {
             (b"\n\r\n", "the file has no rows"),
             (
                 b"secret;x;*\nsecret;x;*\n",
-                "1 ground values are repeated; every ground value must be there once: lines 1 and 2 give one value",
+                "1 ground values are repeated; list every ground value once: lines 1 and 2 have the same value",
             ),
             (b"a;;*\n", "1 labels of level 1 are NULL or empty, the first in line 1"),
         ] {

@@ -1,9 +1,10 @@
-//! A grid over a column of numbers, dates or timestamps. Range ends on its lines reveal no value.
+//! A grid over a column of numbers, dates or timestamps. A range that ends on its lines does not
+//! reveal a value.
 //!
 //! A range that ends at the least and the greatest value of a group reveals that somebody has
 //! exactly these values. So the ends of the range are moved outward to the lines of a grid. If a
-//! hierarchy has groups that are intervals, the lines are the ends of these intervals, and nothing
-//! finer than the hierarchy is released. Otherwise the lines depend only on the width of the whole
+//! hierarchy has groups that are intervals, the lines are the ends of these intervals, so a release
+//! is never finer than the hierarchy. Otherwise the lines depend only on the width of the whole
 //! column. The width of a cell is then the least of 1, 2, 5, 10, 20, 50, ... units that is at least
 //! a twentieth of the width of the column. Units are days for dates, and days or parts of days for
 //! timestamps. A cell is never one value wide.
@@ -21,8 +22,8 @@ use arrow::datatypes::{DataType, Float64Type, TimeUnit};
 /// The cells of a column's values.
 #[derive(Debug, Clone)]
 pub(super) struct Grid {
-    /// By ground code: the lower end of its cell, as text and as a number. `high` contains the
-    /// upper ends.
+    /// By ground code, which is the number of a distinct value: the lower end of the cell, as text
+    /// and as a number. `high` contains the upper ends.
     low: (StringArray, Vec<f64>),
     high: (StringArray, Vec<f64>),
     /// By ground code: the first code in its cell. `last` contains the last codes.
@@ -39,7 +40,7 @@ const SECONDS: [i128; 9] = [1, 5, 15, 60, 300, 900, 3_600, 21_600, 43_200];
 impl Grid {
     /// Returns the grid of `values`, which ascend with NULL last. The grid depends only on their
     /// span and the codes. A cell ends at a TOP or BOTTOM CODE, and a cell beyond a code is open,
-    /// because a range that goes further would reveal more than the code. `hidden` returns, for a
+    /// because an end beyond the code would reveal more than the code. `hidden` returns, for a
     /// ground code, the TOP or BOTTOM CODE that hides the value.
     pub(super) fn of_values(
         values: &ArrayRef,
@@ -75,7 +76,7 @@ impl Grid {
     }
 
     /// Returns the grid with these ends, which are given by ground code as values and as numbers.
-    /// Neighbours for which `same` is true are in one cell.
+    /// Neighbouring codes for which `same` is true share a cell.
     pub(super) fn between(
         (low, lows): (ArrayRef, Vec<Option<f64>>),
         (high, highs): (ArrayRef, Vec<Option<f64>>),
@@ -136,7 +137,7 @@ fn round_number(least: i128, unit: i128) -> i128 {
     }
 }
 
-/// Returns the width of a cell in a column that is `width` units wide and contains whole units.
+/// Returns the width of a cell for a column of whole units whose values span `width` units.
 fn step(data_type: &DataType, width: i128) -> i128 {
     let least = (width / CELLS + i128::from(width % CELLS > 0)).max(2);
     let a_second = match data_type {
@@ -150,8 +151,8 @@ fn step(data_type: &DataType, width: i128) -> i128 {
     natural.unwrap_or_else(|| round_number(least, DAY * a_second))
 }
 
-/// Writes these ends as texts and returns the values that are read from the texts; null for a text
-/// that is not a value.
+/// Writes the ends as texts and returns the values that are read back from the texts; null for a
+/// text that is not a value.
 fn read_back(ends: &ArrayRef) -> Result<ArrayRef> {
     ground::parse(&texts(ends)?, ends.data_type())
 }

@@ -1,4 +1,5 @@
-//! Ground values as text, and the matching of ground values with a column of any type.
+//! Ground values as text, and the matching of ground values with a column of any type. A ground
+//! value is a value at level 0 of a hierarchy, before generalization.
 
 use super::instant::texts;
 use super::number::Number;
@@ -27,8 +28,8 @@ pub(super) fn plain(values: &ArrayRef) -> Result<ArrayRef> {
     Ok(cast(values, data_type)?)
 }
 
-/// Returns the error for a kind of hierarchy that does not generalize the values of a column. The
-/// error names the kinds that fit.
+/// Returns the error for a column that a kind of hierarchy does not generalize. The error names the
+/// kinds that take the type of the column.
 pub(super) fn unfit(kind: &str, values: &str, data_type: &DataType) -> Error {
     let plain = plain_type(data_type);
     let fits = match plain {
@@ -128,8 +129,8 @@ pub(super) fn parse(texts: &StringArray, data_type: &DataType) -> Result<ArrayRe
 }
 
 /// Returns, for each text and the value that was read from it, true if the text states a different
-/// value: a time of day that a date does not have, a fraction of a second that is finer than the
-/// type, or a whole number that a floating-point number rounds.
+/// value: a time of day that a date does not have, a fraction of a second finer than the type, or a
+/// whole number that a floating-point number rounds.
 fn says_other(texts: &StringArray, values: &ArrayRef) -> Result<BooleanArray> {
     let finer: &[DataType] = match values.data_type() {
         DataType::Float16 | DataType::Float32 | DataType::Float64 => return rounds_whole(texts, values),
@@ -216,7 +217,8 @@ pub(super) fn positions(
     }
     if let (repeated, Some(rows)) = repeated {
         return Err(Error::usage(format!(
-            "{repeated} listed ground values are equal to another one as values of type {}: {} give one value",
+            "{repeated} listed ground values are equal to another listed value as values of type {}: {} have the same \
+             value",
             listed.data_type(),
             places(rows)
         )));
@@ -249,8 +251,8 @@ pub(super) fn positive_zero(values: &ArrayRef) -> Result<ArrayRef> {
     })
 }
 
-/// Returns a function that returns true for a position at which `values` contains neither NaN nor
-/// infinity.
+/// Returns a predicate over positions. It is false for NaN and infinity, and true for every other
+/// value and for NULL.
 pub(super) fn finite(values: &ArrayRef) -> Result<impl Fn(usize) -> bool + use<>> {
     let plain = plain(values)?;
     let floats = match plain.data_type().is_floating() {
@@ -264,8 +266,7 @@ pub(super) fn finite(values: &ArrayRef) -> Result<impl Fn(usize) -> bool + use<>
     })
 }
 
-/// Returns the plain values as floating-point numbers if they are numbers, dates or timestamps, and
-/// `None` otherwise.
+/// Returns plain numbers, dates or timestamps as floating-point numbers; `None` for any other type.
 pub(super) fn numbers(values: &ArrayRef) -> Result<Option<Vec<Option<f64>>>> {
     let integers = match values.data_type() {
         DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => cast(values, &DataType::Int64)?,

@@ -3,15 +3,15 @@
 use super::rule::TOP;
 use arrow::array::{Array, StringArray};
 
-/// Words that stand for a missing value. A hierarchy may list such a word as a value.
+/// Words for a missing value. A hierarchy may list one of these words as a value.
 const MISSING: [&str; 8] = ["na", "n/a", "null", "none", "nan", "?", "-", "."];
 
 /// Returns true if the first row names the columns. The first row names them if its labels are
 /// called `level 1` and so on. In a file of three rows or more, it also names them if all other
 /// rows end in `*` and the first row does not, or if its ground value is text and all other ground
 /// values are numbers. A row of a hierarchy has none of these properties. A first row that shares a
-/// label with another row at some level belongs to the hierarchy, whatever its ground value,
-/// because no column has the name of one of its groups.
+/// label with another row at some level belongs to the hierarchy for any ground value, because the
+/// name of a column is not the name of one of its groups.
 pub(super) fn is_header(ground: &StringArray, labels: &[StringArray]) -> bool {
     let shares_a_label = |level: &StringArray| level.iter().skip(1).any(|label| label == Some(level.value(0)));
     if ground.len() < 2 || labels.iter().any(shares_a_label) {
@@ -34,7 +34,7 @@ pub(super) fn is_header(ground: &StringArray, labels: &[StringArray]) -> bool {
 }
 
 /// Returns true if a text has no digit. A text with digits, such as the range `<20` or `20-24`, may
-/// also stand above numbers, but it is not a name.
+/// also precede numbers, but it is not a name.
 fn has_no_digit(text: &str) -> bool {
     !text.contains(|c: char| c.is_ascii_digit())
 }

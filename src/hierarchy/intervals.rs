@@ -126,9 +126,8 @@ impl Intervals {
 }
 
 impl Intervals {
-    /// Returns true if some group of width `width` has this label. This is the case if the group
-    /// that contains the lower end of the label has this label, or if it is the label of the values
-    /// below BOTTOM CODE.
+    /// Returns true if some group of width `width` has this label. That group is the one that
+    /// contains the lower end of the label, or the group of the values below BOTTOM CODE.
     fn has_label(&self, width: i128, label: &str) -> bool {
         let line = Line::read(label, |text| Number::parse(text).is_some());
         let units = line.and_then(|line| match line.low {
@@ -462,7 +461,7 @@ mod tests {
             let got = labels(&i, Int64Array::from(values.clone()));
             for (level, width) in [first, first * factor].into_iter().enumerate() {
                 for (label, &v) in got[level].iter().zip(&values) {
-                    // Brute force: walks from the origin to the group that contains the value.
+                    // Brute force: steps from the origin to the group that contains the value.
                     let mut low = origin;
                     while low > v { low -= width; }
                     while low + width <= v { low += width; }

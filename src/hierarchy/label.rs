@@ -6,7 +6,8 @@ use crate::error::Result;
 use arrow::array::{Array, StringArray};
 use std::collections::HashMap;
 
-/// A released value of one column, in the ground codes of its [`Lookup`].
+/// A released value of one column. Its codes are ground codes, which are value numbers in the
+/// [`Lookup`] of the column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Label {
     /// The label of ground code `code` at `level`. If `code` is always the representative of the
@@ -26,7 +27,7 @@ pub enum Label {
         high: u32,
     },
     /// A range with both ends moved outward to round numbers, see [`Label::rounded`]. The codes are
-    /// those of the first and the last value between the ends.
+    /// the codes of the first and the last value between the ends.
     Rounded {
         /// The code of the least value.
         low: u32,
@@ -62,9 +63,9 @@ impl Label {
     }
 
     /// Returns the label of the values from `low` to `high` in a column with an order: the value
-    /// itself if there is only one, and otherwise a range. If NULL is among other values, the label
-    /// is the top, because NULL has no place in a range. A range is open at an end that is a value
-    /// hidden by a code. Instead of a range that is open at both ends, the label is the top.
+    /// itself if there is only one value, and otherwise a range. If NULL is among other values, the
+    /// label is the top, because a range cannot contain NULL. A range is open at an end that is a
+    /// value hidden by a code. If both ends would be open, the label is the top.
     pub fn range(lookup: &Lookup, low: u32, high: u32) -> Self {
         let ground = lookup.level(0);
         if ground.codes[low as usize] == ground.codes[high as usize] {
@@ -77,8 +78,8 @@ impl Label {
         Label::Range { low, high }
     }
 
-    /// Returns [`Label::range`] with ends that reveal no value of the group. If the column has no
-    /// grid of round numbers, returns the lowest common ancestor of the values.
+    /// Returns [`Label::range`] with ends that do not reveal a value of the group. If the column
+    /// has no grid of round numbers, returns the lowest common ancestor of the values.
     pub fn rounded(lookup: &Lookup, low: u32, high: u32) -> Self {
         match (Self::range(lookup, low, high), lookup.grid()) {
             (Label::Range { low, high }, Some(grid)) => {

@@ -4,16 +4,16 @@ use std::fmt;
 
 /// The form of released labels.
 ///
-/// A form changes how labels are written, not which rows form a class: a class is chosen and
-/// checked by its labels. If two classes are written alike, they are one class to a reader, and the
-/// recount counts them as one class. In every form except TEXT, NULL is written for the top of the
+/// A form changes the released value of a label, not the classes: a class is chosen and checked by
+/// its labels. Two classes with the same released values are one class to a reader, and the recount
+/// counts them as one class. In every form except TEXT, NULL is written for the top of the
 /// hierarchy (`*`), which reveals nothing, and for a suppressed row that is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LabelForm {
     /// The text of the label.
     #[default]
     Text,
-    /// The least and the greatest value that the label stands for, as a struct of `low` and `high`.
+    /// The least and the greatest value that the label covers, as a struct of `low` and `high`.
     Bounds,
     /// The value in the middle of the label's bounds.
     Midpoint,

@@ -1,6 +1,6 @@
 //! The ends of a label, read from its text: `20-24`, `[20, 25)`, `<20`, `90+`, or one value.
 
-/// The ends of a label as texts, each with whether it is included.
+/// The ends of a label as texts, and whether each end is included; `None` for an open end.
 pub(super) struct Line<'a> {
     pub(super) low: Option<(&'a str, bool)>,
     pub(super) high: Option<(&'a str, bool)>,

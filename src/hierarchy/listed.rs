@@ -1,12 +1,11 @@
-//! Hierarchies that list their ground values. FROM file, AS query and AS VALUES make such
-//! hierarchies.
+//! Hierarchies that list their ground values: FROM file, AS query and AS VALUES.
 //!
 //! A hierarchy has one row per ground value and one label per level. Ground values are kept as text
 //! and matched as values of the column's type: `1` and `1.0` are the same number, but two different
-//! strings, and neither is a date. A listed value that is not a value of the type matches nothing.
-//! These conditions are checked when the hierarchy is made: groups nest (every label has one label
-//! on the next level), every ground value is listed only once, and no label is NULL or empty. If
-//! the last level has more than one label, the level `*` is added.
+//! strings, and neither is a date. A listed value that is not a value of the type never matches.
+//! CREATE HIERARCHY checks three conditions: groups nest (every label has one label on the next
+//! level), every ground value is listed only once, and no label is NULL or empty. If the last level
+//! has more than one label, the level `*` is added.
 //!
 //! Reference: Sweeney, Achieving k-anonymity privacy protection using generalization and
 //! suppression, 2002, doi:10.1142/S021848850200165X (value generalization hierarchies).
@@ -122,7 +121,8 @@ impl Listed {
 fn check_ground(ground: &StringArray, places: &Places) -> Result<()> {
     if let Some(first) = (0..ground.len()).find(|row| ground.is_null(*row)) {
         return Err(Error::usage(format!(
-            "{} ground values are NULL, the first in {}; what becomes of NULL is said with NULLS AS VALUE, AS TOP or ERROR",
+            "{} ground values are NULL, the first in {}; write NULLS AS VALUE, NULLS AS TOP or NULLS ERROR for the \
+             treatment of NULL",
             ground.null_count(),
             places.one(first)
         )));
@@ -138,7 +138,7 @@ fn check_ground(ground: &StringArray, places: &Places) -> Result<()> {
     }
     match repeated {
         (n, Some(rows)) => Err(Error::usage(format!(
-            "{n} ground values are repeated; every ground value must be there once: {} give one value",
+            "{n} ground values are repeated; list every ground value once: {} have the same value",
             places.two(rows)
         ))),
         _ => Ok(()),
@@ -265,7 +265,7 @@ mod tests {
         assert!(e.ends_with("rows 1 and 2 have one label on level 1"), "{e}");
         let e = error(&[&["seven", "x"], &["seven", "x"], &["seven", "y"], &["b", "x"]]);
         assert!(e.starts_with("2 ground values are repeated"), "{e}");
-        assert!(e.ends_with("rows 1 and 2 give one value"), "{e}");
+        assert!(e.ends_with("rows 1 and 2 have the same value"), "{e}");
         assert!(!e.contains("seven"), "{e}");
         assert!(
             error(&[&["a", ""], &["b", "x"]]).contains("1 labels of level 1 are NULL or empty, the first in row 1")
@@ -425,8 +425,8 @@ mod tests {
         let t = table(&[&["1", "a"], &["1.0", "b"], &["01", "c"], &["2", "d"]]).unwrap();
         let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1]));
         let e = t.labels(&numbers).unwrap_err().to_string();
-        assert!(e.starts_with("2 listed ground values are equal to another one"), "{e}");
-        assert!(e.ends_with("rows 1 and 2 give one value"), "{e}");
+        assert!(e.starts_with("2 listed ground values are equal to another"), "{e}");
+        assert!(e.ends_with("rows 1 and 2 have the same value"), "{e}");
         assert_eq!(level_1(&t, StringArray::from(vec!["1.0"])), ["b"]);
         let e = table(&[&["red", "a"]])
             .unwrap()

@@ -1,4 +1,5 @@
-//! A hierarchy bound to the values of one column.
+//! A hierarchy bound to the values of one column. A ground code is the index of a distinct value of
+//! the column.
 
 use super::codes::{Codes, Side};
 use super::exceptions::{OnNull, OnUnmapped};
@@ -22,9 +23,9 @@ pub struct Level {
     pub labels: ArrayRef,
     /// By ground code: the index of its label in `labels`.
     pub codes: Vec<u32>,
-    /// By ground code: the least ground code with the same label. A key that consists of
-    /// representatives is also a key of ground codes, so one table per level suffices for roll-ups
-    /// from any more specific level.
+    /// By ground code: the least ground code with the same label. A key of representatives is also
+    /// a key of ground codes, so one table per level suffices for roll-ups from any more specific
+    /// level.
     pub representatives: Vec<u32>,
     /// By label: the number of leaves of the hierarchy under it (glm, infoloss). Leaves are the
     /// listed ground values, or the distinct values of the column if the hierarchy computes its
@@ -32,8 +33,8 @@ pub struct Level {
     /// gets the top's label at a level below the top, all leaves are under that label.
     pub leaves: Vec<u64>,
     /// By label: the least and the greatest ground value under it, if the column contains numbers,
-    /// dates or timestamps. If there is no such value, as for NULL, they are infinity and minus
-    /// infinity.
+    /// dates or timestamps. For a label without such values, as for NULL, they are infinity and
+    /// minus infinity.
     pub extents: Option<Vec<(f64, f64)>>,
 }
 
@@ -61,9 +62,9 @@ pub struct Lookup {
 impl Hierarchy {
     /// Returns the lookup table for the distinct `values` of a column, which ascend with NULL last.
     ///
-    /// Fails if the hierarchy does not accept the type, if there are NaN or infinite values, or if
-    /// groups do not nest. Unmapped values are marked in the lookup; [`Hierarchy::admit`] later
-    /// decides by the number of rows with unmapped values.
+    /// Fails if the hierarchy does not accept the type, if a value is NaN or infinite, or if groups
+    /// do not nest. Unmapped values are marked in the lookup; [`Hierarchy::admit`] later decides by
+    /// the number of rows with unmapped values.
     pub fn bind(&self, values: ArrayRef) -> Result<Lookup> {
         let bound = || {
             self.rule().accepts(values.data_type())?;
@@ -155,8 +156,8 @@ impl Lookup {
         &self.values
     }
 
-    /// Returns, by ground code, the least and the greatest number, which are both the value itself,
-    /// in a column of numbers, dates or timestamps. For NULL they are infinity and minus infinity.
+    /// Returns, by ground code, the value itself as the least and the greatest number, in a column
+    /// of numbers, dates or timestamps. For NULL they are infinity and minus infinity.
     pub fn extents(&self) -> Option<&[(f64, f64)]> {
         self.extents.as_deref()
     }
@@ -166,8 +167,8 @@ impl Lookup {
         self.hidden.is_some()
     }
 
-    /// Returns, for each ground code, true if another value has the same label at level 0. This is
-    /// so for values that the same code hides.
+    /// Returns, for each ground code, true if another value has the same label at level 0. Values
+    /// that the same code hides share a label.
     pub fn merged(&self) -> Vec<bool> {
         let Level { labels, codes, .. } = self.level(0);
         let mut values = vec![0u32; labels.len()];
@@ -175,14 +176,13 @@ impl Lookup {
         codes.iter().map(|label| values[*label as usize] > 1).collect()
     }
 
-    /// Returns the code that hides the value of a ground code.
+    /// Returns the code that hides the value of a ground code; `None` if no code hides it.
     pub(super) fn hidden(&self, code: u32) -> Option<Side> {
         self.hidden.as_ref()?[code as usize]
     }
 
-    /// Returns whether a range from the value of ground code `low` to the value of ground code
-    /// `high` is open below, and whether it is open above. It is open at an end whose value a code
-    /// hides.
+    /// Returns whether a range between the values of ground codes `low` and `high` is open below,
+    /// and whether it is open above. It is open at an end whose value a code hides.
     pub(super) fn is_open(&self, low: u32, high: u32) -> (bool, bool) {
         (
             self.hidden(low) == Some(Side::Below),
@@ -262,7 +262,7 @@ impl Lookup {
     }
 }
 
-/// Which values without a label of their own get the top's label at one level.
+/// The kinds of values without a label of their own that get the top's label at one level.
 struct Gaps {
     null: bool,
     unmapped: bool,
@@ -279,7 +279,7 @@ impl Gaps {
 }
 
 /// The leaves over which losses are counted: the listed ground values, or the column's values if
-/// the hierarchy lists none, and NULL if the column contains it.
+/// the hierarchy does not list values, and NULL if the column contains it.
 struct Domain {
     labels: Vec<StringArray>,
     numbers: Option<Vec<Option<f64>>>,
@@ -288,7 +288,7 @@ struct Domain {
     top: String,
 }
 
-/// The extent of a label that has no value under it.
+/// The extent of a label without values.
 const EMPTY: (f64, f64) = (f64::INFINITY, f64::NEG_INFINITY);
 
 impl Domain {
@@ -314,7 +314,7 @@ impl Domain {
         Some(numbers)
     }
 
-    /// Returns the level with index `number` among the levels above the ground, for a column whose
+    /// Returns the level with index `number` among the levels above level 0, for a column whose
     /// values have the labels `own`. `null` is the position of NULL. `raised` is the position of a
     /// value that has the top's label without being mapped to it.
     fn level(&self, number: usize, own: &[Option<&str>], null: Option<usize>, raised: Option<usize>) -> Level {

@@ -1,4 +1,4 @@
-//! Named hierarchies, which CREATE HIERARCHY makes. A named hierarchy consists of a rule and the
+//! Named hierarchies, which CREATE HIERARCHY creates. A named hierarchy consists of a rule and the
 //! treatment of values that the rule does not map.
 
 use super::exceptions::{OnNull, OnUnmapped};
@@ -10,7 +10,8 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::sync::Arc;
 
-/// A named hierarchy: a generalization rule, and the treatment of unknown values and of NULL.
+/// A named hierarchy: a generalization rule, and the treatment of unknown (unmapped) values and of
+/// NULL.
 #[derive(Debug, Clone)]
 pub struct Hierarchy {
     name: String,
@@ -60,8 +61,8 @@ impl Hierarchy {
         self.rule.levels() == 0
     }
 
-    /// Returns true if the labels reveal no more than the intervals that they name. Returns true
-    /// also for a hierarchy that only suppresses, which has no such labels.
+    /// Returns true if the labels reveal no more than the intervals that they name. This includes a
+    /// hierarchy that only suppresses, because it has no such labels.
     pub fn is_intervals(&self) -> bool {
         self.only_suppresses() || self.rule.is_intervals()
     }
@@ -118,7 +119,7 @@ impl Hierarchy {
 
     /// Returns the HMAC-SHA-256 of everything that determines the labels: the listed values with
     /// their labels in the order of the values, or the rule, and the treatment of other values. The
-    /// digest does not depend on how the hierarchy was made.
+    /// digest of listed values does not depend on the kind that built the hierarchy.
     pub fn digest(&self, key: &[u8]) -> Result<String> {
         let mut mac = Hmac::<Sha256>::new_from_slice(key).map_err(|_| Error::internal("a digest without a key"))?;
         let mut add = |text: &str| {

@@ -18,8 +18,8 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-/// The number of units that stands for a value too large to count in units. It is greater than any
-/// number of units that can be counted.
+/// The number of units of a value that is too large to count in units. It is greater than any
+/// countable number of units.
 pub(super) const BEYOND: i128 = i128::MAX;
 
 /// The greatest number of digits after the decimal point in the numbers of a statement.
@@ -48,7 +48,7 @@ impl Number {
         Self { digits, exponent }
     }
 
-    /// Parses `text` (`12`, `-0.5`, `1e3`), ignoring spaces around it. Returns `None` if the text
+    /// Parses `text` (`12`, `-0.5`, `1e3`) and ignores spaces around it. Returns `None` if the text
     /// is not a number or has more digits than can be kept exactly.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
@@ -115,7 +115,8 @@ impl Number {
         0.max(-self.exponent)
     }
 
-    /// Compares the number with another number.
+    /// Compares two numbers. The comparison is exact unless their sizes differ too much for one
+    /// common unit.
     pub fn compared(self, other: Self) -> Ordering {
         let scale = self.scale().max(other.scale());
         match self.floor_at(scale).zip(other.floor_at(scale)) {
@@ -174,9 +175,9 @@ pub(super) fn common_scale(numbers: &[Number]) -> Result<i32> {
     }
 }
 
-/// Returns the values of a numeric column (no dictionary) floored to whole units of 10^-`scale`;
-/// `None` for NULL, NaN and infinity. A value that is too large to count becomes [`BEYOND`] or,
-/// below zero, the negative of [`BEYOND`].
+/// Returns the values of a numeric column without dictionary encoding, floored to whole units of
+/// 10^-`scale`; `None` for NULL, NaN and infinity. A value that is too large to count becomes
+/// [`BEYOND`] or, below zero, the negative of [`BEYOND`].
 pub(super) fn floored(values: &ArrayRef, scale: i32) -> Result<Vec<Option<i128>>> {
     let units = |n: Number| n.floor_at(scale).unwrap_or(n.digits.signum() * BEYOND);
     let at = |digits: i128, exponent: i32| Some(units(Number { digits, exponent }));
@@ -195,7 +196,7 @@ pub(super) fn floored(values: &ArrayRef, scale: i32) -> Result<Vec<Option<i128>>
         DataType::Float16 | DataType::Float32 => {
             map::<Float32Type>(&cast(values, &DataType::Float32)?, |v| float(format!("{v:e}")))
         }
-        other => return Err(Error::usage(format!("a column of type {other} holds no numbers"))),
+        other => return Err(Error::usage(format!("a column of type {other} has no numbers"))),
     })
 }
 

@@ -1,4 +1,4 @@
-//! The type of values, whatever their encoding.
+//! Column types without their dictionary or run-end encoding.
 
 use arrow::datatypes::DataType;
 

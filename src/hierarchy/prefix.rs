@@ -1,12 +1,12 @@
-//! PREFIX: codes of which each level keeps fewer characters or fewer parts.
+//! PREFIX: each level keeps fewer characters, or fewer parts, of a code.
 //!
 //! The label at level i consists of the first n_i characters of the value (Unicode scalar values,
-//! not bytes), or with `AT` of its first n_i parts. A value that is shorter is its own label, so
-//! that codes of different lengths meet in one group: with `PREFIX (3)`, the label of both `E11`
-//! and `E11.65` is `E11`. The numbers n_i descend. Groups nest, because a label alone determines
-//! the label at the next level.
+//! not bytes), or with `AT` of its first n_i parts. A shorter value is its own label, so codes of
+//! different lengths share a group: with `PREFIX (3)`, the label of both `E11` and `E11.65` is
+//! `E11`. The numbers n_i descend. Groups nest, because a label alone determines the label at the
+//! next level.
 //!
-//! `MASK` replaces the part that a label leaves out with a mask character, up to the length of the
+//! `MASK` replaces the omitted characters of a label with a mask character, up to the length of the
 //! longest value of the column, or to `WIDTH`. With `AT`, `MASK` replaces parts: `10.0.*.*`.
 //!
 //! Integers are codes that have lost their leading zeros. They are padded with leading zeros to
@@ -49,7 +49,7 @@ pub struct Prefix {
     /// The length to which labels are padded with masks and zeros; `None` for the length of the
     /// longest value.
     pub(super) width: Option<u32>,
-    /// The values that `CHANGE` gives one common label.
+    /// The values that share one label because of `CHANGE`.
     pub(super) changed: Option<Changed>,
 }
 
@@ -61,7 +61,8 @@ impl Prefix {
         }
         if let Some(level) = kept.windows(2).position(|pair| pair[1] >= pair[0]) {
             return Err(Error::usage(format!(
-                "PREFIX: level {} keeps {}, no fewer than level {} with {}; write the greatest number first",
+                "PREFIX: level {} keeps {}, but must keep fewer than level {}, which keeps {}; write the greatest \
+                 number first",
                 level + 2,
                 kept[level + 1],
                 level + 1,
@@ -90,15 +91,15 @@ impl Prefix {
         })
     }
 
-    /// Makes the rule replace what a label leaves out with `mask`, which is one character. If
-    /// `mask` is empty, nothing replaces it.
+    /// Makes the rule replace the omitted characters or parts of a label with `mask`, which is one
+    /// character. An empty `mask` means no replacement.
     pub(super) fn mask(self, mask: &str) -> Result<Self> {
         let mut characters = mask.chars();
         let mask = match (characters.next(), characters.next()) {
             (mask, None) => mask,
             _ => {
                 return Err(Error::usage(
-                    "PREFIX: MASK must be one character, or '' for labels without it",
+                    "PREFIX: MASK must be one character, or '' for labels without a mask",
                 ));
             }
         };
@@ -282,7 +283,7 @@ impl GeneralizationRule for Prefix {
 pub(super) const KIND: Kind = Kind {
     info: Info {
         name: "prefix",
-        summary: "codes: how many characters or parts stay, level by level",
+        summary: "codes: each level keeps fewer characters or parts",
         params: &[],
         example: "CREATE HIERARCHY zip AS PREFIX (4, 3, 2)",
         reference: "Sweeney, 2002, doi:10.1142/S021848850200165X",
@@ -293,7 +294,7 @@ pub(super) const KIND: Kind = Kind {
         parts: &[
             Part::First(
                 "characters",
-                Takes::List("characters", Item::Whole, "how many characters stay"),
+                Takes::List("characters", Item::Whole, "a number of characters"),
             ),
             Part::Maybe("AT", Takes::One(Item::Text, "a separator in quotes")),
             Part::Maybe("MASK", Takes::One(Item::Text, "a mask in quotes")),
@@ -477,7 +478,7 @@ mod tests {
     #[test]
     fn parameters_are_checked_and_written() {
         let said = |kept: &[u32]| Prefix::try_new(kept).unwrap_err().to_string();
-        assert!(said(&[3, 3]).contains("level 2 keeps 3, no fewer than level 1 with 3"));
+        assert!(said(&[3, 3]).contains("level 2 keeps 3, but must keep fewer than level 1, which keeps 3"));
         assert!(said(&[]).contains("at least one number"));
         let told = |p: Result<Prefix>| p.unwrap_err().to_string();
         assert!(told(prefix(&[3]).mask("**")).contains("one character"));

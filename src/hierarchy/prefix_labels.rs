@@ -6,9 +6,9 @@ use crate::error::{Error, Result};
 use arrow::array::{Array, StringArray};
 
 impl Prefix {
-    /// Returns whether a level that keeps `kept` characters or parts can give this label. Returns
-    /// `None` for a label that shows fewer: it can only be the label of a short code, and whether
-    /// the column has such a code is not known.
+    /// Returns whether a level that keeps `kept` characters or parts can have this label. Returns
+    /// `None` for a label with fewer characters or parts. It can only be the label of a short code,
+    /// and the rule does not know whether the column has such a code.
     pub(super) fn has_label(&self, kept: u32, label: &str) -> Option<bool> {
         let kept = kept as usize;
         if kept == 0 && self.mask.is_none() {
@@ -45,7 +45,7 @@ impl Prefix {
         (visible >= kept).then_some(true)
     }
 
-    /// Returns the parts of a label, or its characters.
+    /// Returns the parts of a label with `AT`, and its characters otherwise.
     fn shown<'a>(&self, label: &'a str) -> Vec<&'a str> {
         match &self.at {
             Some(separator) => label.split(separator.as_str()).collect(),
@@ -74,7 +74,7 @@ impl Prefix {
         rest
     }
 
-    /// Fails if the masks would make the labels of a level larger than an array of texts can be.
+    /// Fails if the masks would make the labels of a level too large for an Arrow array of texts.
     pub(super) fn fits(&self, texts: &StringArray, width: usize) -> Result<()> {
         let Some(mask) = self.mask else { return Ok(()) };
         let separator = self.at.as_ref().map_or(0, String::len);
@@ -83,8 +83,8 @@ impl Prefix {
             return Ok(());
         }
         Err(Error::usage(format!(
-            "PREFIX: the longest value has {width} {}, and MASK would make all labels as long; leave MASK out, or write \
-             WIDTH with the length of a label",
+            "PREFIX: the longest value has {width} {}, and MASK would make every label that long; leave MASK out, or \
+             write WIDTH with the length of a label",
             self.unit()
         )))
     }
@@ -165,7 +165,7 @@ mod tests {
     }
 
     proptest! {
-        /// Checks that no label that a level gives is refused.
+        /// Checks that a level accepts each of its own labels.
         #[test]
         fn labels_are_not_refused(
             values in prop::collection::vec("[0-3.*]{0,7}", 1..6),

@@ -50,7 +50,7 @@ fn half_open(label: &str) -> Option<(&str, &str)> {
     label.strip_prefix('[')?.strip_suffix(')')?.split_once(", ")
 }
 
-/// Returns true if a label has a form that labels have in a column whose values are not whole
+/// Returns true if a label has the form of the labels in a column whose values are not whole
 /// numbers.
 fn has_form(label: &str) -> bool {
     label.starts_with('<') || label.starts_with(">=") || half_open(label).is_some()
@@ -69,8 +69,8 @@ fn is_one_number(a: &str, b: &str) -> bool {
 
 /// Returns true if two texts are the same value, for any type of numbers.
 fn is_same(a: &str, b: &str) -> bool {
-    // The values of this column may have fewer digits than those of the column from which the
-    // bounds were computed.
+    // The values of this column may have fewer digits than the values of the column from which
+    // the bounds were computed.
     let is_fraction = |text: &str| text.contains(['.', 'e', 'E']);
     let narrow = |text: &str| text.trim().parse::<f32>().ok().filter(|_| is_fraction(text));
     a == b || is_one_number(a, b) || narrow(a).is_some_and(|x| Some(x) == narrow(b))
@@ -125,7 +125,7 @@ mod tests {
     }
 
     proptest! {
-        /// Checks that no label that a level gives is refused, whatever the type.
+        /// Checks that a level accepts each of its own labels, for columns of every type.
         #[test]
         fn labels_are_not_refused(values in prop::collection::btree_set(-300i64..300, 1..40)) {
             let whole = Int64Array::from_iter_values(values.iter().copied());

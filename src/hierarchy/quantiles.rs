@@ -5,8 +5,8 @@
 //! equally near, the lower place is taken. So equal values are kept together, and groups may be
 //! empty if one value has many rows. Each number of groups divides the number before, so the cuts
 //! of a level are among the cuts of the level below, and groups nest. Each cut is stored as the
-//! roundest value that divides the two groups. This is a value of the column only if no rounder
-//! value divides the groups, as between 34 and 35. The first and the last group are open (`<25`,
+//! roundest value that separates the two groups. It is a value of the column only if no rounder
+//! value separates the groups, as between 34 and 35. The first and the last group are open (`<25`,
 //! `>=60`), so they include later values beyond the extremes of the column, and do not reveal these
 //! extremes. Integers get labels with both ends included (`25-32`), other values half-open labels
 //! (`[24.2, 27.3)`).
@@ -37,16 +37,17 @@ pub const MAX_GROUPS: u32 = 65_536;
 #[derive(Debug, Clone)]
 pub struct Quantiles {
     pub(super) groups: Vec<u32>,
-    /// The cuts of level 1 as text, ascending. There is one cut fewer than groups; a cut is
-    /// repeated if a group is empty.
+    /// The cuts of level 1 as text, ascending. The number of cuts is one less than the number of
+    /// groups; a cut is repeated if a group is empty.
     pub(super) bounds: StringArray,
     /// True if a bound is written as a bare number, false if it is written as a string.
     pub(super) bare: bool,
 }
 
 impl Quantiles {
-    /// Returns the rule with `groups[i]` groups on level i + 1, for a column with these distinct
-    /// values, which ascend, and these numbers of rows with each value. NULL counts in no group.
+    /// Returns the rule with `groups[i]` groups on level i + 1. The column has these distinct
+    /// values, which ascend, and these numbers of rows with each value. NULL does not belong to a
+    /// group.
     pub fn of(groups: &[u32], values: &ArrayRef, counts: &[u64]) -> Result<Self> {
         check_groups(groups)?;
         let values = &ground::plain(values)?;
@@ -72,8 +73,8 @@ impl Quantiles {
             .collect();
         let rows: u128 = kept.iter().map(|&i| u128::from(counts[i as usize])).sum();
         let n = u128::from(groups[0]);
-        // A cut before the least value would only make an empty group, so it moves past that value
-        // if there is another value.
+        // A cut before the least value would only create an empty group, so it moves past that
+        // value if the column has another value.
         let first = usize::from(kept.len() > 1);
         let cuts: Vec<usize> = (1..n)
             .map(|i| {
@@ -133,8 +134,8 @@ impl Quantiles {
         }
     }
 
-    /// Returns the groups of a level whose bounds are at every `step`-th position, with their
-    /// labels.
+    /// Returns the groups of a level, with their labels. The bounds of the level are at every
+    /// `step`-th position of `bounds`.
     fn names(&self, bounds: &ArrayRef, rows: &Rows, step: usize) -> Result<Level> {
         let mut at: Vec<usize> = (step - 1..bounds.len()).step_by(step).collect();
         at.dedup_by(|b, a| rows.row(*a) == rows.row(*b));
@@ -155,8 +156,8 @@ impl Quantiles {
     }
 }
 
-/// The groups of one level: the positions of its bounds, and the names of its groups, which are one
-/// more than the bounds.
+/// The groups of one level: the positions of its bounds, and the labels of its groups. The number
+/// of groups is one more than the number of bounds.
 struct Level {
     at: Vec<usize>,
     names: Vec<String>,
@@ -195,7 +196,7 @@ fn check_groups(groups: &[u32]) -> Result<()> {
         .position(|pair| pair[1] >= pair[0] || pair[0] % pair[1] != 0)
     {
         Some(i) => Err(Error::usage(format!(
-            "QUANTILES: groups do not nest: {} groups of level {} do not join evenly to {} of level {}",
+            "QUANTILES: groups do not nest: {} groups of level {} cannot be merged evenly into {} of level {}",
             groups[i],
             i + 1,
             groups[i + 1],
@@ -384,7 +385,7 @@ mod tests {
     fn what_is_wrong_is_said() {
         let values = integers(0..4);
         let said = |groups: &[u32]| Quantiles::of(groups, &values, &[1; 4]).unwrap_err().to_string();
-        assert!(said(&[16, 5]).contains("16 groups of level 1 do not join evenly to 5 of level 2"));
+        assert!(said(&[16, 5]).contains("16 groups of level 1 cannot be merged evenly into 5 of level 2"));
         assert!(said(&[4, 4]).contains("do not nest"));
         assert!(said(&[1]).contains("from 2 to"));
         assert!(said(&[]).contains("at least one"));

@@ -1,4 +1,4 @@
-//! AS query: a hierarchy that lists the rows of a query, which is read once.
+//! AS query: a hierarchy that lists the rows of a query. The query is read once.
 //!
 //! Column 1 contains the ground value, and one column per level follows. The module `listed`
 //! describes the checks of the rows. The hierarchy then contains the rows, and SHOW HIERARCHIES
@@ -34,7 +34,7 @@ pub(super) const KIND: Kind = Kind {
         let columns = given.query("query").map(|rows| rows.columns()).unwrap_or_default();
         let (ground, labels) = columns
             .split_first()
-            .ok_or_else(|| Error::usage("the query of a hierarchy answers no columns"))?;
+            .ok_or_else(|| Error::usage("the query of a hierarchy returns no columns"))?;
         let origin = Origin {
             kind: KIND.info.name,
             clause: None,

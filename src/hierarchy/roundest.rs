@@ -1,6 +1,6 @@
-//! The roundest value between two neighbouring values of a column. With it, a bound between the two
-//! values is not a person's value if another value divides them as well: 50000 between 48210.50 and
-//! 51234.17, or the first day of a year between two days.
+//! The roundest value between two neighbouring values of a column. It serves as the bound between
+//! them. So a bound is a value of a person only if no rounder value separates the two: 50000
+//! separates 48210.50 from 51234.17, and the first day of a year separates two days.
 
 use super::ground;
 use super::number::{Number, decimal};
@@ -9,7 +9,7 @@ use arrow::array::{Array, ArrayRef, StringArray, UInt32Array};
 use arrow::compute::take;
 use arrow::row::{RowConverter, SortField};
 
-/// The powers of ten that a number is rounded to, the greatest first.
+/// The exponents of the powers of ten to which a number is rounded.
 const POWERS: std::ops::RangeInclusive<i32> = -18..=37;
 /// The least date and time. The end of this text replaces the smaller units of a truncated date or
 /// time.
@@ -49,7 +49,7 @@ pub(super) fn roundest(before: &ArrayRef, values: &ArrayRef) -> Result<ArrayRef>
     Ok(take(&either, &UInt32Array::from(picked), None)?)
 }
 
-/// Returns the texts of values that may lie between the two, the roundest first.
+/// Returns the texts of values that may lie between two values, the roundest first.
 fn rounder(below: &str, text: &str) -> Vec<String> {
     match (Number::parse(below), Number::parse(text)) {
         (Some(below), Some(number)) => POWERS
@@ -64,7 +64,7 @@ fn rounder(below: &str, text: &str) -> Vec<String> {
     }
 }
 
-/// Returns the digits of a number; `None` if there are too many.
+/// Returns a number as plain digits; `None` if it has too many digits.
 fn written(number: Number) -> Option<String> {
     let scale = POWERS
         .rev()

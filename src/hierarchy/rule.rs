@@ -1,4 +1,4 @@
-//! The trait of the generalization rules that the kinds of hierarchies make.
+//! The trait of the generalization rules that the kinds of hierarchies build.
 
 use super::codes::{Codes, Side};
 use crate::error::Result;
@@ -14,7 +14,7 @@ pub const TOP: &str = "*";
 /// row has this label, so these people are in no released class.
 pub(crate) const UNMAPPED: &str = "\u{10FFFF}not in the hierarchy";
 
-/// The greatest number of levels above the ground.
+/// The greatest number of levels above level 0.
 pub const MAX_LEVELS: usize = 200;
 
 /// A generalization rule: the label of a ground value at each level.
@@ -64,8 +64,8 @@ pub trait GeneralizationRule: fmt::Debug + Send + Sync {
     /// Returns the name of the rule's kind, as in the entry of the kind.
     fn kind(&self) -> &'static str;
 
-    /// Returns the number of levels above the ground that [`GeneralizationRule::labels`] returns.
-    /// If the last of these levels is not single-valued, a top level is added.
+    /// Returns the number of levels above level 0 that [`GeneralizationRule::labels`] returns. If
+    /// the last of these levels is not single-valued, a top level is added.
     fn levels(&self) -> usize;
 
     /// Returns the number of ground values that the rule lists; `None` for a rule that computes
@@ -124,14 +124,14 @@ pub trait GeneralizationRule: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Returns true if [`GeneralizationRule::sql`] contains the whole rule, and nothing in it was
+    /// Returns true if [`GeneralizationRule::sql`] contains the whole rule and no part of it was
     /// taken from data.
     fn is_free_of_data(&self) -> bool {
         false
     }
 
     /// Returns true if the label of a value of this type depends on all values of the column, not
-    /// on the value alone. Such a rule is refused where only some of the column's values are seen.
+    /// on the value alone. Statements that see only some of the column's values refuse such a rule.
     fn reads_whole_column(&self, data_type: &DataType) -> bool {
         let _ = data_type;
         false

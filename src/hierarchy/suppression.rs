@@ -1,6 +1,6 @@
 //! SUPPRESSION: the value itself, then `*`.
 //!
-//! The hierarchy has these two levels. A quasi-identifier that names no hierarchy gets this
+//! The hierarchy has these two levels. It is the default for a quasi-identifier without a
 //! hierarchy. It accepts columns of numbers, texts, booleans, dates and times; bytes, durations,
 //! nested values, NaN and infinity are errors.
 //!
@@ -25,7 +25,7 @@ use std::sync::Arc;
 pub struct Suppression;
 
 impl Hierarchy {
-    /// Returns the hierarchy of a quasi-identifier that names no hierarchy.
+    /// Returns the hierarchy of a quasi-identifier for which the statement names no hierarchy.
     pub fn suppression_of(column: &str) -> Result<Arc<Self>> {
         let name = format!("suppression of {column}");
         let hierarchy = Self::new(name, Arc::new(Suppression), OnUnmapped::Error, OnNull::Value)?;

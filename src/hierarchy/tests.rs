@@ -17,8 +17,8 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Returns a listed hierarchy of the even numbers below `n`, in tens and fifties. Its top has a
-/// label of its own.
+/// Returns a listed hierarchy of the even numbers below `n`, in groups of ten and of fifty. The
+/// label of its top is `all`.
 fn evens(n: i64) -> Arc<dyn GeneralizationRule> {
     let row = |i: i64| {
         [

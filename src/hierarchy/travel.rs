@@ -1,4 +1,4 @@
-//! Lookup tables that are sent to another machine.
+//! Converts lookup tables for transport to another machine, and back.
 
 use super::codes::{Coded, Codes, Side};
 use super::lookup::{Level, Lookup};
@@ -121,7 +121,7 @@ impl Lookup {
     }
 }
 
-/// The text in the array of a parcel that marks codes that are compared with years.
+/// The text that marks codes that are compared with years, in the array of a parcel.
 const YEARS: &str = "years";
 
 impl Codes {

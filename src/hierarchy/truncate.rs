@@ -13,7 +13,8 @@
 //! BOTTOM CODE and TOP CODE are years. At every level, dates before BOTTOM CODE have the label
 //! `<code`, and dates in or after TOP CODE have the label `>=code`. This includes level 0, where
 //! the label of every other date is the date itself. A decade or a century that contains a code
-//! ends at the code (`1937-1939`). A week can lie in two years, so WEEK takes no codes.
+//! ends at the code (`1937-1939`). A week can lie in two years, so WEEK cannot be combined with
+//! codes.
 //!
 //! Example: `CREATE HIERARCHY birth AS TRUNCATE (MONTH, QUARTER, YEAR)` turns 2024-05-17 into
 //! 2024-05, 2024-Q2 and 2024. With `FORMAT '%d.%m.%Y'`, it turns the text 17.5.2024 into the same
@@ -169,7 +170,7 @@ impl Truncate {
         })
     }
 
-    /// Returns the same rule with these codes. Fails if a unit can lie on both sides of a code.
+    /// Adds these codes to the rule. Fails if a unit can lie on both sides of a code.
     fn coded(self, years: Years) -> Result<Self> {
         match !years.is_empty() && self.units.contains(&Unit::Week) {
             true => Err(Error::usage(
@@ -195,7 +196,7 @@ impl Truncate {
         by_code.unwrap_or_else(|| unit.label(at))
     }
 
-    /// Returns the same rule for texts that are written in this format.
+    /// Makes the rule read texts in this format.
     fn of_texts(mut self, format: &str) -> Result<Self> {
         let format = DateFormat::try_new(format)?;
         if !format.has_time() {
@@ -236,7 +237,7 @@ impl GeneralizationRule for Truncate {
             DataType::Timestamp(_, zone) => zone.as_deref().map_or(Ok(()), |zone| time_zone(zone).map(|_| ())),
             DataType::Date32 | DataType::Date64 => self.has_no_time(),
             DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Err(Error::usage(
-                "TRUNCATE generalizes dates and timestamps; for strings, say how they are written: TRUNCATE (...) FORMAT \
+                "TRUNCATE generalizes dates and timestamps; for strings, give their format: TRUNCATE (...) FORMAT \
                  '%d.%m.%Y'",
             )),
             other => Err(ground::unfit("TRUNCATE", "dates and timestamps", other)),

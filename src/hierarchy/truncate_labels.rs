@@ -4,8 +4,9 @@ use super::truncate::{Truncate, Unit};
 use chrono::{NaiveDate, NaiveDateTime, NaiveTime, Weekday};
 
 impl Truncate {
-    /// Returns true if `unit` has this label. This is the case if the first instant of the span
-    /// that the label names has this label, or if it is the label of the years before BOTTOM CODE.
+    /// Returns true if `unit` has this label. The check compares the label with the label of one
+    /// instant: the first instant of the span that the label names, or a day beyond the code for
+    /// `<code` and `>=code`.
     pub(super) fn has_label(&self, unit: Unit, label: &str) -> bool {
         let at = match (label.strip_prefix('<'), label.strip_prefix(">=")) {
             (Some(_), _) => self.years.bottom.and_then(|year| first_day(year as i32 - 1)),
@@ -20,8 +21,8 @@ fn first_day(year: i32) -> Option<NaiveDateTime> {
     Some(NaiveDate::from_ymd_opt(year, 1, 1)?.and_time(NaiveTime::MIN))
 }
 
-/// Returns the first instant of the span that a label names. Any text after the parts that are read
-/// is ignored.
+/// Returns the first instant of the span that a label names. Ignores any text after the parts of a
+/// date and time.
 fn first_instant(label: &str) -> Option<NaiveDateTime> {
     // Years before 0 and years after 9999 are written with a sign.
     let digits = label.get(usize::from(label.starts_with(['+', '-']))..)?;
@@ -139,7 +140,7 @@ mod tests {
     }
 
     proptest! {
-        /// Checks that every label is recognized at its level, including the labels of years with a
+        /// Checks that every label is recognized at its level, including labels of years with a
         /// sign.
         #[test]
         fn labels_are_labels(seconds in -100_000_000_000i64..400_000_000_000, is_coded in any::<bool>()) {

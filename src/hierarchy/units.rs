@@ -7,7 +7,7 @@ use arrow::compute::cast;
 use arrow::datatypes::{DataType, Date64Type, Decimal128Type, Int64Type};
 use std::sync::Arc;
 
-/// The number of milliseconds in a day. A `Date64` counts milliseconds.
+/// The number of milliseconds in a day. A `Date64` value is a number of milliseconds.
 const DAY: i64 = 86_400_000;
 
 /// A type whose values are whole numbers of units: integers, decimals (in units of their last
@@ -15,7 +15,7 @@ const DAY: i64 = 86_400_000;
 #[derive(Debug, Clone)]
 pub(crate) struct Units {
     data_type: DataType,
-    /// The number of decimal digits of a unit after the point.
+    /// The number of digits after the decimal point in a value of one unit.
     scale: i8,
     /// The least and the greatest number of units in the type.
     limits: (i128, i128),
@@ -51,7 +51,7 @@ impl Units {
         })
     }
 
-    /// Returns the number of decimal digits of a unit after the point.
+    /// Returns the number of digits after the decimal point in a value of one unit.
     pub(crate) fn scale(&self) -> i32 {
         i32::from(self.scale)
     }

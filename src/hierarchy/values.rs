@@ -44,7 +44,7 @@ pub(super) const KIND: Kind = Kind {
         )],
     },
     build: |given| {
-        // The only word that can stand among literals is NULL.
+        // The only word among the literals is NULL.
         let value = |v: &Value| (!matches!(v, Value::Word(_))).then(|| text(v));
         let rows = given.rows("rows").iter().map(|row| row.iter().map(value).collect());
         Ok(Arc::new(listed(&rows.collect::<Vec<_>>())?))

@@ -1,4 +1,4 @@
-//! The years that the labels of dates span, read from the texts of the labels.
+//! The first and the last year of the labels of dates, read from the texts of the labels.
 
 use super::date_format::DateFormat;
 use super::line::Line;

@@ -1,5 +1,5 @@
-//! TOP CODE and BOTTOM CODE for dates. The years before BOTTOM CODE are one group to a reader, and
-//! so are TOP CODE and the years after it.
+//! TOP CODE and BOTTOM CODE for dates. A release distinguishes neither the years before BOTTOM CODE
+//! nor the years from TOP CODE on.
 
 use super::codes::Side;
 use crate::error::{Error, Result};
@@ -17,7 +17,8 @@ impl Years {
     pub(super) fn try_new(bottom: Option<u32>, top: Option<u32>) -> Result<Self> {
         if let Some(code) = bottom.iter().chain(&top).find(|code| !(1..=9999).contains(*code)) {
             return Err(Error::usage(format!(
-                "TRUNCATE: {code} is not a year from 1 to 9999; a code of dates is a year, as in BOTTOM CODE 1937"
+                "TRUNCATE: {code} is not a year from 1 to 9999; the code of a date hierarchy is a year, as in BOTTOM \
+                 CODE 1937"
             )));
         }
         match (bottom, top) {
@@ -28,12 +29,12 @@ impl Years {
         }
     }
 
-    /// Returns true if there is no code.
+    /// Returns true if the rule has neither code.
     pub(super) fn is_empty(self) -> bool {
         self.bottom.is_none() && self.top.is_none()
     }
 
-    /// Returns the code that hides a year.
+    /// Returns the code that hides a year; `None` if no code hides it.
     pub(super) fn side(self, year: i32) -> Option<Side> {
         let (year, of) = (i64::from(year), |code: Option<u32>| code.map(i64::from));
         match (of(self.bottom), of(self.top)) {
@@ -44,7 +45,7 @@ impl Years {
     }
 
     /// Returns the label of `year` if a code determines the label. The unit that contains `year`
-    /// goes from `first` to `last`.
+    /// spans the years from `first` to `last`.
     pub(super) fn label(self, year: i32, (first, last): (i32, i32)) -> Option<String> {
         match (self.side(year), self.bottom, self.top) {
             (Some(Side::Below), Some(bottom), _) => return Some(format!("<{bottom:04}")),

@@ -13,11 +13,12 @@ use crate::error::Result;
 pub struct Chosen {
     /// The cut.
     pub cut: Cut,
-    /// Whether no cut without removals has a smaller loss.
+    /// True if no cut without removals has a smaller loss.
     pub optimal: bool,
 }
 
-/// Returns the cut with the least loss among those that are found; `None` if none is found.
+/// Returns the cut with the least loss among the cuts that the algorithms find; `None` if they find
+/// no cut.
 pub fn choose(request: &Request, reserve: Reserve) -> Result<Option<Chosen>> {
     let Request {
         tree, sets, removable, ..
@@ -28,7 +29,7 @@ pub fn choose(request: &Request, reserve: Reserve) -> Result<Option<Chosen>> {
     }
     let mut found: Vec<Chosen> = vec![];
     let best = optimum(request, reserve)?;
-    // If all cuts were tried, the algorithm is only needed for cuts that remove items.
+    // If `optimum` tried all cuts, `mend` is needed only for cuts that remove items.
     let removals: &[u64] = match (&best, removable) {
         (Some(_), 0) => &[],
         (Some(_), _) => &[removable],
@@ -56,6 +57,6 @@ pub fn choose(request: &Request, reserve: Reserve) -> Result<Option<Chosen>> {
         });
     }
     let weights = sets.weights(tree.items());
-    // Of equal losses, the first cut is chosen: its labels are those of an optimum.
+    // Among cuts with equal losses, the first is chosen. It is the optimum if all cuts were tried.
     Ok(found.into_iter().min_by_key(|chosen| tree.loss(&chosen.cut, &weights)))
 }

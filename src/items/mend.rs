@@ -1,12 +1,12 @@
-//! Apriori-based anonymization goes through the combinations of one item, then of two, and so on. A
-//! combination that too few rows have is mended in the cheapest way.
+//! Apriori-based anonymization: processes the combinations of one item, then of two items, and so
+//! on. A combination that occurs in too few rows is mended in the cheapest way.
 //!
 //! **Interpretation.** The paper generalizes the items of a combination and leaves open which
 //! ancestors are tried. Here all ancestors are tried, in the order of their exact costs. In
-//! addition, the label of one item may be removed from all sets, as long as no more rows lose items
-//! than the request allows. A bound that holds for fewer items still holds when more are mended: a
-//! label that replaces others is in every row that one of them was in, and the removal of a label
-//! leaves the rows of all other labels as they are.
+//! addition, the label of one item may be removed from all sets, unless more rows would lose items
+//! than the request allows. A bound that holds for combinations of fewer items still holds after
+//! larger combinations are mended. A label that replaces other labels occurs in every row of each
+//! replaced label, and the removal of a label does not change the rows of the other labels.
 
 use super::request::Request;
 use super::sets::{ItemSets, supports, unpacked};
@@ -42,7 +42,7 @@ pub(super) fn mend(request: &Request, reserve: Reserve) -> Result<Option<Cut>> {
 struct Mending<'a> {
     request: &'a Request<'a>,
     cut: Cut,
-    /// By set: whether its rows have lost an item.
+    /// By set: true if its rows have lost an item.
     is_reduced: Vec<bool>,
     reduced: u64,
     weights: Vec<u64>,
@@ -51,7 +51,7 @@ struct Mending<'a> {
     known: HashMap<(u8, u32), Rc<Vec<u32>>>,
 }
 
-/// A way to mend a combination.
+/// One change that may mend a combination.
 enum Change {
     /// The nodes that replace everything under them.
     Raise(Vec<(u8, u32)>),
@@ -75,8 +75,8 @@ impl<'a> Mending<'a> {
         }
     }
 
-    /// Returns the combinations of labels that fewer than k rows have, in a fixed order. Each label
-    /// is represented by one of its items.
+    /// Returns the combinations of labels that occur in fewer than k rows, in a fixed order. Each
+    /// label is represented by one of its items.
     fn rare(&self, bound: ItemBound, size: usize, reserve: Reserve) -> Result<Vec<Vec<u32>>> {
         let tree = self.request.tree;
         let released: ItemSets = self.request.sets.under(tree, &self.cut);
@@ -86,7 +86,7 @@ impl<'a> Mending<'a> {
         rare.sort_unstable();
         let mut of_label = vec![0; tree.labels().len()];
         for item in 0..tree.items() as u32 {
-            // An item that no row has could not represent its label.
+            // An item without rows cannot represent its label.
             let label = tree.label(&self.cut, item).filter(|_| self.weights[item as usize] > 0);
             label.into_iter().for_each(|label| of_label[label as usize] = item);
         }
@@ -94,8 +94,8 @@ impl<'a> Mending<'a> {
         Ok(rare.into_iter().map(items).collect())
     }
 
-    /// Mends the combination of the labels of these items, unless mending an earlier combination
-    /// has already mended it. Returns false if nothing mends it.
+    /// Mends the combination of the labels of these items, unless it was already mended with an
+    /// earlier combination. Returns false if no change mends it.
     fn raise(&mut self, items: &[u32], k: u64) -> bool {
         let tree = self.request.tree;
         let own: Option<Vec<(u8, u32)>> = items.iter().map(|item| tree.node(&self.cut, *item)).collect();
@@ -152,7 +152,7 @@ impl<'a> Mending<'a> {
         false
     }
 
-    /// Returns the nodes of these items that are not under another of these nodes, each once.
+    /// Returns the distinct nodes of these items that are not under another of these nodes.
     fn outermost(&self, items: &[u32], nodes: &[(u8, u32)]) -> Vec<(u8, u32)> {
         let tree = self.request.tree;
         let covers = |i: usize, j: usize| {
@@ -166,7 +166,7 @@ impl<'a> Mending<'a> {
         (0..nodes.len()).filter(is_outermost).map(|j| nodes[j]).collect()
     }
 
-    /// Returns the cost of giving every item of a node this loss.
+    /// Returns the added cost if every item of a node has this loss.
     fn cost(&self, node: (u8, u32), loss: impl Fn(u32) -> u64) -> u128 {
         let tree = self.request.tree;
         let present = tree.present(&self.cut, node);
@@ -209,7 +209,7 @@ impl<'a> Mending<'a> {
         sets
     }
 
-    /// Puts a node in the place of everything under it.
+    /// Replaces everything under a node by the node.
     fn replace(&mut self, node: (u8, u32)) {
         let present: Vec<u32> = self.request.tree.present(&self.cut, node).collect();
         present
@@ -217,8 +217,8 @@ impl<'a> Mending<'a> {
             .for_each(|item| self.cut.0[*item as usize] = Some(node.0));
     }
 
-    /// Removes the items of a node. Returns false, and removes nothing, if too many rows would lose
-    /// items.
+    /// Removes the items of a node. If too many rows would lose items, returns false and removes
+    /// nothing.
     fn remove(&mut self, node: (u8, u32)) -> bool {
         let sets = self.sets_of(node);
         let kept = sets.iter().filter(|set| !self.is_reduced[**set as usize]);

@@ -1,21 +1,21 @@
-//! Sets of items: finds a cut of an item hierarchy such that knowing a few items of a person never
-//! narrows the rows down to only a few.
+//! Sets of items: finds a cut of an item hierarchy with which a few known items of a person always
+//! match at least k rows.
 //!
 //! A row has a set of items (the purchases of a person, the diagnoses of a stay). Anyone who knows
 //! up to m items of a person must find at least k rows that have all of these items: k^m-anonymity.
 //! Every item is released as one label in all rows: itself or an ancestor in the item hierarchy
-//! (global recoding of full subtrees: if an item becomes an ancestor, so does everything under that
-//! ancestor). Such a choice is a [`Cut`]. In a set, labels that have become equal are one label. A
-//! *removed* item is in no set of the release.
+//! (global recoding of full subtrees: if an item is replaced by an ancestor, so is everything under
+//! that ancestor). A choice of labels for all items is a [`Cut`]. Equal labels in a set become one
+//! label. A *removed* item occurs in no set of the release.
 //!
-//! [`choose`] looks for the cut with the least loss. It tries all cuts if there are few.
-//! If there are many, or if items may be removed, it runs the apriori-based anonymization of the
-//! paper (`mend`). The result of that algorithm is then made more specific wherever the promise
-//! allows (`relax`).
+//! [`choose`] searches for the cut with the least loss. It tries all cuts if their number is small.
+//! Otherwise, or if items may be removed, it runs the apriori-based anonymization of the paper
+//! (`mend`). The result of that algorithm is then made more specific wherever the promise allows
+//! (`relax`).
 //!
-//! Terrovitis, Mamoulis and Kalnis, Privacy-preserving anonymization of set-valued data, PVLDB
-//! 2008, doi:10.14778/1453856.1453874; Local and global recoding methods for anonymizing set-valued
-//! data, VLDB Journal 2011, doi:10.1007/s00778-010-0192-8.
+//! Reference: Terrovitis, Mamoulis and Kalnis, Privacy-preserving anonymization of set-valued data,
+//! PVLDB 2008, doi:10.14778/1453856.1453874; Local and global recoding methods for anonymizing
+//! set-valued data, VLDB Journal 2011, doi:10.1007/s00778-010-0192-8.
 
 mod choose;
 mod mend;
@@ -38,15 +38,16 @@ use crate::error::Result;
 /// row occurs in at least `k` rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ItemBound {
-    /// The least number of rows that have a combination.
+    /// The least number of rows with each combination that occurs.
     pub k: u64,
     /// The largest number of items of a combination.
     pub size: usize,
 }
 
-/// The largest number of items of a combination: their labels are packed in one word of 128 bits.
+/// The largest number of items of a combination. The labels of a combination are packed in one word
+/// of 128 bits.
 pub const MOST_KNOWN: usize = 4;
 
-/// Reserves this many bytes for the counts of combinations, in place of the bytes reserved before.
-/// Fails above the memory limit.
+/// Reserves this number of bytes for the counts of combinations, in place of the bytes reserved
+/// before. Fails above the memory limit.
 pub type Reserve<'a> = &'a dyn Fn(usize) -> Result<()>;

@@ -1,4 +1,4 @@
-//! Finds the best of all cuts that remove nothing, if there are few such cuts.
+//! Finds the cut of least loss among all cuts that remove nothing, if the number of cuts is small.
 
 use super::Reserve;
 use super::request::Request;
@@ -11,8 +11,8 @@ const MOST_CUTS: u64 = 4096;
 /// The largest number of combinations that are counted, over all cuts.
 const MOST_COUNTED: u64 = 50_000_000;
 
-/// Returns the cut of least loss that satisfies every bound; `Some(None)` if no cut does. Returns
-/// `None` if trying all cuts would take long.
+/// Returns the cut of least loss that satisfies every bound; `Some(None)` if no cut satisfies them.
+/// Returns `None` if trying all cuts would take long.
 pub(super) fn optimum(request: &Request, reserve: Reserve) -> Result<Option<Option<Cut>>> {
     let tree = request.tree;
     let size = request.bounds.iter().map(|b| b.size).max().unwrap_or(0) as u64;

@@ -11,8 +11,8 @@ use hashbrown::HashSet;
 use std::collections::BTreeSet;
 
 /// Returns the cut with nodes replaced by their children, beginning with the node of the greatest
-/// loss. A node whose replacement breaks a promise is not tried again: more specific labels
-/// elsewhere can only leave fewer rows for it.
+/// loss. If the replacement of a node breaks a promise, it is not tried again: more specific labels
+/// of other items can only reduce the rows of a combination.
 pub(super) fn relax(request: &Request, mut cut: Cut, reserve: Reserve) -> Result<Cut> {
     let tree = request.tree;
     let (weights, postings) = (request.sets.weights(tree.items()), request.sets.postings(tree.items()));

@@ -1,4 +1,4 @@
-//! The requirements that a cut must satisfy.
+//! The requirements for a cut.
 
 use super::ItemBound;
 use super::sets::ItemSets;
@@ -13,6 +13,6 @@ pub struct Request<'a> {
     pub sets: &'a ItemSets,
     /// The promises, all of which must hold.
     pub bounds: &'a [ItemBound],
-    /// The most rows that may lose items.
+    /// The greatest number of rows that may lose items.
     pub removable: u64,
 }

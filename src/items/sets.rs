@@ -9,8 +9,8 @@ use hashbrown::{HashMap, HashSet};
 /// The bytes of one counted combination, with the free space of a hash table.
 const BYTES: usize = 2 * (size_of::<(u128, u64)>() + 1);
 
-/// The distinct sets of items, each with the number of rows that have the set. The items of a set
-/// are ascending and without duplicates.
+/// The distinct sets of items, with the number of rows of each set. The items of a set are
+/// ascending and without duplicates.
 #[derive(Debug, Default)]
 pub struct ItemSets(Vec<(Vec<u32>, u64)>);
 
@@ -39,12 +39,12 @@ impl ItemSets {
         &self.0[number as usize]
     }
 
-    /// Returns the rows with at least one item.
+    /// Returns the number of rows with at least one item.
     pub fn rows(&self) -> u64 {
         self.0.iter().map(|(_, rows)| rows).sum()
     }
 
-    /// Returns the number of rows that have each item. `items` is the number of items.
+    /// Returns the number of rows with each item. `items` is the number of items.
     pub fn weights(&self, items: usize) -> Vec<u64> {
         let mut weights = vec![0; items];
         for (set, rows) in &self.0 {
@@ -53,8 +53,8 @@ impl ItemSets {
         weights
     }
 
-    /// Returns, by item, the numbers of the sets that have it, ascending. `items` is the number of
-    /// items.
+    /// Returns, by item, the numbers of the sets with this item, ascending. `items` is the number
+    /// of items.
     pub(super) fn postings(&self, items: usize) -> Vec<Vec<u32>> {
         let mut postings = vec![vec![]; items];
         for (number, (set, _)) in (0..).zip(&self.0) {
@@ -88,7 +88,7 @@ impl ItemSets {
     }
 }
 
-/// Returns the sets of labels that these sets of items become under a cut.
+/// Returns the sets of labels that replace these sets of items under a cut.
 pub(super) fn released<'a>(tree: &ItemTree, cut: &Cut, sets: impl Iterator<Item = &'a (Vec<u32>, u64)>) -> ItemSets {
     let one = |(set, rows): &(Vec<u32>, u64)| {
         let mut labels: Vec<u32> = set.iter().filter_map(|item| tree.label(cut, *item)).collect();
@@ -99,8 +99,8 @@ pub(super) fn released<'a>(tree: &ItemTree, cut: &Cut, sets: impl Iterator<Item 
     ItemSets::new(sets.map(one).collect())
 }
 
-/// Returns the number of rows of every combination of `size` labels that occurs in a row, packed.
-/// With `among`, only combinations with one of these labels are counted.
+/// Returns the number of rows of every combination of `size` labels that occurs in a row, by the
+/// packed combination. With `among`, only combinations with one of these labels are counted.
 pub(super) fn supports(
     sets: &ItemSets,
     size: usize,
@@ -132,8 +132,8 @@ pub(super) fn supports(
 }
 
 /// Calls `each` with every combination of `size` labels that has a wanted label, packed after the
-/// labels of `before`. The flag beside `before` is true if `before` has a wanted label already.
-/// Stops and returns false once `each` returns false.
+/// labels of `before`. `has` is true if `before` already contains a wanted label. Stops and returns
+/// false once `each` returns false.
 fn combinations(
     (labels, wanted): (&[u32], &[bool]),
     size: usize,

@@ -1,4 +1,4 @@
-//! Tests the algorithms against the definition, word by word.
+//! Tests the algorithms against plain implementations of the definitions.
 
 use super::choose::choose;
 use super::mend::mend;
@@ -15,10 +15,10 @@ use proptest::strategy::ValueTree;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// The groups of the items, and what is above the groups.
+/// A random table: a hierarchy of items, the rows, and the request.
 #[derive(Debug, Clone)]
 struct Table {
-    /// By item: its group. The next field has, by group, the group above it.
+    /// By item: its group. The next field contains, by group, the group above it.
     groups: Vec<u8>,
     above: [u8; 4],
     rows: Vec<BTreeSet<u32>>,
@@ -158,8 +158,8 @@ proptest! {
             prop_assert!((tree.mean_loss(cut, &weights) - table.loss(&tree, cut)).abs() < 1e-12);
         }
         prop_assert!(loss(&relaxed) <= loss(&mended) && loss(&chosen) <= loss(&relaxed));
-        // If the cut with every item at the top satisfies the bounds, a cut is found whose loss is
-        // no greater.
+        // If the cut with every item at the top satisfies the bounds, the chosen cut has at most
+        // the loss of that cut.
         let top = Cut(vec![Some(tree.top()); tree.items()]);
         if table.holds(&table.released(&tree, &top)) {
             prop_assert!(loss(&chosen) <= tree.loss(&top, &weights));
@@ -174,8 +174,7 @@ proptest! {
         let request = Request { tree: &tree, sets: &sets, bounds: &table.bounds, removable: 0 };
         let all = every(&tree);
         prop_assert!(all.iter().all(|cut| is_consistent(&tree, cut)));
-        // Every consistent assignment of levels is among the cuts, up to levels with the same
-        // labels.
+        // Every consistent assignment of levels is among the cuts.
         let weights = sets.weights(tree.items());
         let mut best: Option<u128> = None;
         let choices = 4usize.pow(tree.items() as u32);
@@ -201,8 +200,8 @@ proptest! {
     }
 }
 
-/// Tests how close the loss of the cut found is to the optimum. Prints the ratio of the losses for
-/// the book: `cargo test --lib items::tests -- --nocapture`.
+/// Tests that the loss of the relaxed cut is close to the loss of the optimum. Prints the ratio of
+/// the losses for the book: `cargo test --lib items::tests -- --nocapture`.
 #[test]
 fn what_is_found_is_close_to_the_optimum() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();

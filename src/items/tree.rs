@@ -1,4 +1,4 @@
-//! The item hierarchy bound to the items of a column, and cuts of it.
+//! The item hierarchy bound to the items of a column, and its cuts.
 
 use crate::error::Result;
 use crate::hierarchy::{Lookup, texts as written};
@@ -11,7 +11,7 @@ pub struct ItemTree {
     labels: Vec<String>,
     /// The loss of a removed item, which equals the loss at the hierarchy's top.
     pub(super) span: u64,
-    /// By item: whether the hierarchy does not map the item and therefore suppresses it.
+    /// By item: true if the hierarchy does not map the item, so that the item is removed.
     is_unknown: Vec<bool>,
     lowest: u8,
 }
@@ -93,7 +93,7 @@ impl ItemTree {
         Cut(self.is_unknown.iter().map(|unknown| (!unknown).then_some(0)).collect())
     }
 
-    /// Returns the highest level as a position among those that may be used.
+    /// Returns the highest level as a position among the levels that may be used.
     pub(super) fn top(&self) -> u8 {
         (self.levels.len() - 1) as u8
     }
@@ -134,8 +134,8 @@ impl ItemTree {
         }
     }
 
-    /// Returns the exact sum of the losses of all items of all rows. `weights` is the number of
-    /// rows that have each item.
+    /// Returns the exact sum of the losses of all items of all rows. `weights` contains the number
+    /// of rows with each item.
     pub(super) fn loss(&self, cut: &Cut, weights: &[u64]) -> u128 {
         let items = (0..).zip(weights);
         items
@@ -143,10 +143,10 @@ impl ItemTree {
             .sum()
     }
 
-    /// Returns the mean loss of the items of all rows: for each item, the number of other leaves
-    /// under its label as a share of all other leaves of the hierarchy, or 1 if the item is
-    /// removed. Returns 0 if there are no items. `weights` is the number of rows that have each
-    /// item.
+    /// Returns the mean loss of the items of all rows. The loss of an item is the number of other
+    /// leaves under its label as a share of all other leaves of the hierarchy, or 1 if the item is
+    /// removed. Returns 0 if the rows have no items. `weights` contains the number of rows with
+    /// each item.
     pub fn mean_loss(&self, cut: &Cut, weights: &[u64]) -> f64 {
         self.share(self.loss(cut, weights), weights)
     }

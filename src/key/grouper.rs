@@ -1,11 +1,12 @@
 //! Grouping packed keys: the hash table that every frequency set uses.
 //!
 //! This is a hash table of our own because hashbrown's was slower in most cases of a loop over
-//! 20,000 keys. Filled from empty, as for a node, the better of two uses of hashbrown's takes 1.2,
-//! 0.8, 1.7, 1.8 and 2.3 times as long with 10, 200, 2,000, 11,000 and 19,000 groups and keys of
-//! one word in its entries, and 1.1 to 2.3 times as long with keys of two words. With room for all
-//! groups from the start, it takes 1.1, 0.7, 0.8, 1.0 and 1.9 times as long with keys of one word,
-//! and 1.2 to 2.0 times as long with keys of two. A whole search has not been measured with it.
+//! 20,000 keys. The loop was measured with 10, 200, 2,000, 11,000 and 19,000 groups, for the better
+//! of two uses of hashbrown's table. If the table starts empty, as for a node, hashbrown's takes
+//! 1.2, 0.8, 1.7, 1.8 and 2.3 times as long with keys of one word in its entries, and 1.1 to 2.3
+//! times as long with keys of two words. If the table has room for all groups from the start,
+//! hashbrown's takes 1.1, 0.7, 0.8, 1.0 and 1.9 times as long with keys of one word, and 1.2 to 2.0
+//! times as long with keys of two words. A whole search has not been measured with it.
 
 /// Assigns a dense group number to each distinct key, in order of first appearance.
 #[derive(Debug)]
@@ -43,7 +44,7 @@ impl Grouper {
         self.keys
     }
 
-    /// Returns the memory held, in bytes.
+    /// Returns the memory of the table in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.keys.capacity() * 8 + self.slots.capacity() * 4
     }
@@ -52,8 +53,8 @@ impl Grouper {
     pub(crate) fn group(&mut self, keys: &[u64], groups: &mut Vec<u32>) {
         groups.clear();
         groups.reserve(keys.len() / self.words);
-        // There is one loop for each usual width, so that comparing and hashing a key is
-        // straight-line code.
+        // Each usual width has its own loop, so that comparing and hashing a key is straight-line
+        // code.
         match self.words {
             1 => self.group_words::<1>(keys, groups),
             2 => self.group_words::<2>(keys, groups),
@@ -115,7 +116,7 @@ impl Grouper {
         self.words
     }
 
-    /// Returns the group of a key, if the key was seen.
+    /// Returns the group number of a key; `None` if no group has the key.
     #[inline]
     pub(crate) fn find(&self, key: &[u64]) -> Option<u32> {
         match self.words {
@@ -135,8 +136,8 @@ impl Grouper {
         loop {
             let found = self.slots[slot].checked_sub(1)?;
             let at = found as usize * words;
-            // Compared word by word: there are few words, and a function call would cost more than
-            // comparing them.
+            // The keys are compared word by word. A key has few words, so a function call would
+            // cost more than the comparison.
             if self.keys[at..at + words].iter().zip(key).all(|(a, b)| a == b) {
                 return Some(found);
             }
@@ -146,7 +147,7 @@ impl Grouper {
 }
 
 /// Hashes a key. Folding the high half of the product onto the low half spreads every bit of the
-/// key over the low bits. The highest bits are those of the product, which are as good.
+/// key over the low bits. The highest bits, which divide keys into parts, are spread as well.
 #[inline]
 pub(crate) fn hash(key: &[u64]) -> u64 {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;

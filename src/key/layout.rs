@@ -1,5 +1,5 @@
-//! The packed layout: the code of every quasi-identifier has its own bits in one or more machine
-//! words.
+//! The packed layout of keys. A key consists of one or more machine words, in which the code of
+//! every quasi-identifier has its own bits.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ struct Field {
     bits: u32,
 }
 
-/// Neighbouring columns within one word, whose codes are looked up together in one table.
+/// Neighbouring columns within one word. Their codes are looked up together in one table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Chunk {
     word: usize,
@@ -32,7 +32,7 @@ impl Chunk {
         self.word
     }
 
-    /// Returns the chunk's bits of its word, shifted to the lowest position.
+    /// Returns the chunk's bits of `word`, shifted to the lowest position.
     #[inline]
     pub(crate) fn index(&self, word: u64) -> usize {
         ((word >> self.shift) & low_bits(self.bits)) as usize
@@ -52,7 +52,7 @@ pub struct PackedLayout {
     words: usize,
 }
 
-/// The most bits of a chunk. Its table then fits the first-level cache.
+/// The greatest number of bits of a chunk. The table of a chunk then fits the first-level cache.
 const CHUNK_BITS: u32 = 12;
 
 fn low_bits(bits: u32) -> u64 {
@@ -71,7 +71,7 @@ impl PackedLayout {
         let (mut word, mut shift) = (0, 0);
         let mut fields = Vec::with_capacity(bits.len());
         for &bits in bits {
-            // A column with one code has no bits, but cannot be placed after a full word either.
+            // A column with one code has no bits, but it cannot be placed after a full word either.
             if shift + bits > 64 || shift == 64 {
                 (word, shift) = (word + 1, 0);
             }

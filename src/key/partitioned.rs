@@ -12,7 +12,7 @@ use std::ops::Range;
 pub(crate) struct Groups {
     /// The words of the distinct keys, one key after another.
     pub(crate) keys: Vec<u64>,
-    /// The position of the group of each input key.
+    /// The group number of each input key.
     pub(crate) groups: Vec<u32>,
 }
 
@@ -62,9 +62,9 @@ pub(crate) fn group<'a>(words: usize, n: usize, keys: impl Fn(Range<usize>) -> C
     }
 }
 
-/// Returns the bytes that grouping `len` keys of `words` words can take if all are distinct: the
-/// keys while they are moved, the slots of the tables that exist at once (up to eight per key), and
-/// the part and the group of each key.
+/// Returns the greatest number of bytes that grouping `len` keys of `words` words can take, which
+/// is needed if all keys are distinct: the keys while they are moved, the slots of the tables that
+/// exist at once (up to eight per key), and the part and the group of each key.
 pub(crate) fn bytes_to_group(len: usize, words: usize) -> usize {
     match len < MANY {
         true => len * (2 * words * 8 + 8 * 4 + 4),

@@ -86,7 +86,7 @@ impl KeySchema {
     }
 
     /// Returns word `word` of each key, generalized. `keys` contains only that word, because the
-    /// result depends on no other word.
+    /// result does not depend on other words.
     pub(crate) fn generalize_word(&self, word: usize, keys: &[u64], from: &Node, to: &Node) -> Vec<u64> {
         let (kept, mapped) = self.changes(word, from, to);
         generalize_words(keys, kept, &mapped)

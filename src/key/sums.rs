@@ -22,7 +22,7 @@ impl<N: Copy + Default + AddAssign> Sums<N> {
         }
     }
 
-    /// Adds a number for each of these keys.
+    /// Adds one number to the sum of each of these keys.
     pub(crate) fn add(&mut self, keys: &[u64], numbers: impl IntoIterator<Item = N>) {
         self.grouper.group(keys, &mut self.groups);
         self.sums.resize(self.grouper.len(), N::default());
@@ -51,7 +51,7 @@ impl<N: Copy + Default + AddAssign> Sums<N> {
         (self.grouper.into_keys(), self.sums)
     }
 
-    /// Returns the memory held, in bytes.
+    /// Returns the memory of the sums in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.grouper.bytes() + self.sums.capacity() * size_of::<N>() + self.groups.capacity() * 4
     }

@@ -17,7 +17,7 @@ use std::iter::repeat_n;
 ///
 /// ```
 /// use anonsql::extend::search::{Lattice, Node};
-/// /// The nodes of the lattice with a level of their own in the first column.
+/// /// The nodes of the lattice that are raised above the bottom in the first column.
 /// fn raised(lattice: &Lattice) -> Vec<Node> {
 ///     lattice.iter().filter(|node| node.level(0) > lattice.bottom().level(0)).collect()
 /// }
@@ -60,7 +60,7 @@ impl Lattice {
         self.top.levels().len()
     }
 
-    /// Returns the number of nodes; `u128::MAX` if there are as many or more.
+    /// Returns the number of nodes; `u128::MAX` if the lattice has at least that number of nodes.
     pub fn size(&self) -> u128 {
         nodes(self.spans().map(|(a, b)| u128::from(b - a) + 1))
     }
@@ -117,7 +117,7 @@ impl Lattice {
         })
     }
 
-    /// Returns every node whose height (sum of levels) is `height`, in the order of the levels.
+    /// Returns every node with height (sum of levels) `height`, in ascending order of the levels.
     pub(crate) fn at_height(&self, height: u32) -> impl Iterator<Item = Node> + '_ {
         let mut next = self.least_of_height(height);
         std::iter::from_fn(move || {
@@ -208,7 +208,7 @@ impl Lattice {
 }
 
 /// Returns the number of nodes of a lattice over columns with these numbers of levels; `u128::MAX`
-/// if there are as many or more.
+/// if the lattice has at least that number of nodes.
 pub fn nodes(levels: impl Iterator<Item = u128>) -> u128 {
     levels.fold(1, u128::saturating_mul)
 }

@@ -1,4 +1,4 @@
-//! Tags: nodes whose anonymity is known or follows from that of other nodes.
+//! Tags: nodes whose anonymity is known, or follows from the anonymity of other nodes.
 
 use super::Node;
 
@@ -12,7 +12,7 @@ pub struct Tags {
 }
 
 impl Tags {
-    /// Returns tags that know nothing about any node.
+    /// Returns tags without any known node.
     pub fn new() -> Self {
         Self::default()
     }

@@ -1,11 +1,11 @@
-//! Brute-force twins of the metrics: the definitions of the metrics as plain loops over rows and
-//! cells. The twins share no code with the metrics.
+//! Brute-force versions of the metrics: their definitions as plain loops over rows and cells. They
+//! share no code with the metrics.
 
 use crate::frequency::testing::{Groups, Row, Table};
 use crate::lattice::Node;
 use std::collections::BTreeMap;
 
-/// A release: a node, and the classes that are kept.
+/// A release: a node and its released classes.
 pub(super) struct Brute<'a> {
     pub(super) table: &'a Table,
     pub(super) node: &'a Node,
@@ -34,8 +34,8 @@ impl Brute<'_> {
         all.any(|v| v.is_none())
     }
 
-    /// Returns the listed values under the released value, and the number of leaves under the
-    /// released value, NULL included.
+    /// Returns the listed values under the released value, and the number of leaves under it,
+    /// including NULL.
     fn under(&self, i: usize, level: u8, value: Option<i64>) -> (Vec<i64>, f64) {
         let groups: &Groups = &self.table.groups[i];
         let label = groups.label(level, value);
@@ -52,8 +52,8 @@ impl Brute<'_> {
         self.under(i, self.table.groups[i].height(), None).1
     }
 
-    /// Returns the weighted sum over cells of `loss(column, level, value)`, where a suppressed cell
-    /// loses `suppressed(column)`.
+    /// Returns the weighted sum over cells of `loss(column, level, value)`. A suppressed cell loses
+    /// `suppressed(column)`.
     fn cells(&self, loss: impl Fn(usize, u8, Option<i64>) -> f64, suppressed: impl Fn(usize) -> f64) -> f64 {
         let mut sum = 0.0;
         for (i, weight) in self.weights.iter().enumerate() {
@@ -80,7 +80,7 @@ impl Brute<'_> {
     fn entropy(&self) -> f64 {
         let count = |i: usize, level: u8, value: Option<i64>| {
             let groups = &self.table.groups[i];
-            // Below the top, a value that is not listed shares its label with no other value.
+            // Below the top, an unlisted value shares its label with no other value.
             let listed = |v: Option<i64>| v.is_none_or(|v| groups.values().contains(&v));
             let same = |v: Option<i64>| match level {
                 0 => v == value,

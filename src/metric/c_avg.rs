@@ -1,8 +1,8 @@
-//! Normalised average class size: (released rows / classes) / k, where 1 means that every class is
-//! as small as allowed.
+//! Normalised average class size: (released rows / classes) / k. The value 1 means that every class
+//! is as small as allowed.
 //!
-//! k is the least class size that the models in force allow. A release without a class has no
-//! average. Its value is the worst one, rows / k.
+//! k is the least class size that the models in force allow. A release without classes has no
+//! average. It gets the worst value, rows / k.
 //!
 //! LeFevre, DeWitt and Ramakrishnan, Mondrian multidimensional k-anonymity, ICDE 2006,
 //! doi:10.1109/ICDE.2006.101.
@@ -33,8 +33,8 @@ struct Prepared {
 }
 
 impl Prepared {
-    /// Returns the least possible value. A kept class has at least k rows. If no class is kept, the
-    /// value is rows / k.
+    /// Returns the least possible value. A released class has at least k rows. If no class is
+    /// released, the value is rows / k.
     fn least(&self) -> f64 {
         (self.rows as f64 / self.k).min(1.0)
     }
@@ -48,8 +48,8 @@ impl Measure for Prepared {
         view.released as f64 / view.classes as f64 / self.k
     }
 
-    /// No node above has more classes than this node, and an anonymous node suppresses at most as
-    /// many rows as the suppression limit.
+    /// A node above has at most as many classes as this node, and an anonymous node suppresses at
+    /// most as many rows as the suppression limit.
     fn floor(&self, view: &View) -> f64 {
         let least = self.rows - self.limit.min(self.rows);
         let average = least as f64 / view.set.len().max(1) as f64 / self.k * (1.0 - 1e-12);
@@ -65,7 +65,7 @@ impl Measure for Prepared {
     }
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the metric `c_avg`.
 pub(super) const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "c_avg",

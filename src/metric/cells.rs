@@ -1,10 +1,10 @@
-//! Metrics that are a sum over cells. A released cell loses an amount that depends on its
-//! generalized value; a suppressed row loses a fixed amount.
+//! Metrics that are a sum over cells. The loss of a released cell depends on its generalized value.
+//! The loss of a suppressed row is fixed.
 //!
-//! Losses are stored as whole multiples of a unit, so that sums are exact and the same in any
-//! order. If all losses are fractions with a small least common denominator (glm), the unit is one
-//! over that denominator and the sum is the exact rational number. Otherwise a loss is rounded to a
-//! multiple of 2^-40, with an error below 10^-12 per cell.
+//! Losses are stored as whole multiples of a unit, so sums are exact and the same in any order. If
+//! all losses are fractions with a small least common denominator (glm), the unit is one over that
+//! denominator, and the sum is the exact rational number. Otherwise a loss is rounded to a multiple
+//! of 2^-40, with an error below 10^-12 per cell.
 
 use super::measure::{Measure, Reads, Subject, View};
 use crate::arithmetic::common_multiple;
@@ -15,8 +15,7 @@ use crate::partition::Partition;
 use std::fmt;
 use std::sync::Arc;
 
-/// A unit of loss, stored as the number of units in a loss of 1. It converts losses to whole
-/// multiples of the unit.
+/// A unit of loss, stored as the number of units in a loss of 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Unit(f64);
 
@@ -24,19 +23,19 @@ const FIXED_POINT: f64 = (1u64 << 40) as f64;
 const LARGEST_DENOMINATOR: u64 = 1 << 40;
 
 impl Unit {
-    /// The unit 2^-40, to which losses are rounded.
+    /// The unit 2^-40. Losses are rounded to its multiples.
     pub const FIXED_POINT: Self = Self(FIXED_POINT);
 
-    /// Returns the unit one over the least common multiple of `denominators`, or `None` if that
+    /// Returns the unit one over the least common multiple of `denominators`. `None` if that
     /// multiple is above 2^40.
     pub fn common(denominators: impl Iterator<Item = u64>) -> Option<Self> {
         let common = common_multiple(denominators, LARGEST_DENOMINATOR);
         common.map(|common| Self(common as f64))
     }
 
-    /// Returns the unit for losses that are fractions with the given denominator by column. The
-    /// unit is exact if all weights are whole numbers and the least common denominator is small.
-    /// Otherwise it is [`Unit::FIXED_POINT`].
+    /// Returns the unit for losses that are fractions with the given denominator for each column.
+    /// The unit is exact if all weights are whole numbers and the least common denominator is
+    /// small. Otherwise it is [`Unit::FIXED_POINT`].
     pub fn of_fractions(subject: &Subject, denominator: impl Fn(usize) -> u64) -> Self {
         let whole = subject.weights.iter().all(|w| w.fract() == 0.0);
         let common = whole.then(|| Self::common((0..subject.weights.len()).map(denominator)));
@@ -60,8 +59,8 @@ pub const READS: Reads = Reads {
     ..Reads::NOTHING
 };
 
-/// The mean of a sum over cells: the sum divided by rows times the sum of the weights. If higher is
-/// better, the value is 1 minus this mean. The mean is 0 if the divisor is 0.
+/// The mean of a sum over cells: the sum divided by rows times the sum of the weights. 0 if the
+/// divisor is 0. If higher is better, the value is 1 minus this mean.
 #[derive(Debug)]
 pub struct CellMean {
     cells: CellSum,
@@ -71,7 +70,7 @@ pub struct CellMean {
 }
 
 impl CellMean {
-    /// Returns the mean of `cells`, for which lower is better.
+    /// Returns the mean of `cells`. Lower is better.
     pub fn loss(subject: &Subject, cells: CellSum) -> Self {
         let rows = subject.base.rows;
         let mut mean = Self {
@@ -84,7 +83,7 @@ impl CellMean {
         mean
     }
 
-    /// Returns 1 minus the mean of `cells`, for which higher is better.
+    /// Returns 1 minus the mean of `cells`. Higher is better.
     pub fn left(subject: &Subject, cells: CellSum) -> Self {
         Self {
             higher_is_better: true,
@@ -117,7 +116,7 @@ impl Measure for CellMean {
     }
 }
 
-/// The loss of a cell of a column that is released as a label.
+/// The loss of a released cell, given its column, the lookup of the column, and the label.
 struct Loss(Box<CellLoss>);
 
 type CellLoss = dyn Fn(usize, &Lookup, Label) -> f64 + Send + Sync;
@@ -135,20 +134,20 @@ pub struct CellSum {
     unit: Unit,
     loss: Loss,
     weights: Vec<f64>,
-    /// By column: the units of a suppressed cell.
+    /// For each column: the units of a suppressed cell.
     suppressed: Vec<u64>,
-    /// By column, level and ground code: the units of a cell.
+    /// For each column, level and ground code: the units of a cell.
     losses: Vec<Vec<Vec<u64>>>,
     /// The units of a suppressed row.
     suppressed_row: u64,
-    /// By column and level: the units over all rows of the table if no row is suppressed.
+    /// For each column and level: the units over all rows of the table without suppression.
     totals: Vec<Vec<u128>>,
-    /// By column and level: the greatest number of units of a cell.
+    /// For each column and level: the greatest number of units of a cell.
     most: Vec<Vec<u64>>,
 }
 
 impl CellSum {
-    /// Prepares a sum over cells. A cell of `column` that is released as a label loses
+    /// Prepares a sum over cells. A cell of `column` released with a label loses
     /// `loss(column, lookup, label)`. A suppressed cell loses `suppressed(column)`, which must not
     /// be less than any loss of a label in the column. Both losses are multiplied by the weight of
     /// the column.
@@ -226,7 +225,7 @@ impl CellSum {
         units
     }
 
-    /// Returns the sum over all cells of a node, suppressed rows included.
+    /// Returns the sum over all cells of a node, including suppressed rows.
     pub fn sum(&self, view: &View) -> f64 {
         let units = self.units(view);
         let kept = view.sum_kept(|i, n| u128::from(units[i]) * u128::from(n));
@@ -239,9 +238,9 @@ impl CellSum {
         self.unit.loss(u128::from(self.suppressed_row) * u128::from(rows))
     }
 
-    /// Returns a lower bound on [`CellSum::sum`] of a node where at least `suppressed` rows are
-    /// suppressed. The bound is the sum over all rows if no row is suppressed, plus, for each
-    /// suppressed row, the least additional loss of a suppressed row compared to a kept row.
+    /// Returns a lower bound on [`CellSum::sum`] of a node with at least `suppressed` suppressed
+    /// rows. The bound is the sum over all rows without suppression, plus the least additional loss
+    /// of each suppressed row compared to a released row.
     pub fn bound(&self, node: &Node, suppressed: u64) -> f64 {
         let levels = || node.levels().iter().map(|l| usize::from(*l)).enumerate();
         let total: u128 = levels().map(|(column, level)| self.totals[column][level]).sum();

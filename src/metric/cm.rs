@@ -1,13 +1,12 @@
-//! Classification metric: rows that a classifier trained on the release would get wrong.
+//! Classification metric: the rows that a classifier trained on the release would classify wrongly.
 //!
-//! The share of rows that are suppressed or whose class label is not the majority label of their
-//! equivalence class. Of equally frequent labels, the smallest counts as the majority label. The
-//! choice does not change the number of rows outside the majority. The label is the column named in
-//! CLASS; NULL is a label.
+//! The share of rows that are suppressed or lack the majority label of their equivalence class. Of
+//! equally frequent labels, the smallest counts as the majority label. The choice does not change
+//! the number of rows outside the majority. The label is the column named in CLASS. NULL is a
+//! label.
 //!
-//! Along generalization the number of rows outside the majority never falls, whatever is
-//! suppressed, because a suppressed row counts too. So the number at a node is a bound for every
-//! node above.
+//! The number of rows outside the majority never falls along generalization, with any suppression,
+//! because suppressed rows count too. So the number at a node bounds every node above.
 //!
 //! Example: `CLASS (outcome) ... MINIMIZING cm`.
 //!
@@ -34,7 +33,7 @@ impl Metric for Cm {
         let label = subject
             .label
             .ok_or_else(|| Error::usage("cm needs a class label: write CLASS (column)"))?;
-        // If combinations are in files, the rows of each label are not known at once.
+        // If combinations are in files, the rows of each label are not known here.
         let minority: u64 = match &subject.base.set {
             BaseSet::Held(set) => (0..set.len()).map(|i| outvoted(set, label, i)).sum(),
             BaseSet::Spilled(_) => 0,
@@ -48,8 +47,7 @@ impl Metric for Cm {
     }
 }
 
-/// Returns the number of rows of the class at index `class` that do not have its most frequent
-/// label.
+/// Returns the number of rows outside the majority label of the class at index `class`.
 fn outvoted(set: &FrequencySet, label: usize, class: usize) -> u64 {
     let majority = set.details()[label].class(class).map(|(_, n)| n).max().unwrap_or(0);
     set.counts()[class] - majority
@@ -60,7 +58,7 @@ struct Prepared {
     label: usize,
     rows: u64,
     unmapped: u64,
-    /// The number of rows that count at the bottom of the lattice, and so at every node.
+    /// The number of counted rows at the bottom of the lattice, a lower bound for every node.
     least: u64,
 }
 
@@ -90,11 +88,11 @@ impl Measure for Prepared {
     }
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the metric `cm`.
 pub(super) const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "cm",
-        summary: "classification: the share of rows that are suppressed or not of their class's majority label",
+        summary: "classification: the share of rows that are suppressed or lack their class's majority label",
         params: &[],
         example: "MINIMIZING cm",
         reference: "Iyengar, KDD 2002, doi:10.1145/775047.775089",

@@ -1,11 +1,11 @@
-//! Discernibility: each row costs the number of rows from which it cannot be told apart.
+//! Discernibility: each row costs the number of rows from which it is indistinguishable.
 //!
-//! The sum of f^2 over kept classes, plus the sum of f times the rows of the table over suppressed
-//! classes, where f is the size of a class. **Interpretation**: the tabu papers say once that a
-//! bigger DM is better. Their fitness 1/DM treats lower as better, as is done here.
+//! The sum of f^2 over released classes, plus the sum of f times the rows of the table over
+//! suppressed classes, where f is the size of a class. **Interpretation**: the tabu papers say once
+//! that a greater DM is better. Their fitness 1/DM treats lower as better, as does this metric.
 //!
-//! Classes only merge along generalization, so the sum of the squared sizes of *all* classes is a
-//! bound for every node above.
+//! Classes only merge along generalization, so the sum of the squared sizes of *all* classes bounds
+//! every node above.
 //!
 //! Bayardo and Agrawal, Data privacy through optimal k-anonymization, ICDE 2005,
 //! doi:10.1109/ICDE.2005.42.
@@ -35,7 +35,7 @@ impl Metric for Dm {
 #[derive(Debug)]
 struct Prepared {
     key_schema: Arc<KeySchema>,
-    /// The number of rows that no node keeps, because no hierarchy maps them.
+    /// The number of rows that no node releases, because no hierarchy maps them.
     unmapped: u64,
     /// An upper bound on the number of classes at the bottom.
     base_classes: u64,
@@ -55,9 +55,9 @@ impl Measure for Prepared {
     }
 
     /// The rows are spread over at most as many classes as the node can have. If more rows are
-    /// suppressed than those that no node keeps, each suppressed row costs as much as all rows, and
-    /// each kept row is in a class of at least k rows. If nothing is suppressed, k is not used, so
-    /// that the bound does not exceed the floor.
+    /// suppressed than the unmapped rows, each suppressed row costs as much as all rows, and each
+    /// released row is in a class of at least k rows. Without suppression, k is ignored, so that
+    /// the bound does not exceed the floor.
     fn bound(&self, node: &Node, suppressed: u64) -> f64 {
         let labels = |(column, level): (usize, &u8)| self.key_schema.lookup(column).level(*level).labels.len() as u64;
         let possible = node
@@ -71,14 +71,14 @@ impl Measure for Prepared {
         let least = suppressed.max(self.unmapped);
         let (suppressed, released) = (least as f64, (self.rows - least.min(self.rows)) as f64);
         if classes == 1 && least > self.unmapped {
-            // The only class is either entirely kept or entirely suppressed.
+            // The only class is either entirely released or entirely suppressed.
             return rows * rows;
         }
         let mut squares = released * released / classes as f64;
         if least > self.unmapped {
             squares = squares.max(released * (self.k as f64).min(rows));
         }
-        // Rounding must not raise the bound above the value that it bounds.
+        // Rounding must not raise the bound above the true value.
         (squares + suppressed * rows) * (1.0 - 1e-12)
     }
 
@@ -93,11 +93,11 @@ impl Measure for Prepared {
     }
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the metric `dm`.
 pub(super) const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "dm",
-        summary: "discernibility: the sum of f^2 over kept classes, and of f times all rows over suppressed ones",
+        summary: "discernibility: the sum of f^2 over kept classes, and of f times all rows over suppressed classes",
         params: &[],
         example: "MINIMIZING dm",
         reference: "Bayardo and Agrawal, ICDE 2005, doi:10.1109/ICDE.2005.42",

@@ -4,9 +4,9 @@
 //! the whole column. A suppressed cell costs -log2(n(ground value) / rows). WEIGHT multiplies the
 //! cells of a column.
 //!
-//! The ground values contribute the same amount to every node. So the loss of a cell is computed as
-//! log2 n(generalized value), and the amount of the ground values is subtracted once. The metric
-//! never falls along generalization without suppression.
+//! The ground values contribute the same amount at every node. So the loss of a cell is computed as
+//! log2 n(generalized value), and the amount of the ground values is subtracted once. Without
+//! suppression, the metric never falls along generalization.
 //!
 //! Gionis and Tassa, k-Anonymization with minimal loss of information, TKDE 2009,
 //! doi:10.1109/TKDE.2008.129.
@@ -29,7 +29,7 @@ impl Metric for Entropy {
 
     fn prepare(&self, subject: &Subject) -> Result<Box<dyn Measure>> {
         let base = subject.base;
-        // By column, level and label: the number of rows.
+        // For each column, level and label: the number of rows.
         let by_label: Vec<Vec<Vec<u64>>> = base
             .key_schema
             .lookups()
@@ -48,7 +48,7 @@ impl Metric for Entropy {
                 lookup.levels().iter().map(count).collect()
             })
             .collect();
-        // By column and code: the number of rows with smaller codes.
+        // For each column and code: the number of rows with smaller codes.
         let below: Vec<Vec<u64>> = base.marginals.iter().map(|m| running_sums(m)).collect();
         let cells = CellSum::new(
             subject,
@@ -76,7 +76,7 @@ impl Metric for Entropy {
     }
 }
 
-/// Returns the sums of the first 0, 1, 2, ... values.
+/// Returns the sums of the first 0, 1, 2, ... values, up to all values.
 fn running_sums(values: &[u64]) -> Vec<u64> {
     let mut sum = 0;
     let sums = values.iter().map(|n| {
@@ -103,8 +103,8 @@ impl Measure for Prepared {
     }
 
     fn excess_is_monotone(&self) -> bool {
-        // The cost of a node exceeds its floor by the additional loss of suppressed rows beyond
-        // that of their generalized cells. This excess only shrinks upwards.
+        // The cost of a node exceeds its floor by the additional loss of suppressed rows over their
+        // generalized cells. This excess never grows along generalization.
         true
     }
 
@@ -113,7 +113,7 @@ impl Measure for Prepared {
     }
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the metric `entropy`.
 pub(super) const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "entropy",

@@ -2,12 +2,12 @@
 //!
 //! The sum over cells of (leaves under v - 1) / (leaves of the hierarchy - 1), divided by rows
 //! times quasi-identifiers. A suppressed row costs 1 per quasi-identifier. The value is between 0
-//! (nothing lost) and 1. A column with a single ground value costs 0; with POPULATION, the values
-//! of the population are ground values too. WEIGHT multiplies the cells of a column; the divisor is
-//! then rows times the sum of the weights.
+//! (nothing lost) and 1. A column with a single ground value costs 0. With POPULATION, the values
+//! of the population are also ground values. WEIGHT multiplies the cells of a column. The divisor
+//! is then rows times the sum of the weights.
 //!
-//! Without suppression the metric never falls along generalization, so its value is a bound for
-//! every node above.
+//! Without suppression, the metric never falls along generalization, so its value bounds every node
+//! above.
 //!
 //! Iyengar, Transforming data to satisfy privacy constraints, KDD 2002, doi:10.1145/775047.775089.
 
@@ -34,15 +34,15 @@ impl Metric for Glm {
                 let spans = lookup.total_leaves().saturating_sub(1).max(1);
                 label.leaves(lookup).saturating_sub(1) as f64 / spans as f64
             },
-            // A column with a single ground value loses nothing, but a suppressed row still loses
-            // its cell in this column.
+            // A released cell in a column with a single ground value loses nothing, but a
+            // suppressed row still loses its cell.
             |_| 1.0,
         );
         Ok(Box::new(CellMean::loss(subject, cells)))
     }
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the metric `glm`.
 pub(super) const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "glm",

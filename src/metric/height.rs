@@ -27,7 +27,7 @@ impl Metric for Height {
 
 #[derive(Debug)]
 struct Prepared {
-    /// The height of the node with the top level of every hierarchy.
+    /// The height of the node at the top level of every hierarchy.
     top: u32,
 }
 
@@ -50,7 +50,7 @@ impl Measure for Prepared {
     }
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the metric `height`.
 pub(super) const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "height",

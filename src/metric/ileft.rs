@@ -1,14 +1,14 @@
 //! Information left: the share of its hierarchy that each released value still excludes. Higher is
 //! better.
 //!
-//! ILeft(v) = 1 - (leaves under v - 1) / (leaves of the hierarchy); the metric is the mean over
+//! ILeft(v) = 1 - (leaves under v - 1) / (leaves of the hierarchy). The metric is the mean over
 //! rows and quasi-identifiers. **Interpretation**: the paper's tuples have the sensitive attribute
 //! as one more dimension. A release keeps it unchanged, so only quasi-identifiers are counted. A
-//! suppressed cell is released as the top, and keeps as much information as the top: 1 / leaves.
-//! WEIGHT multiplies the cells of a column; the divisor is then rows times the sum of the weights.
+//! suppressed cell is released as the top, and keeps the information of the top: 1 / leaves. WEIGHT
+//! multiplies the cells of a column. The divisor is then rows times the sum of the weights.
 //!
-//! Without suppression the metric never rises along generalization, so its value is a bound for
-//! every node above.
+//! Without suppression, the metric never rises along generalization, so its value bounds every node
+//! above.
 //!
 //! Example: `MINIMIZING ileft` looks for the node with the most information left.
 //!
@@ -47,7 +47,7 @@ impl Metric for ILeft {
     }
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the metric `ileft`.
 pub(super) const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "ileft",

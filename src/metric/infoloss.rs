@@ -1,15 +1,15 @@
 //! Information loss of the MADARS paper: the share of its column's range that each released value
 //! covers.
 //!
-//! The sum over quasi-identifiers of the weight (weights are scaled to add up to 1) times the mean
-//! over rows of
-//! - (upper - lower) / range in a column of numbers, dates or timestamps, from the least to the
-//!   greatest ground value under the released value;
-//! - (leaves under v - 1) / (leaves - 1) in any other column.
+//! The weights are scaled to add up to 1. The value is the sum over quasi-identifiers of the weight
+//! times the mean over rows of this share:
+//! - In a column of numbers, dates or timestamps: (upper - lower) / range, from the least to the
+//!   greatest ground value under the released value.
+//! - In any other column: (leaves under v - 1) / (leaves - 1).
 //!
 //! The value is between 0 and 1. **Interpretation**: a suppressed row covers the whole of every
-//! column and costs 1; NULL has no extent; a column without a range costs 0 in kept rows. Without
-//! suppression the metric never falls along generalization, so its value is a bound for every node
+//! column and costs 1. NULL has no extent. A column without a range costs 0 in released rows.
+//! Without suppression, the metric never falls along generalization, so its value bounds every node
 //! above.
 //!
 //! Example: `MINIMIZING infoloss`.
@@ -58,7 +58,7 @@ impl Metric for Infoloss {
     }
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the metric `infoloss`.
 pub(super) const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "infoloss",

@@ -1,5 +1,4 @@
-//! The metric traits: the value of a node's classes, and bounds on the values of the nodes above
-//! it.
+//! The metric traits: the value of a node, and bounds on the values of the nodes above.
 
 use crate::catalogue::Arguments;
 use crate::error::Result;
@@ -13,7 +12,7 @@ use std::fmt::Debug;
 ///
 /// ```
 /// use anonsql::extend::metric::Subject;
-/// /// The most classes that a release can have.
+/// /// Returns the greatest number of classes that a release can have.
 /// fn most_classes(subject: &Subject) -> u64 {
 ///     subject.rows() / subject.k.max(1)
 /// }
@@ -23,16 +22,16 @@ use std::fmt::Debug;
 pub struct Subject<'a> {
     /// The base frequency set of the table.
     pub(crate) base: &'a Base,
-    /// The weight of each quasi-identifier; 1 if none was given.
+    /// The weight of each quasi-identifier. 1 if the statement has no WEIGHT.
     pub weights: &'a [f64],
-    /// The least class size that the privacy models allow: the k of c_avg.
+    /// The least class size that the privacy models allow (the k of c_avg).
     pub k: u64,
     /// The greatest number of rows that may be suppressed.
     pub suppression_limit: u64,
-    /// The index of the class label among the details of the base set; `None` without a class
+    /// The index of the class label among the details of the base set. `None` without a class
     /// label.
     pub(crate) label: Option<usize>,
-    /// The index of the sensitive attribute, counted by rows, among the details of the base set;
+    /// The index of the sensitive attribute, counted by rows, among the details of the base set.
     /// `None` for a metric that reads no sensitive attribute.
     pub(crate) attribute: Option<usize>,
 }
@@ -44,11 +43,11 @@ impl Subject<'_> {
     }
 }
 
-/// The classes of a node, and which of them are kept.
+/// The classes of a node, with the choice of the released classes.
 ///
 /// ```
 /// use anonsql::extend::metric::View;
-/// /// The mean size of a class.
+/// /// Returns the mean size of a class.
 /// fn mean(view: &View) -> f64 {
 ///     view.class_sizes().sum::<u64>() as f64 / view.classes.max(1) as f64
 /// }
@@ -56,20 +55,19 @@ impl Subject<'_> {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct View<'a> {
-    /// The node; the node of the base set if the classes are the groups of a partition.
+    /// The node. For a partition, the node of the base set.
     pub node: &'a Node,
-    /// The partition whose groups are the classes, in its order; `None` for a node.
+    /// The partition whose groups are the classes, in its order. `None` for a node.
     pub(crate) partition: Option<&'a Partition>,
-    /// The classes; an entry with a count of 0 is no class.
+    /// The classes. An entry with a count of 0 is not a class.
     pub(crate) set: &'a FrequencySet,
-    /// For each entry of `set`: whether the entry is a class that is kept.
+    /// For each entry of `set`: whether it is a released class.
     pub(crate) kept: &'a [bool],
-    /// The sizes of the classes that a reader can tell apart, if several kept classes are released
-    /// with the same labels.
+    /// The class sizes as seen in the release, if several released classes have the same labels.
     pub(crate) alike: Option<&'a [u64]>,
-    /// The number of classes that are released.
+    /// The number of released classes.
     pub classes: u64,
-    /// The number of rows in kept classes.
+    /// The number of rows in released classes.
     pub released: u64,
     /// The number of all other rows of the table.
     pub suppressed: u64,
@@ -81,8 +79,8 @@ impl View<'_> {
         self.released + self.suppressed
     }
 
-    /// Returns the number of rows of each released class. Kept classes that are released with the
-    /// same labels count as one class.
+    /// Returns the number of rows of each released class. Classes with the same released labels
+    /// count as one class.
     pub fn class_sizes(&self) -> impl Iterator<Item = u64> {
         let is_kept = |(_, kept): &(&u64, &bool)| **kept;
         let kept = || {
@@ -107,7 +105,7 @@ impl View<'_> {
         }
     }
 
-    /// Returns the sum of `value(entry, rows)` over kept classes.
+    /// Returns the sum of `value(entry, rows)` over released classes.
     pub(crate) fn sum_kept(&self, value: impl Fn(usize, u64) -> u128 + Sync + Send) -> u128 {
         let counts = self.set.counts();
         let pieces = pieces(counts.len());
@@ -119,7 +117,7 @@ impl View<'_> {
     }
 }
 
-/// The inputs of a metric beyond class sizes.
+/// The inputs that a metric reads besides class sizes.
 ///
 /// ```
 /// use anonsql::extend::metric::Reads;
@@ -129,19 +127,19 @@ impl View<'_> {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reads {
-    /// True if the metric reads the class label column (CLASS).
+    /// Whether the metric reads the class label column (CLASS).
     pub class_label: bool,
-    /// True if the metric reads the sensitive attribute (the first of SENSITIVE). The values of the
-    /// attribute are counted by rows, also under ENTITY.
+    /// Whether the metric reads the sensitive attribute (the first of SENSITIVE). Its values are
+    /// counted by rows, also under ENTITY.
     pub attribute: bool,
-    /// True if the metric reads the weights of quasi-identifiers (WEIGHT).
+    /// Whether the metric reads the weights of quasi-identifiers (WEIGHT).
     pub weights: bool,
-    /// True if the metric reads the levels of a node, which a partition does not have.
+    /// Whether the metric reads the levels of a node. A partition has none.
     pub levels: bool,
 }
 
 impl Reads {
-    /// No input beyond class sizes.
+    /// The inputs of a metric that reads only class sizes.
     pub const NOTHING: Self = Self {
         class_label: false,
         attribute: false,
@@ -150,7 +148,7 @@ impl Reads {
     };
 }
 
-/// A quality metric.
+/// A quality metric, before it is prepared for a table.
 ///
 /// ```
 /// use anonsql::error::Result;
@@ -175,7 +173,7 @@ impl Reads {
 /// }
 /// ```
 pub trait Metric: Debug + Send + Sync {
-    /// Returns the inputs of the metric beyond class sizes. By default there are none.
+    /// Returns the inputs that the metric reads besides class sizes. None by default.
     fn reads(&self) -> Reads {
         Reads::default()
     }
@@ -185,7 +183,7 @@ pub trait Metric: Debug + Send + Sync {
         false
     }
 
-    /// Prepares the metric for one table.
+    /// Prepares the metric for one table and request. Fails if an input is missing.
     fn prepare(&self, subject: &Subject) -> Result<Box<dyn Measure>>;
 }
 
@@ -194,7 +192,7 @@ pub trait Metric: Debug + Send + Sync {
 /// ```
 /// use anonsql::extend::metric::{Measure, View};
 ///
-/// /// The rows of the largest class.
+/// /// Measures the rows of the largest class.
 /// #[derive(Debug)]
 /// struct Largest {
 ///     rows: u64,
@@ -221,22 +219,22 @@ pub trait Measure: Debug + Send + Sync {
         self.bound(view.node, 0)
     }
 
-    /// Returns a lower bound on the cost of `node` if at least `suppressed` rows are suppressed
-    /// there. The bound uses only what is known about the table without evaluating the node. With
-    /// `suppressed = 0` it never falls along generalization.
+    /// Returns a lower bound on the cost of `node` if at least `suppressed` rows are suppressed at
+    /// the node. The bound uses only facts about the table, without an evaluation of the node. With
+    /// `suppressed = 0`, it never falls along generalization.
     fn bound(&self, node: &Node, suppressed: u64) -> f64 {
         let _ = (node, suppressed);
         f64::NEG_INFINITY
     }
 
-    /// Returns true if cost - floor never falls as nodes get more specific, provided that
-    /// suppressed rows are also suppressed at the more specific nodes; see
+    /// Returns true if cost minus floor never grows along generalization, provided that the
+    /// suppressed rows of a node are also suppressed at the more specific nodes. See
     /// [`crate::search::Oracle::excess_is_monotone`].
     fn excess_is_monotone(&self) -> bool {
         false
     }
 
-    /// Returns the ideal and the worst value on this table. Every value lies between these two. A
+    /// Returns the ideal and the worst value on this table. Every value is between these two. A
     /// weighted sum scales them to 0 and 1.
     fn range(&self) -> (f64, f64);
 }

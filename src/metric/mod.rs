@@ -1,9 +1,9 @@
-//! Quality metrics: the loss of a release. Each file states the definition of its metric and where
-//! the definition was published.
+//! Quality metrics: measures of the loss of a release. Each file states the definition of its
+//! metric and its publication.
 //!
 //! A metric is prepared once per request, and then measures nodes from their classes. Sums are
-//! exact integers (or fixed point, see [`cells`]). So a value depends neither on the order of the
-//! classes nor on the set from which they were rolled up. A new metric is one file and one line in
+//! exact integers (or fixed point, see [`cells`]). So a value does not depend on the order of the
+//! classes, or on the set from which they were rolled up. A new metric is one file and one line in
 //! [`METRICS`].
 
 #[cfg(test)]
@@ -31,10 +31,10 @@ pub use weighted::Weighted;
 use crate::catalogue::{self, Arguments, Call, Entry};
 use crate::error::Result;
 
-/// The name of the metric to minimise if a statement names no metric.
+/// The name of the default metric, minimised if a statement names none.
 pub const DEFAULT: &str = glm::ENTRY.info.name;
 
-/// Every built-in metric, in the order of help.
+/// Every built-in metric, in the order of the help text.
 pub static METRICS: &[Entry<Build>] = &[
     glm::ENTRY,
     dm::ENTRY,

@@ -1,9 +1,9 @@
-//! Precision: how low in their hierarchies the released cells are. Higher is better.
+//! Precision: the distance of released cells from the top of their hierarchies. Higher is better.
 //!
-//! 1 - (the sum over cells of level / highest level) / (rows times quasi-identifiers).
-//! **Interpretation**: a suppressed cell is released as the top, and counts as a cell at the top
-//! level. WEIGHT multiplies the cells of a column; the divisor is then rows times the sum of the
-//! weights.
+//! 1 - (the sum over cells of level / highest level) / (rows times
+//! quasi-identifiers). **Interpretation**: a suppressed cell is released as the top, and counts as
+//! a cell at the top level. WEIGHT multiplies the cells of a column. The divisor is then rows times
+//! the sum of the weights.
 //!
 //! Sweeney, Achieving k-anonymity privacy protection using generalization and suppression, IJUFKS
 //! 2002, doi:10.1142/S021848850200165X.
@@ -45,11 +45,11 @@ impl Metric for Precision {
     }
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the metric `precision`.
 pub(super) const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "precision",
-        summary: "how low in their hierarchies the released cells are, from 0 to 1; higher is better",
+        summary: "the mean distance of cells from the top of their hierarchies, from 0 to 1; higher is better",
         params: &[],
         example: "MINIMIZING precision",
         reference: "Sweeney, IJUFKS 2002, doi:10.1142/S021848850200165X",

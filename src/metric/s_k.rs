@@ -1,9 +1,9 @@
 //! Spread of class sizes, S_k of the property-based generalization paper: the sum over released
 //! rows of the size of their class. A higher value means more privacy.
 //!
-//! **Interpretation**: a suppressed row is in no class and adds nothing; rows are counted, also
-//! under ENTITY. `MINIMIZING s_k` treats higher as better, so it looks for the most privacy, which
-//! is at the top. The metric is meant for Pareto fronts, and for weighted sums together with a
+//! **Interpretation**: a suppressed row is in no class and adds nothing. Rows are counted, also
+//! under ENTITY. `MINIMIZING s_k` treats higher as better, so it finds the most privacy, which is
+//! at the top. The metric is intended for Pareto fronts, and for weighted sums together with a
 //! loss.
 //!
 //! The bound of every node is the square of the number of rows that may be released.
@@ -56,7 +56,7 @@ impl Measure for Prepared {
     }
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the metric `s_k`.
 pub(super) const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "s_k",

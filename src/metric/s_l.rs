@@ -1,15 +1,15 @@
 //! Spread of sensitive values, S_l of the property-based generalization paper: the sum over
-//! released rows of how often the row's own sensitive value occurs in its class.
+//! released rows of the count of the row's own sensitive value in its class.
 //!
-//! **Interpretation**: the paper does not say which direction is better, so the direction is a
-//! parameter. With `minimize`, the default, a row is better hidden the rarer its value is in its
-//! class; `maximize` is the opposite direction. A suppressed row is in no class and adds nothing;
-//! rows are counted, also under ENTITY. The attribute is the first of SENSITIVE.
+//! **Interpretation**: the paper does not specify the better direction, so the direction is a
+//! parameter. With `minimize`, the default, a row is better hidden if its value is rarer in its
+//! class. `maximize` is the opposite direction. A suppressed row is in no class and adds nothing.
+//! Rows are counted, also under ENTITY. The attribute is the first of SENSITIVE.
 //!
-//! When classes merge, the sum only grows, but suppressed rows reduce it. So the least possible sum
-//! at or above a node is the sum over all its classes minus the greatest amount that rows within
-//! the suppression limit can contribute: the rows of the classes with the greatest sum per row. The
-//! greatest sum is that of one class with all rows.
+//! If classes merge, the sum never falls, but suppressed rows reduce it. The least possible sum at
+//! or above a node is the sum over all its classes minus the greatest contribution of the rows that
+//! may be suppressed: rows of the classes with the greatest sum per row. The greatest possible sum
+//! is the sum of one class with all rows.
 //!
 //! Example: `MINIMIZING 0.7 * glm + 0.3 * s_l`.
 //!
@@ -55,8 +55,7 @@ impl Metric for SL {
     }
 }
 
-/// Returns the sum over the rows of the class at index `class`: the sum of the squared counts of
-/// its values.
+/// Returns the sum of the class at index `class`: the sum of the squared counts of its values.
 fn squares(set: &FrequencySet, attribute: usize, class: usize) -> u128 {
     let counts = set.details()[attribute].class(class);
     counts.map(|(_, n)| u128::from(n) * u128::from(n)).sum()
@@ -89,8 +88,8 @@ impl Measure for Prepared {
         if self.removable == 0 {
             return total as f64;
         }
-        // Classes with the greatest sum per row are removed first. Of the last class, only as many
-        // rows are removed as the limit still allows.
+        // Classes with the greatest sum per row are removed first. The last class may be removed in
+        // part.
         classes.sort_unstable_by(|a, b| (b.0 * u128::from(a.1)).cmp(&(a.0 * u128::from(b.1))));
         let (mut removed, mut left) = (0, self.removable);
         for (sum, rows) in classes {
@@ -114,14 +113,14 @@ impl Measure for Prepared {
     }
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the metric `s_l`.
 pub(super) const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "s_l",
         summary: "spread of sensitive values: the sum over released rows of their own value's count in their class",
         params: &[Param {
             name: "direction",
-            summary: "which direction is better",
+            summary: "the better direction",
             kind: Kind::Word(&["minimize", "maximize"]),
             default: Some("minimize"),
         }],

@@ -1,4 +1,4 @@
-//! Tests of every metric against brute force, and of its floors, bounds and range against the
+//! Tests of every metric against brute force. The floors, bounds and range are tested against the
 //! values of all nodes of a lattice.
 
 use super::brute::Brute;
@@ -11,8 +11,8 @@ use crate::lattice::Node;
 use crate::partition::Partition;
 use proptest::prelude::*;
 
-/// A request over a random table. Class size decides which classes are kept. If `chance` is given,
-/// chance decides too.
+/// A request over a random table. Class size decides which classes are released. If `chance` is
+/// given, chance decides too.
 #[derive(Debug)]
 struct Request {
     table: Table,
@@ -32,7 +32,7 @@ fn request() -> impl Strategy<Value = Request> {
         prop::option::weighted(0.3, any::<u64>()),
     )
         .prop_map(|(mut table, weights, k, limit, chance)| {
-            // Metrics count rows.
+            // Metrics count rows, not entities.
             table.per_entity = false;
             Request {
                 weights: weights[..table.groups.len()].to_vec(),
@@ -71,7 +71,7 @@ fn metrics() -> Vec<(String, Box<dyn Metric>)> {
     metrics
 }
 
-/// A node, evaluated as the engine evaluates it.
+/// A node evaluated in the same way as in the engine.
 struct Evaluated {
     node: Node,
     set: FrequencySet,
@@ -144,8 +144,7 @@ impl Request {
     }
 }
 
-/// Returns the classes of a node as the groups of a partition: the same labels, listed group by
-/// group.
+/// Returns the classes of a node as the groups of a partition with the same labels.
 fn as_partition(base: &Base, node: &Node) -> Partition {
     let (set, groups) = base.held().unwrap().roll_up(&base.key_schema, node);
     let label = |class: usize, column: usize| {

@@ -1,23 +1,23 @@
 //! A weighted sum of normalised metrics: `0.7 * glm + 0.3 * cm`.
 //!
 //! Each metric is scaled from 0, its ideal value on this table, to 1, its worst value
-//! ([`super::Measure::range`]). So lower is better for every term, whatever the direction and unit
-//! of its metric. The value is the sum of weight times term. The weighted sum of the terms' scaled
-//! floors is a floor of the sum, and the weighted sum of their scaled bounds is a bound of the sum.
-//! So the sum is as monotone as its terms.
+//! ([`super::Measure::range`]). So lower is better for every term, independent of the direction and
+//! unit of its metric. The value is the sum of weight times term. The weighted sum of the terms'
+//! scaled floors is a floor of the sum, and the weighted sum of their scaled bounds is a bound of
+//! the sum. So the sum is monotone if its terms are.
 
 use super::measure::{Measure, Metric, Reads, Subject, View};
 use crate::error::{Error, Result};
 use crate::lattice::Node;
 
-/// A weighted sum of normalised metrics.
+/// A metric that is a weighted sum of normalised metrics.
 #[derive(Debug)]
 pub struct Weighted {
     terms: Vec<(f64, Box<dyn Metric>)>,
 }
 
 impl Weighted {
-    /// Creates the weighted sum of `terms`, each a weight and a metric. Fails if there is no term,
+    /// Creates the weighted sum of `terms`, each a weight and a metric. Fails if `terms` is empty,
     /// or if a weight is not a finite number above 0.
     pub fn try_new(terms: Vec<(f64, Box<dyn Metric>)>) -> Result<Self> {
         if terms.is_empty() {
@@ -64,7 +64,7 @@ struct Term {
     weight: f64,
     /// The ideal and the worst value.
     range: (f64, f64),
-    /// The factor that converts a cost to a value: -1 if higher is better, else 1.
+    /// The factor that converts a cost to a value: -1 if higher is better, otherwise 1.
     sign: f64,
     measure: Box<dyn Measure>,
 }

@@ -1,12 +1,13 @@
-//! (alpha, k)-anonymity, in its general form.
+//! (alpha, k)-anonymity in its general form: a least class size and a greatest share of every
+//! value.
 //!
 //! Holds if and only if every released equivalence class has at least k rows and no sensitive value
-//! has more than the share alpha of them. Shares are compared as exact fractions.
-//! **Interpretation**: under ENTITY the share of a value is the share of the class's persons who
-//! have the value, so the shares in a class add up to more than 1 if a person has several values. A
-//! check has two numbers: the greatest share is `reached`, and the size of the smallest class is
-//! checked separately. Monotone if nothing may be suppressed: the size only grows, and the share of
-//! a value in a mixture is at most the greatest share in the parts.
+//! has a share above alpha of these rows. Shares are compared as exact
+//! fractions. **Interpretation**: under ENTITY the share of a value is the share of the class's
+//! persons with the value. The shares in a class then add up to more than 1 if a person has several
+//! values. A check has two numbers: the greatest share is `reached`, and the size of the smallest
+//! class is checked separately. Monotone if nothing may be suppressed: the size never falls, and
+//! the share of a value in a mixture is at most the greatest share in the parts.
 //!
 //! Example: `alpha_k(0.4, 5) ON diagnosis`.
 //!
@@ -88,7 +89,7 @@ impl Predicate for Prepared {
     }
 }
 
-/// Returns the model with alpha = 1 and k = 1, which every class satisfies. Its recount returns the
+/// Returns the model with alpha = 1 and k = 1. Every class satisfies it. Its recount returns the
 /// greatest share of a value in a class.
 pub fn weakest() -> Box<dyn PrivacyModel> {
     Box::new(AlphaK {
@@ -97,7 +98,7 @@ pub fn weakest() -> Box<dyn PrivacyModel> {
     })
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the model `alpha_k`.
 pub(super) const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "alpha_k",
@@ -115,7 +116,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
             },
             Param {
                 name: "k",
-                summary: "the least rows of a class",
+                summary: "the least number of rows of a class",
                 kind: Kind::Integer { min: 1, max: i64::MAX },
                 default: None,
             },

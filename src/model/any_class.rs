@@ -1,5 +1,5 @@
-//! The predicate of models that rule out no class. The promise of such a model is kept after the
-//! classes are chosen.
+//! The predicate of models that exclude no class. Such a model is enforced after the classes are
+//! chosen.
 
 use super::privacy_model::{Class, Predicate};
 

@@ -1,8 +1,8 @@
-//! Guarantees as SQL over released rows, for verification.
+//! The audit of a model: SQL over released rows that measures its guarantee.
 //!
 //! Every statement first renames the columns that it reads: `g0`, `g1`, ... are the
-//! quasi-identifiers, `v` is the sensitive attribute, `e` is the entity. So no column in a user's
-//! table can be mistaken for another column. When groups are compared, NULL equals NULL, as in
+//! quasi-identifiers, `v` is the sensitive attribute, `e` is the entity. So an audit cannot confuse
+//! them with other columns of a user's table. When groups are compared, NULL equals NULL, as in
 //! GROUP BY.
 
 /// The names of tables and columns that an audit uses, all quoted as SQL identifiers.
@@ -19,24 +19,24 @@
 pub struct Relation {
     /// The released rows, without suppressed rows.
     pub released: String,
-    /// The quasi-identifiers, which define the classes.
+    /// The quasi-identifiers. They define the classes.
     pub group: Vec<String>,
-    /// The sensitive attribute.
+    /// The sensitive attribute, if the model has one.
     pub attribute: Option<String>,
     /// The entity column, if classes count entities.
     pub entity: Option<String>,
-    /// The rows of the whole table, suppressed rows included. The sensitive attribute and the
+    /// The rows of the whole table, including suppressed rows. The sensitive attribute and the
     /// entity have the same names and types as in the release.
     pub whole: Option<String>,
-    /// The hierarchy of the sensitive attribute.
+    /// The hierarchy of the sensitive attribute, if the model reads it.
     pub attribute_tree: Option<Tree>,
-    /// The rows of the population. The quasi-identifiers are generalized as in the release, and
-    /// have the names in `group`.
+    /// The rows of the population. The quasi-identifiers are generalized as in the release, with
+    /// the names in `group`.
     pub population: Option<String>,
-    /// For each quasi-identifier in `group`, the number of leaves under its labels. Only for a
-    /// model that reads these numbers.
+    /// For each quasi-identifier in `group`: the number of leaves under its labels. Empty unless
+    /// the model reads these numbers.
     pub(crate) labels: Vec<LabelSpans>,
-    /// For each quasi-identifier in `group`, the more general labels. Only for a model that reads
+    /// For each quasi-identifier in `group`: the more general labels. Empty unless the model reads
     /// them.
     pub(crate) ladders: Vec<Ladder>,
 }
@@ -48,16 +48,16 @@ pub struct Ladder {
     pub value: String,
     /// A relation with the columns `value` and `label`, the released label of the value as a text.
     pub labels: String,
-    /// A relation with the columns `label`, `level` and `above`: the released label, a level that
-    /// is the released level or a more general level, and the label at that level that contains the
-    /// released label. Both labels are texts.
+    /// A relation with the columns `label`, `level` and `above`: the released label, the released
+    /// level or a more general level, and the label at that level that contains the released label.
+    /// Both labels are texts.
     pub above: String,
 }
 
-/// The number of leaves under the labels of one quasi-identifier.
+/// The number of leaves under each label of one quasi-identifier.
 #[derive(Debug, Clone)]
 pub enum LabelSpans {
-    /// Every label has the same number of leaves under it.
+    /// All labels have the same number of leaves.
     Equal {
         /// The number of leaves under a label.
         leaves: u64,
@@ -79,22 +79,22 @@ pub enum LabelSpans {
 pub struct Tree {
     /// The name of the relation.
     pub relation: String,
-    /// The column with the ground value, which has the type of the sensitive attribute.
+    /// The column of the ground value, with the type of the sensitive attribute.
     pub value: String,
-    /// The columns with the labels, from level 1 to the top, which has a single label.
+    /// The columns of the labels, from level 1 to the top. The top has a single label.
     pub levels: Vec<String>,
-    /// The columns with the number of leaves under the label at each level.
+    /// The columns of the number of leaves under the label at each level.
     pub leaves: Vec<String>,
 }
 
 impl Relation {
-    /// Returns the size of a class as an aggregate over [`Relation::released`]. NULL counts as one
-    /// entity.
+    /// Returns SQL for the size of a class, an aggregate over [`Relation::released`]. NULL counts
+    /// as one entity.
     pub fn size(&self) -> String {
         size(self.entity.as_deref())
     }
 
-    /// Returns `GROUP BY` with the quasi-identifiers.
+    /// Returns a GROUP BY clause with the quasi-identifiers.
     pub fn group_by(&self) -> String {
         format!("GROUP BY {}", self.group.join(", "))
     }
@@ -105,8 +105,8 @@ impl Relation {
         names.join(", ")
     }
 
-    /// Returns a SELECT from `relation` of the quasi-identifiers, under the names that
-    /// [`Relation::keys`] returns, and of the columns `more`.
+    /// Returns a SELECT from `relation` of the quasi-identifiers, named as in [`Relation::keys`],
+    /// and of the columns `more`.
     pub(super) fn renamed(&self, relation: &str, more: &[(Option<&String>, &str)]) -> String {
         let group = self.group.iter().enumerate().map(|(i, g)| format!("{g} AS g{i}"));
         let more = more
@@ -116,13 +116,13 @@ impl Relation {
         format!("SELECT {} FROM {relation}", columns.join(", "))
     }
 
-    /// Returns the size of a class as an aggregate over renamed rows.
+    /// Returns SQL for the size of a class, an aggregate over renamed rows.
     pub(super) fn renamed_size(&self) -> String {
         size(self.entity.as_ref().map(|_| "e"))
     }
 
-    /// Returns `WITH audit_rows(g.., v, e), audit_values(g.., v, n, s)`: the count n of each
-    /// sensitive value in each class, and the sum s of the counts in the class.
+    /// Returns `WITH audit_rows(g.., v, e), audit_values(g.., v, n, s)`. n is the count of each
+    /// sensitive value in each class, and s is the sum of the counts in the class.
     pub fn values(&self) -> String {
         let (keys, size) = (self.keys(), self.renamed_size());
         let rows = self.renamed(
@@ -135,14 +135,14 @@ impl Relation {
         )
     }
 
-    /// Continues [`Relation::values`] with `audit_whole(v, c, t)`: the count c of each value in the
-    /// whole table, and the sum t of these counts.
+    /// Extends [`Relation::values`] by `audit_whole(v, c, t)`. c is the count of each value in the
+    /// whole table, and t is the sum of these counts.
     pub(super) fn values_and_whole(&self) -> String {
         let (values, size) = (self.values(), self.renamed_size());
         let missing = String::from("audit_rows");
         let (whole, attribute, entity) = match &self.whole {
             Some(whole) => (whole, self.attribute.clone(), self.entity.clone()),
-            // Without a source, only the release is known of the whole table.
+            // Without a source, the release takes the place of the whole table.
             None => (&missing, Some("v".into()), self.entity.as_ref().map(|_| "e".into())),
         };
         let attribute = attribute.unwrap_or_else(|| "NULL".into());
@@ -153,9 +153,9 @@ impl Relation {
         )
     }
 
-    /// Continues [`Relation::values_and_whole`] with `audit_shares(g.., n, s, c, t)`: the counts n
-    /// and c of a value in its class and in the whole table, and the sums s and t of these counts.
-    /// So p is n / s, and q is c / t.
+    /// Extends [`Relation::values_and_whole`] by `audit_shares(g.., n, s, c, t)`. n and c are the
+    /// counts of a value in its class and in the whole table, and s and t are the sums of these
+    /// counts. So p is n / s, and q is c / t.
     pub(super) fn shares(&self) -> String {
         let keys = self.keys();
         format!(
@@ -170,8 +170,8 @@ impl Relation {
 fn size(entity: Option<&str>) -> String {
     match entity {
         // A struct that contains NULL is not NULL, so NULL counts. A second aggregate beside
-        // count(DISTINCT) would keep DataFusion from planning a GROUP BY, which spills; sets of
-        // distinct values do not spill.
+        // count(DISTINCT) would prevent DataFusion from planning a GROUP BY, which can spill to
+        // disk. Sets of distinct values cannot.
         Some(e) => format!("count(DISTINCT named_struct('e', {e}))"),
         None => "count(*)".into(),
     }
@@ -206,8 +206,7 @@ pub enum Comparison {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Audit {
-    /// A query that returns one number: the worst value that any class reaches, or NULL if there is
-    /// no class.
+    /// A query that returns one number: the worst value of any class. NULL without classes.
     pub sql: String,
     /// The value that the model requires.
     pub required: f64,
@@ -215,13 +214,13 @@ pub struct Audit {
     pub comparison: Comparison,
 }
 
-/// The allowance for rounding: SQL computes in floating point, and a class that reaches exactly the
-/// bound must not fail.
+/// The allowance for rounding. SQL computes in floating point, and a class exactly at the bound
+/// must not fail.
 const TOLERANCE: f64 = 1e-12;
 
 impl Audit {
     /// Returns true if a release that reaches `one` is worse under the requirement than a release
-    /// that reaches `other`. `None`, a release without a class, is better than any number.
+    /// that reaches `other`. `None`, a release without classes, is better than any number.
     pub(crate) fn is_worse(&self, one: Option<f64>, other: Option<f64>) -> bool {
         match (one, other) {
             (Some(one), Some(other)) => match self.comparison {
@@ -232,7 +231,7 @@ impl Audit {
         }
     }
 
-    /// Returns true if `reached` satisfies the requirement. `None` (a release without a class)
+    /// Returns true if `reached` satisfies the requirement. `None`, a release without classes,
     /// satisfies every requirement.
     pub(crate) fn holds(&self, reached: Option<f64>) -> bool {
         let tolerance = TOLERANCE * self.required.abs().max(1.0);

@@ -1,10 +1,11 @@
-//! Average re-identification risk (marketer) over the entire release.
+//! Average re-identification risk of the entire release (marketer risk).
 //!
 //! Holds if and only if classes / released rows <= r. The quotient is the mean of 1 / f over
-//! released rows; a release without rows satisfies the model. Under ENTITY the denominator is the
-//! sum of the sizes of the classes. The comparison uses exact fractions. Monotone if nothing may be
-//! suppressed: classes only merge, and the number of rows does not change. If another model
-//! suppresses classes, a merge can release rows in small classes and so raise the mean.
+//! released rows, where f is the size of a row's class. A release without rows satisfies the model.
+//! Under ENTITY the denominator is the sum of the class sizes. The comparison uses exact fractions.
+//! Monotone if nothing may be suppressed: classes only merge, and the number of rows does not
+//! change. If another model suppresses classes, a merge can release rows in small classes and so
+//! raise the mean.
 //!
 //! Example: `average_risk(0.05)`.
 //!
@@ -63,14 +64,14 @@ impl Predicate for Prepared {
     }
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the model `average_risk`.
 pub(super) const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "average_risk",
-        summary: "the mean chance of being picked out of one's class, over all released rows, is at most r",
+        summary: "the mean re-identification risk over all released rows, classes / released rows, is at most r",
         params: &[Param {
             name: "r",
-            summary: "the highest mean risk, classes / released rows",
+            summary: "the greatest mean risk",
             kind: Kind::Real {
                 min: 0.0,
                 max: 1.0,

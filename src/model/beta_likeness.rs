@@ -1,8 +1,8 @@
-//! Basic beta-likeness.
+//! Basic beta-likeness: a bound on the relative gain of every sensitive value's share in a class.
 //!
 //! Holds if and only if (p - q) / q <= b for every released equivalence class and every sensitive
-//! value with p > q, where p is the share of the value in the class and q its share in the whole
-//! table, suppressed rows included. The comparison uses exact fractions. Monotone if nothing may be
+//! value with p > q. p is the share of the value in the class. q is its share in the whole table,
+//! including suppressed rows. The comparison uses exact fractions. Monotone if nothing may be
 //! suppressed: the model bounds p by (1 + b) q, and the p of a mixture is at most the greatest p of
 //! its parts.
 //!
@@ -19,19 +19,19 @@ use crate::catalogue::{Entry, Info, Kind, Param};
 use crate::error::Result;
 use std::cmp::Ordering;
 
-/// The basic or the enhanced model; `name` is its name in the statement.
+/// The basic or the enhanced model. `name` is its name in statements.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BetaLikeness {
     pub(super) name: &'static str,
     pub(super) beta: Bound,
-    /// True if the gain of a value is also bounded by -ln q.
+    /// Whether the gain of a value is also bounded by -ln q.
     pub(super) enhanced: bool,
 }
 
 /// The greatest allowed value of the parameter b.
 const LARGEST: f64 = 1e15;
 
-/// The rounding error allowed in a gain that is compared with a logarithm.
+/// The rounding error allowed in a gain when it is compared with a logarithm.
 const TOLERANCE: f64 = 1e-12;
 
 impl PrivacyModel for BetaLikeness {
@@ -59,7 +59,7 @@ impl PrivacyModel for BetaLikeness {
     }
 
     fn audit(&self, relation: &Relation) -> Audit {
-        // No b allows a gain above -ln q.
+        // No b allows a gain above -ln q, so such a gain counts as infinite.
         let gain = match self.enhanced {
             true => format!(
                 "CASE WHEN (n * t - c * s) / (c * s) > -ln(c / t) + {TOLERANCE:?} THEN CAST('Infinity' AS DOUBLE) \
@@ -81,7 +81,7 @@ impl PrivacyModel for BetaLikeness {
 #[derive(Debug)]
 struct Prepared {
     beta: Decimal,
-    /// By value: -ln q if it is less than b.
+    /// For each value: -ln q, if it is less than b.
     logarithms: Vec<Option<f64>>,
     counts: Vec<u64>,
     total: u64,
@@ -124,7 +124,7 @@ pub fn weakest() -> Box<dyn PrivacyModel> {
     })
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the model `beta_likeness`.
 pub(super) const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "beta_likeness",

@@ -1,17 +1,17 @@
-//! Brute-force twins of the models. They follow the definitions by plain loops over the rows of a
-//! class, and share no code with the models.
+//! Brute-force versions of the models: their definitions as plain loops over the rows of a class.
+//! They share no code with the models.
 
 use crate::frequency::testing::{Row, Table};
 use crate::lattice::Node;
 use std::collections::BTreeSet;
 
-/// A sensitive value; NULL sorts after all other values.
+/// A sensitive value. NULL sorts after all other values.
 type Value = (bool, Option<i64>);
 
-/// The classes of a release by their keys.
+/// The classes of a release, with their keys.
 pub(super) type Released<'a> = [(Vec<Option<String>>, Vec<&'a Row>)];
 
-/// One class, and its table.
+/// One class in its table.
 pub(super) struct Brute<'a> {
     pub(super) table: &'a Table,
     pub(super) rows: &'a [&'a Row],
@@ -24,7 +24,7 @@ fn value(row: &Row) -> Value {
 }
 
 impl Brute<'_> {
-    /// Returns the number of rows, or under ENTITY the number of distinct entities.
+    /// Returns the number of rows, or the number of distinct entities under ENTITY.
     fn size<'b>(&self, rows: impl Iterator<Item = &'b Row>) -> f64 {
         match self.table.per_entity {
             true => rows.map(|r| r.entity).collect::<BTreeSet<_>>().len() as f64,
@@ -107,10 +107,10 @@ impl Brute<'_> {
     }
 
     /// Returns the value that the class reaches under a model with parameters `a`, and whether the
-    /// class satisfies the model. A difference of up to 1e-12 counts as a tie, which satisfies the
-    /// model.
+    /// class satisfies the model. A difference of up to 1e-12 counts as a tie, and a tie satisfies
+    /// the model.
     pub(super) fn judge(&self, model: &str, a: &[f64], word: &str) -> (f64, bool) {
-        // All models are in one function, which lists them with their formulas.
+        // All models are in one function, as a list of their formulas.
         let (least, most) = (|x: f64| (x, x >= a[0] - 1e-12), |x: f64| (x, x <= a[0] + 1e-12));
         let below = |x: f64| (x, x < a[0] - 1e-12);
         let distinct = self.values().into_iter().filter(|v| self.count(*v) > 0.0).count() as f64;
@@ -155,7 +155,7 @@ impl Brute<'_> {
             ("max_risk", _) => most(1.0 / self.f()),
             ("average_risk" | "population_uniqueness", _) => (1.0 / self.f(), true),
             ("profitability", _) => {
-                // The number of ground values under the labels, as a product over columns, on a
+                // The number of ground values under the labels, a product over columns, on a
                 // logarithmic scale.
                 let columns = 0..self.table.groups.len();
                 let spans = columns.map(|i| {
@@ -179,9 +179,9 @@ impl Brute<'_> {
     }
 }
 
-/// Returns the least k for (epsilon, delta, beta) such that, for every class size n, the
-/// probability of drawing at least k and more than gamma n rows is at most delta. For classes of
-/// 400 rows or more, this probability is taken as 0.
+/// Returns the least k for (epsilon, delta, beta): for every class size n, the probability of
+/// drawing at least k and more than gamma n rows is at most delta. For classes of 400 rows or more,
+/// this probability is taken as 0.
 fn least_drawn(a: &[f64]) -> usize {
     let (epsilon, delta, beta) = (a[0], a[1], a[2]);
     let gamma = 1.0 - (1.0 - beta) * (-epsilon).exp();
@@ -206,8 +206,8 @@ fn least_drawn(a: &[f64]) -> usize {
     (1..).find(|k| !too_many(*k)).unwrap_or(usize::MAX)
 }
 
-/// Returns the value that a release of some classes of a node reaches under a model that judges the
-/// whole release, and whether the release satisfies the model. Any other model counts as satisfied.
+/// Returns the value that a release of some classes reaches under a model of the entire release,
+/// and whether the release satisfies the model. Every other model counts as satisfied.
 pub(super) fn overall(table: &Table, node: &Node, released: &Released, (model, a): &(&str, &[f64])) -> (f64, bool) {
     let size = |rows: &[&Row]| {
         let brute = Brute {
@@ -251,7 +251,7 @@ pub(super) fn overall(table: &Table, node: &Node, released: &Released, (model, a
 }
 
 /// Returns the number of leaves under a label of a quasi-identifier. Leaves are the listed values,
-/// and NULL if a row of the table or of the population has NULL.
+/// and NULL if any row of the table or of the population has NULL.
 pub(super) fn leaves(table: &Table, column: usize, level: u8, label: &Option<String>) -> u64 {
     let groups = &table.groups[column];
     let listed = groups

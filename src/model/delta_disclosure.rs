@@ -1,18 +1,19 @@
-//! delta-disclosure privacy.
+//! delta-disclosure privacy: a bound on the ratio of every sensitive value's shares in class and
+//! table.
 //!
 //! Holds if and only if |log2(p / q)| < d for every released equivalence class and every sensitive
-//! value of the table, where p is the share of the value in the class and q its share in the whole
-//! table, suppressed rows included. A class that lacks a value fails. If d is a whole number, p / q
-//! is compared exactly with 2^d. Any other d is compared in floating point without a tolerance,
-//! because 2^d is then irrational and no class reaches it. Monotone if nothing may be suppressed:
-//! the p / q of a mixture lies between the values of p / q of its parts.
+//! value of the table. p is the share of the value in the class. q is its share in the whole table,
+//! including suppressed rows. A class that lacks a value violates the model. If d is a whole
+//! number, p / q is compared exactly with 2^d. Any other d is compared in floating point without a
+//! tolerance, because 2^d is then irrational and no class reaches it. Monotone if nothing may be
+//! suppressed: the p / q of a mixture is between the values of p / q of its parts.
 //!
 //! **Interpretation**: the paper writes log without a base. The base is 2 here, as in ARX, so d
-//! counts bits: d = 1 allows half to twice the share. The values are those of the whole table. If a
-//! class lacks a value, p = 0 and its logarithm is minus infinity, so the class fails for every d,
-//! and `reached` is infinite. ARX and pycanon ignore values that a class lacks:
-//! `delta_disclosure(d, present)` is their model. That model is not monotone. pycanon prints the
-//! natural logarithm, which is 0.6931 times the number of bits.
+//! counts bits: d = 1 allows half to twice the share. The values are all values of the whole table.
+//! If a class lacks a value, p = 0 and its logarithm is minus infinity, so the class violates the
+//! model for every d, and `reached` is infinite. ARX and pycanon ignore values that a class lacks.
+//! `delta_disclosure(d, present)` is their model, which is not monotone. pycanon prints the natural
+//! logarithm, 0.6931 times the number of bits.
 //!
 //! Example: `delta_disclosure(2) ON diagnosis`.
 //!
@@ -30,7 +31,7 @@ use std::cmp::Ordering;
 #[derive(Debug, Clone, Copy)]
 struct DeltaDisclosure {
     d: f64,
-    /// True if a class that lacks a value of the table fails.
+    /// Whether a class that lacks a value of the table violates the model.
     absent_fails: bool,
 }
 
@@ -40,7 +41,7 @@ const LARGEST: f64 = 1e6;
 const ALL: &str = "all";
 const PRESENT: &str = "present";
 
-/// The greatest d for which 2^d times a product of counts is compared exactly.
+/// The greatest d at which 2^d times a product of counts is compared exactly.
 const LARGEST_EXACT: f64 = 100.0;
 
 impl PrivacyModel for DeltaDisclosure {
@@ -48,7 +49,7 @@ impl PrivacyModel for DeltaDisclosure {
         Reads::WHOLE
     }
 
-    /// If absent values do not count, a class without a value satisfies the model, and so does a
+    /// If absent values are ignored, a class without a value satisfies the model, and so does a
     /// class with the table's share of the value. Merged, the two classes may have only half of
     /// that share.
     fn monotonicity(&self) -> Monotonicity {
@@ -114,7 +115,7 @@ impl Predicate for Prepared {
     }
 }
 
-/// Returns the model that counts only present values, with the greatest d. Its recount returns the
+/// Returns the model that ignores absent values, with the greatest d. Its recount returns the
 /// greatest |log2(p / q)| of a class.
 pub fn weakest() -> Box<dyn PrivacyModel> {
     Box::new(DeltaDisclosure {
@@ -123,15 +124,15 @@ pub fn weakest() -> Box<dyn PrivacyModel> {
     })
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the model `delta_disclosure`.
 pub(super) const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "delta_disclosure",
-        summary: "no sensitive value's share of a class is off its share of the table by a factor of 2^d or more",
+        summary: "no sensitive value's share of a class differs from its share of the table by a factor of 2^d or more",
         params: &[
             Param {
                 name: "d",
-                summary: "the distance in bits that no value reaches",
+                summary: "the distance in bits, which no value may reach",
                 kind: Kind::Real {
                     min: 0.0,
                     max: LARGEST,
@@ -141,7 +142,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
             },
             Param {
                 name: "values",
-                summary: "which values of the table count in a class: all, or those that are present, as in ARX and pycanon",
+                summary: "the values counted in a class: all of the table, or only those present (ARX, pycanon)",
                 kind: Kind::Word(&[ALL, PRESENT]),
                 default: Some(ALL),
             },

@@ -1,16 +1,16 @@
-//! Delta-presence: whether a person from a population is in the table remains uncertain within
-//! bounds.
+//! Delta-presence: bounds on the believed probability that a person of a population is in the
+//! table.
 //!
-//! Holds if and only if for every class of the population table, generalized as the release is, min
-//! <= n / N <= max, where N is the number of its rows in the population and n the number of its
-//! released rows (distinct entities under ENTITY, where a row of the population is one person). n /
-//! N is the probability with which someone who knows the population believes that a person in the
-//! class is in the table. **Interpretation**: the paper requires this for every person in the
+//! Holds if and only if min <= n / N <= max for every class of the population table, generalized as
+//! in the release. N is the number of rows of the class in the population, and n the number of its
+//! released rows (distinct entities under ENTITY, where a row of the population is one person). An
+//! attacker who knows the population believes with probability n / N that a person in the class is
+//! in the table. **Interpretation**: the paper requires these bounds for every person in the
 //! population. So a class of the population without a released row has n / N = 0 and violates any
-//! min above 0, even if its rows were suppressed. A person whose value the hierarchy does not map
-//! also violates any min above 0. The comparison uses exact fractions. A check has two numbers: the
-//! greatest share is `reached`, and the least share is checked separately. Monotone if nothing may
-//! be suppressed: the n / N of a merged class lies between the values of n / N of its parts.
+//! min above 0, even if its rows were suppressed. A person with a value that the hierarchy does not
+//! map also violates any min above 0. The comparison uses exact fractions. A check has two numbers:
+//! the greatest share is `reached`, and the least share is checked separately. Monotone if nothing
+//! may be suppressed: the n / N of a merged class is between the values of n / N of its parts.
 //!
 //! Example: `delta_presence(0.05, 0.5)`.
 //!
@@ -62,8 +62,8 @@ impl PrivacyModel for DeltaPresence {
         };
         if self.min.value > 0.0 && base.unmapped_people > 0 {
             return cannot(format!(
-                "{} rows of the population have a value that its hierarchy does not know, so they are in no released class; \
-                 complete the hierarchy, write ON UNMAPPED TOP, or ask for min 0",
+                "{} rows of the population have a value that its hierarchy does not contain, so they are in no \
+                 released class; complete the hierarchy, write ON UNMAPPED TOP, or ask for min 0",
                 base.unmapped_people
             ));
         }
@@ -96,12 +96,12 @@ impl PrivacyModel for DeltaPresence {
     }
 }
 
-/// Returns a query that computes the released share of each class of the population. The query ends
-/// in GROUP BY.
+/// Returns a query for the released share of each class of the population. The query ends in GROUP
+/// BY, so that a HAVING can follow.
 fn shares(relation: &Relation) -> String {
     let keys = relation.keys();
     let rows = relation.renamed(&relation.released, &[(relation.entity.as_ref(), "e")]);
-    // Without a population table, every class counts 0 people.
+    // Without a population table, every class has 0 people.
     let people = relation.population.as_ref().map_or(String::new(), |population| {
         let rows = relation.renamed(population, &[]);
         format!(" UNION ALL SELECT {keys}, 0 AS n, count(*) AS people FROM ({rows}) GROUP BY {keys}")
@@ -125,18 +125,18 @@ impl Predicate for Prepared {
         self.min.compared_with(n, people) != Ordering::Less && self.max.compared_with(n, people) != Ordering::Greater
     }
 
-    /// Returns false if a person is outside the released classes and min is above 0, because such a
+    /// Returns false if a person is outside the released classes and min is above 0, because this
     /// person is present with probability 0.
     fn holds_overall(&self, release: &Overall) -> bool {
         release.outside == 0 || self.min.compared_with(0, 1) != Ordering::Less
     }
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the model `delta_presence`.
 pub(super) const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "delta_presence",
-        summary: "that a person of the population is in the table is believed with a probability from min to max",
+        summary: "the believed probability that a person of the population is in the table is from min to max",
         params: &[
             Param {
                 name: "min",

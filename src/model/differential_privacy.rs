@@ -1,17 +1,16 @@
 //! (epsilon, delta)-differential privacy by sampling and a minimum class size.
 //!
-//! Holds if and only if each row of the source was drawn independently with probability beta, each
-//! drawn row was generalized independently of the others, and every released class has at least the
-//! k drawn rows that follow from epsilon, delta and beta (`crate::model::sampling`). Then for any
-//! two tables that differ in that one of them has one row more, and for any set of releases, the
+//! Holds under three conditions. Each row of the source was drawn independently with probability
+//! beta. Each drawn row was generalized independently of the others. Every released class has at
+//! least the k drawn rows that follow from epsilon, delta and beta (`crate::model::sampling`). Then
+//! take any two tables that differ in one additional row of one table, and any set of releases. The
 //! probability that the release of one table is in the set is at most e^epsilon times the
 //! probability for the other table, plus delta.
 //!
-//! The sample is drawn before any check. Everything that is decided, measured, written and reported
-//! later follows from the released classes of the sample alone. A recount finds the size of the
-//! smallest class, but not how the rows were drawn. **Interpretation**: the statement gives the
-//! levels. SafePub also chooses the levels, by an exponential mechanism that uses a part of the
-//! budget.
+//! The sample is drawn before any check. All later decisions, measures, output and reports follow
+//! from the released classes of the sample alone. A recount finds the size of the smallest class,
+//! but cannot check the drawing of the rows. **Interpretation**: the statement gives the levels.
+//! SafePub also chooses the levels, by an exponential mechanism that uses a part of the budget.
 //!
 //! Example: `differential_privacy(1, 0.000001)`.
 //!
@@ -72,17 +71,17 @@ impl Predicate for DifferentialPrivacy {
     }
 }
 
-/// Returns the model for a sampling, which may have any key.
+/// Returns the model for a sampling with any key.
 #[cfg(test)]
 pub(crate) fn of(sampling: Sampling) -> Box<dyn PrivacyModel> {
     Box::new(DifferentialPrivacy { sampling })
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the model `differential_privacy`.
 pub(super) const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "differential_privacy",
-        summary: "one row more or less in the source changes the probability of any release by at most a factor e^epsilon, and delta",
+        summary: "one row more or less in the source changes the probability of any release by at most a factor e^epsilon, plus delta",
         params: &[
             Param {
                 name: "epsilon",

@@ -2,8 +2,8 @@
 //! table, as exact fractions.
 //!
 //! If n of the s rows in a class and c of the N rows in the table have a value, then p - q = (n N -
-//! c s) / (s N). So all sums are whole numbers over the denominator s N. Only the values that occur
-//! in the class are visited.
+//! c s) / (s N). So all sums are whole numbers over the denominator s N. Only the values in the
+//! class are visited.
 
 use super::sensitive::{Distribution, total};
 use crate::error::{Error, Result};
@@ -16,10 +16,10 @@ pub(super) struct Fraction {
     pub(super) denominator: u128,
 }
 
-/// A ground distance, with the figures about the table that its computation needs.
+/// A ground distance, with the numbers about the table that its computation needs.
 #[derive(Debug)]
 pub(super) enum Distance {
-    /// All values are equally far apart.
+    /// All pairs of values have the same distance.
     Categorical { counts: Vec<u64>, total: u64 },
     /// The distance between two values is the difference of their ranks.
     Ordered(Ranks),
@@ -28,7 +28,7 @@ pub(super) enum Distance {
 }
 
 impl Distance {
-    /// Returns the distance between the table and a class with these sensitive values.
+    /// Returns the distance between the table and a class with this histogram of sensitive values.
     pub(super) fn of(&self, histogram: &[(u32, u64)]) -> Fraction {
         match self {
             Distance::Categorical { counts, total: all } => {
@@ -45,7 +45,8 @@ impl Distance {
     }
 }
 
-/// Returns (p - q) s N.
+/// Returns (p - q) s N for a value with `n` of the `size` rows in the class and `count` of the
+/// `all` rows in the table.
 fn extra(n: u64, size: u64, count: u64, all: u64) -> i128 {
     i128::from(n) * i128::from(all) - i128::from(count) * i128::from(size)
 }
@@ -54,11 +55,11 @@ fn extra(n: u64, size: u64, count: u64, all: u64) -> i128 {
 #[derive(Debug)]
 pub(super) struct Ranks {
     all: u64,
-    /// By code: the rank, from 0, of the value among the values that occur.
+    /// For each code: the rank of the value, from 0, among the values that occur.
     rank: Vec<usize>,
-    /// By m, from 0: the number of rows that have one of the first m values.
+    /// For each m, from 0: the number of rows with one of the first m values.
     running: Vec<u64>,
-    /// By m, from 0: the sum of the first m running sums.
+    /// For each m, from 0: the sum of the first m running sums.
     summed: Vec<u128>,
 }
 
@@ -81,12 +82,12 @@ impl Ranks {
         }
     }
 
-    /// Returns the mean of |running sum of p - running sum of q| over the steps between
-    /// neighbouring values.
+    /// Returns the mean of |running sum of p - running sum of q| over the steps between adjacent
+    /// values.
     ///
-    /// Between two neighbouring values of the class, the running sum of p is constant and the
-    /// running sum of q rises. So p leads in the first part of each such stretch and q leads in the
-    /// second part, and the sum over each part is a difference of prefix sums.
+    /// Between two adjacent values of the class, the running sum of p is constant and the running
+    /// sum of q rises. So p is ahead in the first part of each stretch and q in the second, and the
+    /// sum over each part is a difference of prefix sums.
     fn distance(&self, histogram: &[(u32, u64)]) -> Fraction {
         let (size, steps) = (total(histogram), self.running.len().saturating_sub(2));
         let mut sum = 0;
@@ -120,15 +121,15 @@ impl Ranks {
     }
 }
 
-/// The hierarchy of the sensitive attribute, with q for every node; used for the hierarchical
+/// The hierarchy of the sensitive attribute, with q for every node. Used for the hierarchical
 /// distance.
 #[derive(Debug)]
 pub(super) struct Tree {
     all: u64,
-    /// By level from 0 and by ground code: the node that contains the value, identified by the
-    /// least ground code under the node.
+    /// For each level from 0 and each ground code: the node that contains the value, identified by
+    /// the least ground code under the node.
     nodes: Vec<Vec<u32>>,
-    /// By level from 0 and by node: the number of rows in the table under the node.
+    /// For each level from 0 and each node: the number of rows of the table under the node.
     counts: Vec<Vec<u64>>,
 }
 
@@ -142,7 +143,7 @@ impl Tree {
                 table.counts.len()
             )));
         }
-        // The sensitive values themselves are released, even if a TOP CODE or BOTTOM CODE of the
+        // The sensitive values are released unchanged, even if a TOP CODE or BOTTOM CODE of the
         // hierarchy hides some of them.
         let values = (0..hierarchy.values().len() as u32).collect();
         let above = hierarchy.levels().iter().skip(1).map(|l| l.representatives.clone());
@@ -166,8 +167,8 @@ impl Tree {
     /// and the total deficit of the node's children.
     ///
     /// The p - q of a node is the sum over its children, so the deficit is the surplus minus the
-    /// node's p - q. So only the children that occur in the class are visited. A node that does not
-    /// occur in the class has no surplus.
+    /// node's p - q. So only the children in the class are visited. A node outside the class has no
+    /// surplus.
     fn distance(&self, histogram: &[(u32, u64)]) -> Fraction {
         let (size, height) = (total(histogram), self.nodes.len() - 1);
         let mut sum = 0;

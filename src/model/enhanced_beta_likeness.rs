@@ -2,14 +2,14 @@
 //!
 //! Holds if and only if (p - q) / q <= min(b, -ln q) for every released equivalence class and every
 //! sensitive value with p > q. If -ln q is the smaller bound, it is irrational and no class reaches
-//! it; the comparison allows 1e-12. Monotone if nothing may be suppressed, like
+//! it exactly. The comparison allows 1e-12. Monotone if nothing may be suppressed, like
 //! [`super::beta_likeness`].
 //!
 //! **Interpretation**: each value has its own bound, but a check has one required number and one
-//! reached number. `reached` is the least b with which the release satisfies the model. This is the
-//! greatest gain, or infinity if the gain of a value is above its -ln q, because then no b
-//! suffices. pycanon 1.3 prints another number: the greatest min(g, -ln q) over all values, where g
-//! is the greatest gain of any value.
+//! reached number. `reached` is the least b with which the release satisfies the model: the
+//! greatest gain, or infinity if the gain of a value is above its -ln q, because no b allows it.
+//! pycanon 1.3 prints another number: the greatest min(g, -ln q) over all values, where g is the
+//! greatest gain of any value.
 //!
 //! Example: `enhanced_beta_likeness(2) ON diagnosis`.
 //!
@@ -21,7 +21,7 @@ use super::exact::Bound;
 use super::privacy_model::Build;
 use crate::catalogue::{Entry, Info};
 
-/// The catalogue entry.
+/// The catalogue entry of the model `enhanced_beta_likeness`.
 pub(super) const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "enhanced_beta_likeness",

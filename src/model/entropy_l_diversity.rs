@@ -1,12 +1,12 @@
-//! Entropy l-diversity.
+//! Entropy l-diversity: a bound on the entropy of the sensitive values of every class.
 //!
 //! Holds if and only if exp(H) >= l for every released equivalence class, where H is the
-//! natural-log entropy of its sensitive values. l need not be a whole number. H is compared with ln
-//! l within 1e-12, because a uniform class reaches the bound exactly but its logarithms do not.
-//! Monotone if nothing may be suppressed: entropy is concave, so a mixture of distributions
-//! satisfies the model if each distribution satisfies it. If a class that satisfies the model is
-//! merged with a class that would be suppressed, the merged class need not satisfy the model. The
-//! same is true if the merged classes share an entity.
+//! natural-log entropy of its sensitive values. l may be a fraction. H is compared with ln l within
+//! 1e-12, because a uniform class reaches the bound exactly but its floating-point logarithms do
+//! not. Monotone if nothing may be suppressed: entropy is concave, so a mixture of distributions
+//! satisfies the model if each distribution satisfies it. Two kinds of merged classes may violate
+//! the model: a class that satisfies it merged with a class that would be suppressed, and classes
+//! that share an entity.
 //!
 //! Example: `entropy_l_diversity(3) ON diagnosis`.
 //!
@@ -28,8 +28,8 @@ struct EntropyLDiversity {
 const TOLERANCE: f64 = 1e-12;
 
 impl EntropyLDiversity {
-    /// Returns the least number of distinct values that a class must have to satisfy the model. The
-    /// number follows because exp(H) is at most the number of distinct values.
+    /// Returns the least number of distinct values of a class that satisfies the model. It follows
+    /// from l because exp(H) is at most the number of distinct values.
     fn least_values(&self) -> u64 {
         (self.l - TOLERANCE).ceil() as u64
     }
@@ -82,17 +82,17 @@ impl Predicate for Prepared {
     }
 }
 
-/// Returns the model with l = 1, which every class satisfies. Its recount returns the least exp(H)
-/// of a class.
+/// Returns the model with l = 1. Every class satisfies it. Its recount returns the least exp(H) of
+/// a class.
 pub fn weakest() -> Box<dyn PrivacyModel> {
     Box::new(EntropyLDiversity { l: 1.0 })
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the model `entropy_l_diversity`.
 pub(super) const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "entropy_l_diversity",
-        summary: "the entropy of every class's sensitive values is at least that of l equally frequent ones",
+        summary: "the entropy of every class's sensitive values is at least the entropy of l equally frequent values",
         params: &[Param {
             name: "l",
             summary: "the least effective number of values",

@@ -1,16 +1,16 @@
 //! Exact comparison of fractions of counts with a parameter.
 //!
 //! A parameter is the decimal or the fraction that the user wrote: `t_closeness(0.2)` means one
-//! fifth, not the nearest binary number, and `max_risk(1/11)` means one eleventh, which is not a
-//! decimal. So a class that reaches exactly the bound is judged as the definition says, whatever
-//! the size of the table.
+//! fifth, not the nearest binary number, and `max_risk(1/11)` means one eleventh, which has no
+//! finite decimal. So a class exactly at the bound is judged by the definition, for a table of any
+//! size.
 
 use crate::catalogue::Arguments;
 use crate::error::Result;
 use std::cmp::Ordering;
 use std::fmt;
 
-/// The number given to a model, as it was written.
+/// The number given to a model, exactly as written.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bound {
     /// The nearest floating-point number.
@@ -20,7 +20,7 @@ pub(super) struct Bound {
 }
 
 impl Bound {
-    /// Returns the parameter `name`.
+    /// Returns the argument `name`. Fails if it is missing.
     pub(super) fn given(arguments: &Arguments, name: &str) -> Result<Self> {
         Ok(Self {
             value: arguments.real(name)?,
@@ -28,7 +28,7 @@ impl Bound {
         })
     }
 
-    /// Returns the bound that was written as the decimal `value`.
+    /// Returns the bound for the decimal `value`.
     pub(super) fn of(value: f64) -> Self {
         Self { value, fraction: None }
     }
@@ -54,7 +54,7 @@ impl fmt::Display for Bound {
     }
 }
 
-/// A parameter as a fraction.
+/// A parameter as an exact fraction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Decimal {
     numerator: u128,
@@ -65,7 +65,7 @@ pub(super) struct Decimal {
 const MOST_DIGITS: u32 = 38;
 
 impl Decimal {
-    /// Returns the shortest decimal that parses to `x`, which must not be negative. Drops digits
+    /// Returns the shortest decimal that parses to `x`. `x` must not be negative. Drops digits
     /// beyond the 38th after the point. Returns the greatest possible number if the decimal does
     /// not fit in 128 bits.
     pub(super) fn of(x: f64) -> Self {
@@ -76,7 +76,7 @@ impl Decimal {
         let mantissa = digits.chars().filter(|c| *c != '.').try_fold(0, add);
         let exponent = exponent.parse::<i32>().map(|e| e - fraction.len() as i32);
         let (Some(mantissa), Ok(exponent)) = (mantissa, exponent) else {
-            // `x` is not finite: the result is above every fraction.
+            // `x` is not finite, so the result is above every fraction.
             return Self {
                 numerator: u128::MAX,
                 denominator: 1,
@@ -118,7 +118,8 @@ impl Decimal {
         product(numerator, self.denominator).cmp(&product(self.numerator, denominator))
     }
 
-    /// Returns the least whole number that is not below 1 / self, or `u64::MAX` if self is 0.
+    /// Returns the least whole number that is at least 1 / self. Returns `u64::MAX` if self is 0 or
+    /// the number does not fit.
     pub(super) fn reciprocal_ceiling(self) -> u64 {
         match self.denominator.checked_div(self.numerator) {
             Some(_) => u64::try_from(self.denominator.div_ceil(self.numerator)).unwrap_or(u64::MAX),

@@ -1,17 +1,17 @@
 //! The individual risk of every row, estimated from sampling weights.
 //!
-//! Holds if and only if for every released equivalence class the individual risk of its rows is at
-//! most r. The class has f rows in the table, which is a sample, and the weights of its rows, in
-//! the column after ON, sum to F: about F people of the population share its labels. The risk is
-//! the mean of 1 / size, where the size in the population has a negative binomial distribution with
-//! f successes and the success probability p = f / F. This risk is the `individual_risk` that
-//! `RISK OF ... WEIGHT (weight) PER ROW` returns, not sdcMicro's default approximation for f > 2.
-//! If F = f, the risk is 1 / f. Monotone: a weight must be at least 1, and one more row with a
-//! weight of at least 1 never raises the risk of a class.
+//! Holds if and only if the individual risk of the rows of every released equivalence class is at
+//! most r. The class has f rows in the table, which is a sample. The weights of its rows, in the
+//! column after ON, sum to F: about F people of the population share its labels. The risk is the
+//! mean of 1 / size, where the size in the population has a negative binomial distribution with f
+//! successes and the success probability p = f / F. This risk is the `individual_risk` of
+//! `RISK OF ... WEIGHT (weight) PER ROW`, not sdcMicro's default approximation for f > 2. If F = f,
+//! the risk is 1 / f. Monotone: a weight must be at least 1, and a further row with a weight of at
+//! least 1 never raises the risk of a class.
 //!
 //! **Interpretation**: a row with a risk above r is suppressed together with its class, within the
-//! suppression limit, as with every model that judges classes. The weights are a sensitive
-//! attribute, because they are released unchanged: an analysis of the sample needs them.
+//! suppression limit, as with every class-level model. The weights are a sensitive attribute,
+//! because they are released unchanged: an analysis of the sample needs them.
 //!
 //! Example: `individual_risk(0.15) ON weight`.
 //!
@@ -44,7 +44,7 @@ impl PrivacyModel for IndividualRisk {
 
     /// With s = (1 - t) / t, the risk is the integral over t from 0 to 1 of (1 + s F / f)^-f / t.
     /// The logarithm is concave, so (1 + s (F + w) / (f + 1))^(f + 1) is at least (1 + s F / f)^f
-    /// (1 + s w): another row never makes the integral greater.
+    /// (1 + s w). So another row never increases the integral.
     fn monotonicity(&self) -> Monotonicity {
         Monotonicity::Always
     }
@@ -76,8 +76,8 @@ impl PrivacyModel for IndividualRisk {
     }
 
     /// The risk is p / f times the integral over x from 0 on of exp(-x) / (p + q exp(-x / f)), with
-    /// q = 1 - p. The integral is summed over 64 equal parts of the range in which the integrand is
-    /// not negligible, at the 8 Gauss-Legendre points in each part.
+    /// q = 1 - p. The range in which the integrand is not negligible is divided into 64 equal
+    /// parts. Each part is summed at 8 Gauss-Legendre points.
     fn audit(&self, relation: &Relation) -> Audit {
         let rows = relation.renamed(&relation.released, &[(relation.attribute.as_ref(), "v")]);
         let (keys, points) = (relation.keys(), POINTS.join(", "));
@@ -112,7 +112,7 @@ const POINTS: [&str; 8] = [
     "(0.98014492824876812, 0.05061426814518813)",
 ];
 
-/// Returns the sampling weights by value code.
+/// Returns the sampling weight of each value code. Fails if a value is not a number of at least 1.
 fn weights(attribute: &Attribute, column: &str) -> Result<Vec<f64>> {
     let data_type = plain_type(attribute.values.data_type());
     if !data_type.is_numeric() {
@@ -130,8 +130,8 @@ fn weights(attribute: &Attribute, column: &str) -> Result<Vec<f64>> {
     match unfit {
         0 => Ok(values.values().to_vec()),
         rows => Err(Error::data(format!(
-            "individual_risk ON {column}: {rows} rows have no weight of at least 1; a weight is how many people of the \
-             population a row stands for"
+            "individual_risk ON {column}: {rows} rows have no weight of at least 1; a weight is the number of people \
+             in the population that a row represents"
         ))),
     }
 }
@@ -163,14 +163,14 @@ impl Predicate for Prepared {
     }
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the model `individual_risk`.
 pub(super) const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "individual_risk",
-        summary: "no row's estimated risk of being re-identified in the population, by sampling weights, is above r",
+        summary: "no row's re-identification risk in the population, estimated from sampling weights, is above r",
         params: &[Param {
             name: "r",
-            summary: "the highest individual risk",
+            summary: "the greatest individual risk",
             kind: Kind::Real {
                 min: 0.0,
                 max: 1.0,
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn the_recount_is_that_of_sdc_micro() {
-        // The figures are from sdcMicro's test of indivRisk with method = "exact".
+        // The numbers are from sdcMicro's test of indivRisk with method = "exact".
         for (f, sum, published) in [
             (3, 108.0, 0.013_552_97),
             (1, 45.5, 0.085_791_29),
@@ -227,8 +227,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(24))]
 
-        /// Tests that the recount agrees with the risk that the predicate computes. The two share
-        /// no code.
+        /// The recount agrees with the risk of the predicate. The two share no code.
         #[test]
         fn the_recount_is_the_risk(classes in prop::collection::vec((1u64..40, 0.0f64..9.0), 1..4)) {
             let classes: Vec<(u64, f64)> = classes.iter().map(|(f, e)| (*f, *f as f64 * e.exp())).collect();

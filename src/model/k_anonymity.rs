@@ -1,8 +1,8 @@
-//! k-anonymity.
+//! k-anonymity: every released class has at least k rows.
 //!
 //! Holds if and only if every released equivalence class has at least k rows (k distinct entities
-//! under ENTITY). Monotone: classes only grow along generalization, so a class that satisfies the
-//! model becomes part of a class that satisfies it, even if rows are suppressed.
+//! under ENTITY). Monotone, even if rows are suppressed: classes only grow along generalization, so
+//! a class that satisfies the model becomes part of a class that satisfies it.
 //!
 //! Sweeney, k-anonymity: a model for protecting privacy, IJUFKS 2002,
 //! doi:10.1142/S0218488502001648.
@@ -55,14 +55,14 @@ impl Predicate for KAnonymity {
     }
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the model `k_anonymity`.
 pub(super) const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "k_anonymity",
         summary: "every class has at least k rows (k entities with ENTITY)",
         params: &[Param {
             name: "k",
-            summary: "the least rows of a class",
+            summary: "the least number of rows of a class",
             kind: Kind::Integer { min: 1, max: i64::MAX },
             default: None,
         }],

@@ -1,9 +1,9 @@
 //! k-map: every released class has at least k rows in a population table.
 //!
-//! Holds if and only if for every released equivalence class at least k rows of the given
+//! Holds if and only if, for every released equivalence class, at least k rows of the given
 //! population table have the quasi-identifier values of the class, generalized in the same way.
-//! Rows of the population are counted, not entities, also under ENTITY. Monotone: the groups in the
-//! population merge in the same way as the classes, even if rows are suppressed.
+//! Rows of the population are counted instead of entities, also under ENTITY. Monotone, even if
+//! rows are suppressed: the groups in the population merge in the same way as the classes.
 //!
 //! Example: `k_map(20)`.
 //!
@@ -50,7 +50,7 @@ impl PrivacyModel for KMap {
 
     fn audit(&self, relation: &Relation) -> Audit {
         let keys = relation.keys();
-        // Without a population table, every class counts 0 people.
+        // Without a population table, every class has 0 people.
         let people = relation.population.as_ref().map_or(String::new(), |population| {
             let rows = relation.renamed(population, &[]);
             format!(" UNION ALL SELECT {keys}, 0 AS n, count(*) AS people FROM ({rows}) GROUP BY {keys}")
@@ -73,14 +73,14 @@ impl Predicate for KMap {
     }
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the model `k_map`.
 pub(super) const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "k_map",
-        summary: "at least k rows of the population table share every class's values",
+        summary: "every class's values are the values of at least k rows of the population table",
         params: &[Param {
             name: "k",
-            summary: "the least rows of the population",
+            summary: "the least number of rows of the population",
             kind: Kind::Integer { min: 1, max: i64::MAX },
             default: None,
         }],

@@ -1,14 +1,14 @@
-//! k^m-anonymity of a column of sets of items.
+//! k^m-anonymity of a column of item sets.
 //!
-//! Holds if and only if every combination of up to m different labels that is in the set of one
-//! released row is in the sets of at least k released rows. An attacker who knows at most m items
-//! of a person therefore finds at least k rows that have all these items.
+//! Holds if and only if every combination of up to m different labels in the set of a released row
+//! is in the sets of at least k released rows. So an attacker who knows at most m items of a person
+//! finds at least k rows with all these items.
 //!
 //! The model concerns one column of lists and nothing else. The classes of the other models do not
-//! contain this column, and the model rules out no class. After the classes are chosen, the items
-//! of the released rows are generalized along the item hierarchy, or removed ([`crate::items`]).
-//! The model promises nothing against an attacker who knows both items and other quasi-identifiers
-//! of a person, or who knows that a person does not have an item.
+//! contain this column, and the model excludes no class. After the classes are chosen, the items of
+//! the released rows are generalized along the item hierarchy, or removed ([`crate::items`]). The
+//! model gives no protection against an attacker who knows both items and other quasi-identifiers
+//! of a person, or who knows that a person lacks an item.
 //!
 //! Example:
 //! `QUASI IDENTIFIERS (age, items USING products) SATISFYING k_anonymity(5) AND km_anonymity(5, 2) ON items`.
@@ -16,8 +16,8 @@
 //! Terrovitis, Mamoulis and Kalnis, Privacy-preserving anonymization of set-valued data, PVLDB
 //! 2008, doi:10.14778/1453856.1453874.
 //!
-//! **Interpretation.** A set that is empty or NULL has no combination, and an item that is NULL
-//! does not count. A column without any item satisfies every k, and has no reached value.
+//! **Interpretation.** A set that is empty or NULL has no combination, and a NULL item is ignored.
+//! A column without items satisfies every k, and has no reached value.
 
 use super::about::About;
 use super::any_class::AnyClass;
@@ -35,7 +35,7 @@ impl PrivacyModel for KmAnonymity {
         About::Items(self.0)
     }
 
-    /// Returns `Always`, because the model rules out no class.
+    /// Returns `Always`, because the model excludes no class.
     fn monotonicity(&self) -> Monotonicity {
         Monotonicity::Always
     }
@@ -44,8 +44,8 @@ impl PrivacyModel for KmAnonymity {
         Ok(Box::new(AnyClass))
     }
 
-    /// Returns SQL that unnests the sets once for each item that an attacker may know. The items of
-    /// a combination ascend.
+    /// Returns SQL that unnests the sets once for each item of a combination. The items of a
+    /// combination ascend.
     fn audit(&self, relation: &Relation) -> Audit {
         let (released, items) = (&relation.released, relation.attribute.as_deref().unwrap_or("NULL"));
         let mut rows = format!("SELECT array_distinct({items}) AS s FROM {released}");
@@ -71,21 +71,21 @@ impl PrivacyModel for KmAnonymity {
     }
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the model `km_anonymity`.
 pub(super) const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "km_anonymity",
-        summary: "every combination of up to m items that a row's set has is had by at least k rows, ON a column of lists",
+        summary: "every combination of up to m items in a row's set is in at least k rows' sets, ON a column of lists",
         params: &[
             Param {
                 name: "k",
-                summary: "the least rows that have a combination",
+                summary: "the least number of rows with a combination",
                 kind: Kind::Integer { min: 1, max: i64::MAX },
                 default: None,
             },
             Param {
                 name: "m",
-                summary: "the most items of a person that somebody knows",
+                summary: "the greatest number of a person's items that an attacker knows",
                 kind: Kind::Integer {
                     min: 1,
                     max: MOST_KNOWN as i64,
@@ -117,7 +117,7 @@ mod tests {
     type Row = Option<Vec<Option<i64>>>;
 
     /// Returns the least number of rows that contain a combination of 1 to `size` items, found by
-    /// trying every subset of all items.
+    /// trying every subset of all items. `None` without combinations.
     fn least(rows: &[Row], size: usize) -> Option<i64> {
         let sets: Vec<BTreeSet<i64>> = rows
             .iter()

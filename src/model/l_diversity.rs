@@ -1,8 +1,8 @@
-//! Distinct l-diversity.
+//! Distinct l-diversity: every released class has at least l sensitive values.
 //!
 //! Holds if and only if every released equivalence class has at least l distinct sensitive values
-//! (NULL is a value). Monotone: a merged class has every value of its parts. This is so even if
-//! rows are suppressed, and for entities as well as for rows.
+//! (NULL is a value). Monotone: a merged class has every value of its parts, even if rows are
+//! suppressed, for entities as well as for rows.
 //!
 //! Example: `l_diversity(3) ON diagnosis`.
 //!
@@ -15,7 +15,7 @@ use super::sensitive::Distribution;
 use crate::catalogue::{Entry, Info, Kind, Param};
 use crate::error::Result;
 
-/// The model "at least `least` distinct values"; `name` is its name in the statement.
+/// The model "at least `least` distinct values". `name` is its name in statements.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Distinct {
     pub(super) name: &'static str,
@@ -64,8 +64,8 @@ impl Predicate for Distinct {
     }
 }
 
-/// Returns the model with l = 1, which every class satisfies. Its recount returns the least number
-/// of distinct values in a class.
+/// Returns the model with l = 1. Every class satisfies it. Its recount returns the least number of
+/// distinct values in a class.
 pub fn weakest() -> Box<dyn PrivacyModel> {
     Box::new(Distinct {
         name: ENTRY.info.name,
@@ -73,14 +73,14 @@ pub fn weakest() -> Box<dyn PrivacyModel> {
     })
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the model `l_diversity`.
 pub(super) const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "l_diversity",
         summary: "every class has at least l distinct sensitive values",
         params: &[Param {
             name: "l",
-            summary: "the least distinct values of a class",
+            summary: "the least number of distinct values of a class",
             kind: Kind::Integer { min: 1, max: i64::MAX },
             default: None,
         }],

@@ -1,14 +1,14 @@
-//! Highest re-identification risk (prosecutor).
+//! Highest re-identification risk of a released row (prosecutor risk).
 //!
 //! Holds if and only if 1 / f <= r for every released equivalence class, where f is the number of
 //! its rows (entities under ENTITY). The comparison uses exact fractions: the model is k-anonymity
-//! with the least whole k that is not below 1 / r. Monotone: a class only grows along
-//! generalization, even if rows are suppressed.
+//! with the least whole k of at least 1 / r. Monotone, even if rows are suppressed: a class only
+//! grows along generalization.
 //!
-//! **Interpretation**: r is exactly the number that is written. Guidance that calls 0.09 a
-//! threshold (Health Canada, Public Release of Clinical Information; EMA, Policy 0070) means groups
-//! of at least 11, whose risk is 1/11 = 0.0909. `max_risk(1/11)` requires such groups;
-//! `max_risk(0.09)` requires groups of at least 12.
+//! **Interpretation**: r is exactly the written number. Guidance with a threshold of 0.09 (Health
+//! Canada, Public Release of Clinical Information; EMA, Policy 0070) means groups of at least 11,
+//! whose risk is 1/11 = 0.0909. `max_risk(1/11)` requires such groups. `max_risk(0.09)` requires
+//! groups of at least 12.
 //!
 //! Example: `max_risk(1/11)`.
 //!
@@ -40,7 +40,7 @@ impl PrivacyModel for MaxRisk {
         self.min_class_size()
     }
 
-    /// Returns a note if the written risk looks like 1 / k rounded down: guidance writes 0.09 for
+    /// Returns a note if the written risk equals a rounded-down 1 / k. Guidance writes 0.09 for
     /// groups of 11, but 0.09 requires groups of 12.
     fn note(&self) -> Option<String> {
         let (written, least) = (self.risk.to_string(), self.min_class_size());
@@ -87,14 +87,14 @@ impl Predicate for Prepared {
     }
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the model `max_risk`.
 pub(super) const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "max_risk",
-        summary: "nobody's chance of being picked out of their class is above r",
+        summary: "no row's re-identification risk, 1 / class size, is above r",
         params: &[Param {
             name: "r",
-            summary: "the highest risk, 1 / class size",
+            summary: "the greatest risk, 1 / class size",
             kind: Kind::Real {
                 min: 0.0,
                 max: 1.0,
@@ -133,7 +133,7 @@ mod tests {
             (Value::Real(0.3), 4),
             (Value::Fraction(2, 7), 4),
             (Value::Fraction(1, 3), 3),
-            // This decimal has sixteen digits and is less than a third.
+            // This decimal has sixteen digits and is less than one third.
             (Value::Real(1.0 / 3.0), 4),
             (Value::Integer(1), 1),
         ] {

@@ -1,19 +1,19 @@
-//! (n, t)-closeness, with the categorical ground distance.
+//! (n, t)-closeness with the categorical ground distance.
 //!
 //! Holds if and only if every released equivalence class has a natural superset with at least n
-//! rows (entities under ENTITY) such that the earth mover's distance between the distribution p of
-//! the sensitive attribute in the class and its distribution q in the superset, the sum over values
-//! of |p - q| / 2, is at most t.
+//! rows (entities under ENTITY) at a distance of at most t. p is the distribution of the sensitive
+//! attribute in the class, and q is its distribution in the superset. The distance is the earth
+//! mover's distance between p and q, the sum over values of |p - q| / 2.
 //!
 //! **Interpretation**: the paper calls a superset natural if it contains the class and is described
 //! by more general values. Here the natural supersets of a class are the class itself, the whole
 //! table, and the classes at all more general nodes that contain the class, up to the top of each
-//! hierarchy, even beyond what LEVELS allows. All supersets are counted over the rows of the whole
-//! table, suppressed rows included. So a class of at least n rows satisfies the model. If n is the
-//! size of the table, the model is t-closeness.
+//! hierarchy, even beyond LEVELS. All supersets are counted over the rows of the whole table,
+//! including suppressed rows. So a class of at least n rows satisfies the model. If n is the size
+//! of the table, the model is t-closeness.
 //!
 //! Distances are compared with t as exact fractions. The model is not monotone: the supersets of
-//! merged classes need not contain the class that results from the merge.
+//! merged classes need not contain the merged class.
 //!
 //! Example: `n_t_closeness(1000, 0.2) ON disease`.
 //!
@@ -89,8 +89,8 @@ struct Prepared {
 }
 
 impl Predicate for Prepared {
-    /// Returns true if the class itself or the whole table is a superset that is large enough and
-    /// near enough.
+    /// Returns true if the class itself or the whole table is a superset that is large and near
+    /// enough.
     fn holds(&self, class: &Class) -> bool {
         class.size >= self.n || self.is_near(class, (self.everyone, &self.table))
     }
@@ -112,9 +112,8 @@ impl Prepared {
     }
 }
 
-/// Returns the categorical distance times s N, where the distance is the surplus of p over q. s and
-/// N are the sums of the counts in the class and in the superset. Both histograms ascend by value
-/// code.
+/// Returns the categorical distance times s N. The distance is the surplus of p over q. s and N are
+/// the sums of the counts in the class and in the superset. Both histograms ascend by value code.
 fn surplus(class: &[(u32, u64)], superset: &[(u32, u64)]) -> u128 {
     let (s, all) = (u128::from(total(class)), u128::from(total(superset)));
     let beyond = class.iter().map(|(value, n)| {
@@ -125,10 +124,10 @@ fn surplus(class: &[(u32, u64)], superset: &[(u32, u64)]) -> u128 {
     beyond.sum()
 }
 
-/// Returns the beginning of an audit. It defines `audit_classes(g..)`;
-/// `audit_above(n.., h.., v, q)`, which contains the share q of value v in the superset that has
-/// the labels h at the levels n; and `audit_large(g.., n.., h..)`, which contains the supersets of
-/// each class that have at least `n` rows. The whole table is the superset at the levels -1.
+/// Returns the beginning of an audit, which defines three relations. `audit_classes(g..)` contains
+/// the classes. `audit_above(n.., h.., v, q)` contains the share q of value v in the superset with
+/// the labels h at the levels n. `audit_large(g.., n.., h..)` contains the supersets of each class
+/// with at least `n` rows. The whole table is the superset at the levels -1.
 fn supersets(relation: &Relation, n: u64) -> String {
     let width = relation.ladders.len();
     let each = |one: &dyn Fn(usize, &Ladder) -> String| -> Vec<String> {
@@ -146,7 +145,7 @@ fn supersets(relation: &Relation, n: u64) -> String {
         .unwrap_or_default();
     let e = if relation.entity.is_some() { ", e" } else { "" };
     // Rows are counted once, and the counts are then added up in each superset. Entities are
-    // counted in each superset, because an entity may be in several classes of a superset.
+    // counted in each superset, because several classes of a superset may share an entity.
     let size = match relation.entity {
         Some(_) => "CAST(count(DISTINCT named_struct('e', e)) AS DOUBLE)",
         None => "CAST(sum(c) AS DOUBLE)",
@@ -155,7 +154,7 @@ fn supersets(relation: &Relation, n: u64) -> String {
     let xs = each(&|i, l| format!("{} AS x{i}", l.value)).join(", ");
     let own = each(&|i, _| format!("u{i}.label AS g{i}")).join(", ");
     let bound = each(&|i, l| format!(" JOIN {} AS u{i} ON x{i} IS NOT DISTINCT FROM u{i}.value", l.labels)).concat();
-    // Levels come before labels, here and in every relation that is part of a UNION.
+    // Levels precede labels, here and in every relation of a UNION.
     let reached = [
         each(&|i, _| format!("u{i}.level AS n{i}")),
         each(&|i, _| format!("u{i}.above AS h{i}")),
@@ -203,7 +202,7 @@ fn supersets(relation: &Relation, n: u64) -> String {
     )
 }
 
-/// Returns `audit_distances(g.., d)` for `categorical`: the surplus of p over q.
+/// Returns `audit_distances(g.., d)`: the surplus of p over q.
 fn categorical(relation: &Relation) -> String {
     let width = relation.ladders.len();
     let (keys, levels, labels) = (relation.keys(), named("n", width), named("h", width));
@@ -220,13 +219,13 @@ fn categorical(relation: &Relation) -> String {
     )
 }
 
-/// Returns `width` column names that consist of `name` and a number from 0: `g0, g1`.
+/// Returns `width` column names made of `name` and a number from 0: `g0, g1`.
 fn named(name: &str, width: usize) -> String {
     let names: Vec<String> = (0..width).map(|i| format!("{name}{i}")).collect();
     names.join(", ")
 }
 
-/// Returns the same columns of the relation `from`, under their own names.
+/// Returns these columns of the relation `from`, under their own names.
 fn of(from: &str, name: &str, width: usize) -> String {
     let names: Vec<String> = (0..width).map(|i| format!("{from}.{name}{i} AS {name}{i}")).collect();
     names.join(", ")
@@ -243,7 +242,7 @@ fn same(names: &[&str], width: usize, one: &str, other: &str) -> String {
     equal.join(" AND ")
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the model `n_t_closeness`.
 pub(super) const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "n_t_closeness",

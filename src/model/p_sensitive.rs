@@ -1,4 +1,4 @@
-//! The p of p-sensitive k-anonymity: distinct l-diversity under the name that its literature uses.
+//! The p of p-sensitive k-anonymity: distinct l-diversity under the name used in its literature.
 //!
 //! Holds if and only if every released equivalence class has at least p distinct sensitive values.
 //! Together with `k_anonymity(k)`, this is p-sensitive k-anonymity. Monotone like
@@ -13,14 +13,14 @@ use super::l_diversity::Distinct;
 use super::privacy_model::Build;
 use crate::catalogue::{Entry, Info, Kind, Param};
 
-/// The catalogue entry.
+/// The catalogue entry of the model `p_sensitive`.
 pub(super) const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "p_sensitive",
-        summary: "every class has at least p distinct sensitive values (p-sensitive k-anonymity, beside k_anonymity)",
+        summary: "every class has at least p distinct sensitive values (p-sensitive k-anonymity, with k_anonymity)",
         params: &[Param {
             name: "p",
-            summary: "the least distinct values of a class",
+            summary: "the least number of distinct values of a class",
             kind: Kind::Integer { min: 1, max: i64::MAX },
             default: None,
         }],

@@ -1,15 +1,16 @@
-//! Personal privacy: each row limits how much its class may reveal of the row's sensitive value.
+//! Personal privacy: each row limits the probability with which its class reveals its sensitive
+//! value.
 //!
-//! Holds if and only if for every released row t of a class of b rows, Pleak(t) = (1 / b) * sum
-//! over the rows i of the class of DCorrelate(t, i) is at most the limit in t's own row, where
+//! Holds if and only if, for every released row t of a class of b rows, Pleak(t) is at most the
+//! limit in t's own row. Pleak(t) = (1 / b) * sum over the rows i of the class of DCorrelate(t, i).
 //! DCorrelate is 1 if i's released sensitive value is t's own, 1 / (leaves under it) if it is an
-//! ancestor of t's own, and else 0.
+//! ancestor of t's own, and otherwise 0.
 //!
-//! The model makes a promise to each row, not to a class, so it rules out no class. After the
-//! search has chosen the classes, the sensitive values in each class are generalized over their
-//! hierarchy until the limit of every row is met (`crate::recode::personal`). Rows whose limit
-//! cannot be met are suppressed. The column with the limits is never released. A release can be
-//! checked against the source only if a key of the rows was also released (ENTITY).
+//! The model protects each row, not a class, so it excludes no class. After the search has chosen
+//! the classes, the sensitive values in each class are generalized along their hierarchy until the
+//! limit of every row is met (`crate::recode::personal`). Rows whose limit cannot be met are
+//! suppressed. The column with the limits is never released. A release can be checked against the
+//! source only if a key of the rows was also released (ENTITY).
 //!
 //! Example:
 //! `SENSITIVE (disease USING diseases) SATISFYING k_anonymity(4) AND personal_privacy(max_leak) SEARCH USING adaptive_clustering`.
@@ -42,7 +43,7 @@ impl PrivacyModel for PersonalPrivacy {
         About::Rows { limit: &self.limit }
     }
 
-    /// Returns `Always`, because the model rules out no class.
+    /// Returns `Always`, because the model excludes no class.
     fn monotonicity(&self) -> Monotonicity {
         Monotonicity::Always
     }
@@ -64,9 +65,9 @@ impl PrivacyModel for PersonalPrivacy {
 }
 
 /// Returns the query of the audit. `audit_rows` contains each row with its released value v, its
-/// original value o and its limit p. `audit_weights` contains the weight w, which is how much a
-/// label v reveals of an original value o. `audit_leaks` contains the leak of each original value
-/// in each class.
+/// original value o and its limit p. `audit_weights` contains the weight w, the probability with
+/// which a label v reveals an original value o. `audit_leaks` contains the leak of each original
+/// value in each class.
 fn rows_above(relation: &Relation, limit: &str) -> String {
     let keys = relation.keys();
     let same = |a: &str, b: &str| {
@@ -109,8 +110,8 @@ fn rows_above(relation: &Relation, limit: &str) -> String {
     )
 }
 
-/// Returns a query for how much each label of the hierarchy reveals of each value under the label:
-/// 1 / (leaves under the label), and 1 for the value itself.
+/// Returns a query for the probability with which each label of the hierarchy reveals each value
+/// under it: 1 / (leaves under the label), and 1 for the value itself.
 fn weights(tree: &Tree) -> String {
     let (relation, value) = (&tree.relation, &tree.value);
     let own = format!("SELECT {value} AS o, CAST({value} AS VARCHAR) AS v, 1.0 AS w FROM {relation}");
@@ -124,11 +125,11 @@ fn weights(tree: &Tree) -> String {
         .join(" UNION ALL ")
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the model `personal_privacy`.
 pub(super) const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "personal_privacy",
-        summary: "no row's class tells more of its sensitive value than the row's own limit, in a column, allows",
+        summary: "no row's class reveals more of its sensitive value than the row's own limit, in a column, allows",
         params: &[Param {
             name: "limit",
             summary: "the column with each row's limit, from 0 to 1; it is not released",

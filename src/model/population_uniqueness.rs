@@ -1,17 +1,17 @@
-//! Population uniqueness over the entire release: few released rows are estimated to be unique in
-//! the population.
+//! Population uniqueness: a bound on the estimated share of released rows that are unique in the
+//! population.
 //!
-//! Holds if and only if the estimated share of released rows (entities under ENTITY) that are alone
-//! with their generalized quasi-identifiers in the population is at most the threshold. The
-//! estimate is the estimate that RISK OF gives by Dankar's rule, which chooses Pitman's, Zayatz' or
-//! the slide negative binomial estimator by the sampling fraction. If no released row is alone in
-//! its class, the estimate is 0. A release without rows satisfies the model. **Interpretation**: in
-//! a random sample, the expected share of rows that are unique in the population equals the share
-//! of uniques in the population, which the estimators return. The sampling fraction is the fraction
-//! of the population that is released: it is given, or computed as released rows / population. Not
+//! Holds if and only if the estimated share of released rows (entities under ENTITY) whose
+//! generalized quasi-identifiers are unique in the population is at most the threshold. The
+//! estimate is the estimate of RISK OF by Dankar's rule, which chooses Pitman's, Zayatz' or the
+//! slide negative binomial estimator by the sampling fraction. If no released row is alone in its
+//! class, the estimate is 0. A release without rows satisfies the model. **Interpretation**: in a
+//! random sample, the expected share of rows that are unique in the population equals the share of
+//! uniques in the population, which the estimators return. The sampling fraction is the released
+//! fraction of the population. It is given, or computed as released rows / population. Not
 //! monotone: the estimators use different formulas for different class sizes. The recount counts
-//! the class sizes by SQL and estimates from these sizes; the estimators are tested against
-//! published figures.
+//! the class sizes by SQL and estimates from these sizes. The estimators are tested against
+//! published numbers.
 //!
 //! Example: `population_uniqueness(0.01, sampling_fraction => 0.1)`.
 //!
@@ -33,23 +33,24 @@ struct PopulationUniqueness {
 /// The sampling, given by its fraction or by the size of the population.
 #[derive(Debug, Clone, Copy)]
 enum Sample {
-    /// The share of the population that is released.
+    /// The released share of the population.
     Fraction(f64),
     /// The number of rows in the population.
     Of(u64),
 }
 
 impl PopulationUniqueness {
-    /// Returns the estimated share of the rows that are unique in the population.
+    /// Returns the estimated share of rows that are unique in the population. Infinite if no
+    /// estimate is possible.
     fn share(&self, sizes: &Histogram) -> f64 {
         let fraction = match self.sample {
             Sample::Fraction(fraction) => fraction,
-            // A person in several classes is counted in each of them, but no sample is larger than
+            // A person in several classes counts in each class, but a sample cannot be larger than
             // its population.
             Sample::Of(population) => (sizes.rows() as f64 / population as f64).min(1.0),
         };
         let estimate = Uniqueness::of(sizes, fraction, ClassEstimate::default()).dankar;
-        // A share that cannot be estimated satisfies no threshold.
+        // Without an estimate, the release satisfies no threshold.
         estimate.map_or(f64::INFINITY, |estimate| estimate.share)
     }
 }
@@ -69,8 +70,8 @@ impl PrivacyModel for PopulationUniqueness {
     fn prepare(&self, subject: &Subject) -> Result<Box<dyn Predicate>> {
         match self.sample {
             Sample::Of(population) if population < subject.everyone() => Err(Error::usage(format!(
-                "population_uniqueness: a population of {population} is smaller than the table, which has {}; write how many \
-                 people the table is a sample of",
+                "population_uniqueness: a population of {population} is smaller than the table, which has {}; write \
+                 the number of people from which the table was sampled",
                 subject.everyone()
             ))),
             _ => Ok(Box::new(*self)),
@@ -101,7 +102,7 @@ impl Predicate for PopulationUniqueness {
     }
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the model `population_uniqueness`.
 pub(super) const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "population_uniqueness",
@@ -119,7 +120,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
             },
             Param {
                 name: "sampling_fraction",
-                summary: "the share of the population that is released; this or population is required",
+                summary: "the released share of the population; this or population is required",
                 kind: Kind::Real {
                     min: 0.0,
                     max: 1.0,

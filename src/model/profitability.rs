@@ -1,18 +1,18 @@
 //! Profitability: the cost and benefit of publishing a record, in a game between publisher and
 //! attacker.
 //!
-//! Holds if and only if for every released equivalence class the publisher expects to gain from
-//! each of its records: benefit * (1 - l) - loss / f > 0, where loss / f counts only if an attack
-//! pays, that is if gain / f > cost. f is the size of the class, so 1 / f is the chance that an
-//! attack finds the right record. l is the information that the labels of the class lose, from 0 to
-//! 1: the sum over quasi-identifiers of ln(leaves under the label), divided by the sum of ln(leaves
-//! of the hierarchy). With `attacks => none` no attack may pay either: gain / f <= cost.
-//! **Interpretation**: the attacker knows who is in the table (prosecutor). The paper does not fix
-//! the measure of information; if all values are equally frequent, the paper's own measure is this
-//! entropy of the labels. A payout that differs from 0 only by rounding (below 1e-12 of benefit and
-//! loss) is not above 0. Leaves are the values that the hierarchy lists, or the values in the table
-//! if the hierarchy lists none. Not monotone: a merged class is larger, but its labels carry less
-//! information.
+//! Holds if and only if, for every released equivalence class, the publisher expects to gain from
+//! each of its records: benefit * (1 - l) - loss / f > 0. The term loss / f counts only if an
+//! attack pays: gain / f > cost. f is the size of the class, so 1 / f is the chance that an attack
+//! finds the right record. l is the information that the labels of the class lose, from 0 to 1: the
+//! sum over quasi-identifiers of ln(leaves under the label), divided by the sum of ln(leaves of the
+//! hierarchy). With `attacks => none`, additionally no attack may pay: gain / f <=
+//! cost. **Interpretation**: the attacker knows who is in the table (prosecutor). The paper does
+//! not fix the measure of information. If all values are equally frequent, the paper's own measure
+//! is this entropy of the labels. A payout that differs from 0 only by rounding (below 1e-12 of
+//! benefit and loss) is not above 0. Leaves are the values that the hierarchy lists, or the values
+//! in the table if the hierarchy lists none. Not monotone: a merged class is larger, but its labels
+//! carry less information.
 //!
 //! Example: `profitability(benefit => 1200, loss => 300, gain => 300, cost => 4)`.
 //!
@@ -31,7 +31,7 @@ struct Profitability {
     loss: f64,
     gain: f64,
     cost: f64,
-    /// True if an attack may pay.
+    /// Whether an attack may pay.
     allows_attacks: bool,
 }
 
@@ -65,7 +65,7 @@ impl PrivacyModel for Profitability {
                     joins += &format!(
                         " LEFT JOIN {relation} AS l{i} ON arrow_cast(c.g{i}, 'Utf8') IS NOT DISTINCT FROM l{i}.label"
                     );
-                    // A label that is not in the hierarchy could stand for any value.
+                    // A label outside the hierarchy could represent any value.
                     lost.push(format!("ln(CAST(coalesce(l{i}.leaves, {of}) AS DOUBLE))"));
                     all += (*of as f64).ln();
                 }
@@ -126,33 +126,33 @@ const AMOUNT: Kind = Kind::Real {
     open: false,
 };
 
-/// The catalogue entry.
+/// The catalogue entry of the model `profitability`.
 pub(super) const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "profitability",
-        summary: "the publisher expects to gain from every record, after what attacks that pay will cost",
+        summary: "the publisher expects to gain from every record, after the cost of the attacks that pay",
         params: &[
             Param {
                 name: "benefit",
-                summary: "what a record is worth to the publisher if it is released as it is",
+                summary: "the value of an unchanged record to the publisher",
                 kind: AMOUNT,
                 default: None,
             },
             Param {
                 name: "loss",
-                summary: "what a re-identified record costs the publisher",
+                summary: "the cost of a re-identified record to the publisher",
                 kind: AMOUNT,
                 default: None,
             },
             Param {
                 name: "gain",
-                summary: "what a re-identified record is worth to an attacker",
+                summary: "the value of a re-identified record to an attacker",
                 kind: AMOUNT,
                 default: None,
             },
             Param {
                 name: "cost",
-                summary: "what an attack on a record costs the attacker",
+                summary: "the cost of an attack on a record to the attacker",
                 kind: AMOUNT,
                 default: None,
             },

@@ -1,15 +1,15 @@
-//! Recursive (c, l)-diversity.
+//! Recursive (c, l)-diversity: a bound on the frequency of the most frequent sensitive value.
 //!
 //! Holds if and only if r_1 < c (r_l + ... + r_m) for every released equivalence class, where r are
-//! the counts of its sensitive values in descending order. So the most frequent value is not much
-//! more frequent than the rarer values together. A class with fewer than l values never satisfies
-//! the model. Monotone if nothing may be suppressed: when classes merge, the greatest count grows
+//! the counts of its sensitive values in descending order. So the most frequent value occurs less
+//! than c times as often as the rarer values together. A class with fewer than l values never
+//! satisfies the model. Monotone if nothing may be suppressed: when classes merge, the greatest count grows
 //! by at most the sum of the greatest counts, and the sum without the l - 1 greatest counts grows
 //! by at least the sum of these remainders.
 //!
-//! **Interpretation**: c is a real number above 0, as in the paper. It is taken as exactly the
-//! decimal number that is written. `reached` is the greatest r_1 / (r_l + ... + r_m) over all
-//! classes, which must be below c; it is infinite if a class has fewer than l values.
+//! **Interpretation**: c is a real number above 0, as in the paper, and exactly the written
+//! decimal. `reached` is the greatest r_1 / (r_l + ... + r_m) over all classes, which must be below
+//! c. It is infinite if a class has fewer than l values.
 //!
 //! Example: `recursive_l_diversity(4, 3) ON diagnosis`.
 //!
@@ -100,7 +100,7 @@ pub fn weakest(l: u64) -> Box<dyn PrivacyModel> {
     })
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the model `recursive_l_diversity`.
 pub(super) const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "recursive_l_diversity",
@@ -108,7 +108,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
         params: &[
             Param {
                 name: "c",
-                summary: "how many times",
+                summary: "the factor",
                 kind: Kind::Real {
                     min: 0.0,
                     max: LARGEST,
@@ -118,7 +118,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
             },
             Param {
                 name: "l",
-                summary: "from which value on the rarer ones are counted",
+                summary: "the rank from which values count as rarer",
                 kind: Kind::Integer { min: 1, max: i64::MAX },
                 default: None,
             },

@@ -1,4 +1,4 @@
-//! Tests of the models against optima that others found on Adult by brute force
+//! Tests of the models against optima found on Adult by others with brute force
 //! (ANONSQL_SHARED/reference).
 
 use super::*;
@@ -72,7 +72,7 @@ fn adult(shared: &Path) -> (Vec<String>, Base) {
     (names, base)
 }
 
-/// Builds the model that a call such as `alpha_k(0.4, 5)` names.
+/// Builds the model of a call such as `alpha_k(0.4, 5)`.
 fn model(call: &str) -> Box<dyn PrivacyModel> {
     let (name, args) = call.trim_end_matches(')').split_once('(').unwrap();
     let argument = |text: &str| Argument {

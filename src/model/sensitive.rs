@@ -1,25 +1,25 @@
-//! The sensitive attribute of a model: its distribution over the whole table, and the checks that
-//! need no search.
+//! The sensitive attribute of a model: its distribution over the whole table, and checks before the
+//! search.
 
 use super::privacy_model::Subject;
 use crate::error::{Error, Result};
 use crate::frequency::DetailRequest;
 
-/// The distribution q of a sensitive attribute over the whole table, suppressed rows included.
+/// The distribution q of a sensitive attribute over the whole table, including suppressed rows.
 #[derive(Debug)]
 pub(super) struct Distribution {
     /// The name of the column.
     pub(super) column: String,
-    /// The number of rows (entities under ENTITY) by value code.
+    /// The number of rows (entities under ENTITY) for each value code.
     pub(super) counts: Vec<u64>,
     /// The sum of `counts`.
     pub(super) total: u64,
-    /// The number of distinct values that occur.
+    /// The number of values that occur.
     pub(super) distinct: u64,
 }
 
 impl Distribution {
-    /// Returns the distribution of the sensitive attribute of `subject`. If there is no sensitive
+    /// Returns the distribution of the sensitive attribute of `subject`. Without a sensitive
     /// attribute, fails with a usage error that names `model`.
     pub(super) fn of(subject: &Subject, model: &str) -> Result<Self> {
         let Some(index) = subject.attribute else {
@@ -58,7 +58,7 @@ impl Distribution {
     }
 }
 
-/// Returns the sum of the counts of a class, which is the denominator of its distribution p.
+/// Returns the sum of the counts of a class, the denominator of its distribution p.
 pub(super) fn total(histogram: &[(u32, u64)]) -> u64 {
     histogram.iter().map(|(_, n)| n).sum()
 }

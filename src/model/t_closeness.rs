@@ -1,17 +1,17 @@
-//! t-closeness, with the categorical, the ordered or the hierarchical ground distance.
+//! t-closeness with the categorical, the ordered or the hierarchical ground distance.
 //!
-//! Holds if and only if for every released equivalence class the earth mover's distance between the
-//! distribution p of the sensitive attribute in it and its distribution q over the whole table,
-//! suppressed rows included, is at most t:
+//! Holds if and only if the earth mover's distance between p and q is at most t for every released
+//! equivalence class. p is the distribution of the sensitive attribute in the class, and q is its
+//! distribution over the whole table, including suppressed rows. The distance is one of:
 //! - `categorical`: the sum over values of |p - q| / 2;
 //! - `ordered`: the mean of |running sum of p - q| over the m - 1 steps between the table's m
-//!   values, ascending, NULL last; 0 when there is one value;
+//!   values, ascending, NULL last. 0 if the table has one value;
 //! - `hierarchical`: the sum over the inner nodes of the sensitive attribute's hierarchy of level /
 //!   height times the smaller of its children's total surplus and total deficit of p over q.
 //!
-//! Every distance is compared with t as an exact fraction. Monotone as long as nothing may be
-//! suppressed: each distance is convex in p, so a mixture of distributions satisfies the model if
-//! each distribution satisfies it.
+//! Every distance is compared with t as an exact fraction. Monotone if nothing may be suppressed:
+//! each distance is convex in p, so a mixture of distributions satisfies the model if each
+//! distribution satisfies it.
 //!
 //! Example: `t_closeness(0.2, ordered) ON income`.
 //!
@@ -29,14 +29,14 @@ use std::cmp::Ordering;
 
 /// The distance under which all values are equally far apart.
 pub const CATEGORICAL: &str = "categorical";
-/// The distance that is the difference between the ranks of the values.
+/// The difference between the ranks of the values.
 pub const ORDERED: &str = "ordered";
 /// The distance in the hierarchy of the sensitive attribute.
 pub const HIERARCHICAL: &str = "hierarchical";
 
 const DISTANCES: &[&str] = &[CATEGORICAL, ORDERED, HIERARCHICAL];
 
-/// Returns the model with t = 1, which every class satisfies. Its recount returns the greatest
+/// Returns the model with t = 1. Every class satisfies it. Its recount returns the greatest
 /// distance of a class from the table.
 pub fn weakest(distance: &str) -> Box<dyn PrivacyModel> {
     Box::new(TCloseness {
@@ -116,16 +116,15 @@ impl Predicate for Prepared {
         self.t.compared_with(reached.numerator, reached.denominator) != Ordering::Greater
     }
 
-    /// Returns the distance rounded up, so that the class satisfies a model with exactly the
-    /// returned bound.
+    /// Returns the distance rounded up. So the class satisfies a model with exactly the returned
+    /// bound.
     fn reached(&self, class: &Class) -> Option<f64> {
         self.reached_above(class, -1.0)
     }
 
     fn reached_above(&self, class: &Class, least: f64) -> Option<f64> {
         let reached = self.distance.of(class.histogram);
-        // Rounding up raises the value by far less than this factor, but takes longer than
-        // everything else.
+        // Rounding up raises the value by far less than this factor, but takes most of the time.
         if reached.numerator as f64 / reached.denominator as f64 * 1.000_001 < least {
             return None;
         }
@@ -148,11 +147,11 @@ fn categorical(relation: &Relation) -> String {
     )
 }
 
-/// Returns the audit for `ordered`. The running sum of p is constant between the values of a class:
+/// Returns the audit for `ordered`. The running sum of p is constant between the values of a class.
 /// `audit_stretches` contains the steps a to b at which it is x. `audit_turns` sorts these
-/// stretches together with the steps of the table, and so counts the k steps at which the running
-/// sum of q is not above x; z is the total of these running sums. So no class is joined with every
-/// value.
+/// stretches together with the steps of the table. So it counts the k steps at which the running
+/// sum of q is not above x, and z is the total of these running sums. Therefore no class is joined
+/// with every value.
 fn ordered(relation: &Relation) -> String {
     let (ctes, keys) = (relation.values_and_whole(), relation.keys());
     format!(
@@ -182,8 +181,8 @@ fn ordered(relation: &Relation) -> String {
     )
 }
 
-/// Returns the audit for `hierarchical`: one SELECT per level of the hierarchy. Each SELECT
-/// compares the shares of a node's children in the class (p) and in the table (q); qy is the share
+/// Returns the audit for `hierarchical`, with one SELECT per level of the hierarchy. Each SELECT
+/// compares the shares of a node's children in the class (p) and in the table (q). qy is the share
 /// of the parent in the table.
 fn hierarchical(relation: &Relation) -> String {
     let keys = relation.keys();
@@ -229,7 +228,7 @@ fn hierarchical(relation: &Relation) -> String {
     )
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the model `t_closeness`.
 pub(super) const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "t_closeness",
@@ -247,7 +246,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
             },
             Param {
                 name: "distance",
-                summary: "how far apart two values are: all alike, by rank, or by the sensitive attribute's hierarchy",
+                summary: "the distance of two values: always equal, by rank, or by the attribute's hierarchy",
                 kind: Kind::Word(DISTANCES),
                 default: Some(CATEGORICAL),
             },

@@ -59,8 +59,8 @@ pub(super) fn session(table: &Table, node: &Node, released: &Released) -> Sessio
     session
 }
 
-/// Returns the relation that describes a table in the session. Its columns have names that audits
-/// use with another meaning.
+/// Returns the relation of a table in the session. Some column names are names that audits use with
+/// another meaning.
 pub(super) fn relation(table: &Table) -> Relation {
     Relation {
         released: "released".into(),
@@ -82,7 +82,7 @@ pub(super) fn relation(table: &Table) -> Relation {
     }
 }
 
-/// Registers in the session the number of leaves under each label of a node, and returns the
+/// Registers the number of leaves under each label of a node in the session, and returns the
 /// relations.
 pub(super) fn labels(session: &SessionContext, table: &Table, node: &Node) -> Vec<LabelSpans> {
     let column = |i: usize| {

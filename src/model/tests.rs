@@ -1,5 +1,5 @@
 //! Tests of every model against brute force: its predicate, its claimed monotonicity, and its
-//! audit, run by DataFusion.
+//! audit. DataFusion runs the audit.
 
 use super::brute::{Brute, Released, leaves, overall};
 use super::testing::{labels, numbers, people_in_classes, relation, run, session};
@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A model with its arguments, as written in a statement.
+/// A model with its arguments in a statement.
 #[derive(Debug, Clone)]
 struct Case {
     name: &'static str,
@@ -22,12 +22,12 @@ struct Case {
 }
 
 impl Case {
-    /// Returns the case in the form that the brute-force functions take.
+    /// Returns the name and the numbers of the case, for the brute-force functions.
     fn judged(&self) -> (&str, &[f64]) {
         (self.name, &self.numbers)
     }
 
-    /// Returns true if the model judges the entire release, not only each class.
+    /// Returns true if the model concerns the entire release, not only each class.
     fn is_about_whole_releases(&self) -> bool {
         ["average_risk", "delta_presence", "population_uniqueness"].contains(&self.name)
     }
@@ -50,9 +50,9 @@ impl Case {
 /// Returns every model of the registry with random parameters. Small classes reach many of these
 /// parameters exactly.
 fn case() -> impl Strategy<Value = Case> {
-    // These models are tested in their own files. personal_privacy makes a promise to rows and
-    // requires nothing of classes. The attribute of individual_risk is a weight, and n_t_closeness
-    // reads supersets.
+    // These models have tests in their own files. personal_privacy protects rows and requires
+    // nothing of classes. The attribute of individual_risk is a weight, and n_t_closeness reads
+    // supersets.
     let apart = ["personal_privacy", "km_anonymity", "individual_risk", "n_t_closeness"];
     let of_classes = (0..MODELS.len()).filter(|i| !apart.contains(&MODELS[*i].info.name));
     let entry = prop::sample::select(of_classes.collect::<Vec<_>>());
@@ -71,7 +71,7 @@ fn case() -> impl Strategy<Value = Case> {
             "alpha_k" => vec![positive, k],
             // (benefit, loss, gain, cost)
             "profitability" => vec![k * 10.0, 60.0, 30.0 * share, if coarse { 4.0 } else { 7.5 }],
-            // Eighths and fortieths are short decimals, which a class may reach exactly.
+            // Eighths and fortieths are short decimals, so a class may reach them exactly.
             "delta_presence" => vec![share.min(k / 8.0) * f64::from(u8::from(!coarse)), share.max(k / 8.0)],
             "population_uniqueness" => vec![share, positive],
             "max_risk" | "average_risk" => vec![positive],
@@ -92,7 +92,7 @@ fn case() -> impl Strategy<Value = Case> {
     })
 }
 
-/// Returns the sensitive values of a class with the counts that the engine computes.
+/// Returns the counts of the sensitive values of a class, as in the engine.
 fn histogram(base: &Base, set: &FrequencySet, class: usize) -> Vec<(u32, u64)> {
     let mut values: BTreeMap<u32, u64> = BTreeMap::new();
     for (code, n) in set.details()[SENSITIVE].class(class) {
@@ -104,7 +104,7 @@ fn histogram(base: &Base, set: &FrequencySet, class: usize) -> Vec<(u32, u64)> {
     values.into_iter().collect()
 }
 
-/// Returns, by key, true for each class of a node that satisfies the predicate.
+/// Returns, for each class of a node by its key, whether it satisfies the predicate.
 fn judged(table: &Table, base: &Base, predicate: &dyn Predicate, node: &Node) -> BTreeMap<Vec<Option<String>>, bool> {
     let (set, _) = base.held().unwrap().roll_up(&base.key_schema, node);
     let mut judged = BTreeMap::new();
@@ -130,7 +130,7 @@ fn judged(table: &Table, base: &Base, predicate: &dyn Predicate, node: &Node) ->
     judged
 }
 
-/// Returns the span of each label of a class.
+/// Returns the leaves under the label of each column of a class.
 fn spans(table: &Table, key: &[Option<String>], node: &Node) -> Vec<Span> {
     let column = |i: usize| Span {
         leaves: leaves(table, i, node.level(i), &key[i]),
@@ -151,8 +151,7 @@ fn prepared(table: &Table, base: &Base, model: &dyn PrivacyModel) -> Result<Box<
     })
 }
 
-/// Returns the input of models that judge the whole release, for the release of some classes of a
-/// node.
+/// Returns the input of models of the entire release, for a release of some classes of a node.
 fn release(table: &Table, node: &Node, released: &Released) -> Overall {
     let sizes = released.iter().map(|(_, rows)| {
         let brute = Brute {
@@ -196,8 +195,8 @@ proptest! {
                     let classes: Vec<_> = table.classes(&node).into_iter().collect();
                     let reached = |(key, rows): &(Vec<Option<String>>, Vec<&Row>)| truth_at(rows, people(&table, &node, key), &node);
                     let feasible = match case.is_about_whole_releases() {
-                        // A release without a class satisfies even requirements that no class can
-                        // satisfy.
+                        // A release without classes satisfies every requirement, even one that no
+                        // class can satisfy.
                         true => !classes.is_empty() && classes.iter().all(reached) && overall(&table, &node, &classes, &case.judged()).1,
                         false => classes.iter().any(reached),
                     };
@@ -273,7 +272,7 @@ proptest! {
         };
         if case.name == "delta_presence" && people_in_classes(&table, &node) < table.population.len() {
             // If people are in no class, the statement is refused before the search, or these
-            // people do not matter.
+            // people are irrelevant.
             return Ok(());
         }
         let judged: Vec<(f64, bool)> = released
@@ -286,7 +285,7 @@ proptest! {
         let second = model.second_audit(&relation);
         let second = second.is_none_or(|(_, audit)| audit.holds(run(&session, &audit.sql)));
         if judged.is_empty() && case.name == "delta_presence" && case.numbers[0] > 0.0 {
-            // Everyone in the population is outside the released classes.
+            // Every person of the population is outside the released classes.
             let holds = people_in_classes(&table, &node) == 0;
             prop_assert_eq!(audit.holds(found) && second, holds);
             return Ok(());
@@ -303,15 +302,15 @@ proptest! {
             _ => (reached.fold(f64::NEG_INFINITY, f64::max), judged.iter().all(|j| j.1)),
         };
         let found = found.unwrap();
-        // The rounding allowance of a model may be part of the reached value.
+        // The reached value may include the rounding allowance of the model.
         prop_assert!(found == worst || (found - worst).abs() <= 1e-9 * worst.abs().max(1.0), "{:?}: {} is not {}", case, found, worst);
         prop_assert_eq!(audit.holds(Some(found)) && second, ok, "{:?} reaches {}", case, found);
     }
 }
 
 proptest! {
-    /// Tests that a model declares that it reads the whole table if and only if its audit differs
-    /// without the whole table.
+    /// A model declares that it reads the whole table if and only if its audit depends on the whole
+    /// table.
     #[test]
     fn audits_read_the_whole_table_where_the_model_says_so(table in table(), case in case()) {
         let model = case.model();

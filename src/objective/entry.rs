@@ -1,4 +1,4 @@
-//! The catalogue entry of a property: all facts about the property that need no data.
+//! The catalogue entry of a property: its description and constructor, independent of data.
 
 use super::property::Property;
 use crate::catalogue::{Arguments, Call, Info, Value};
@@ -9,18 +9,18 @@ use crate::error::Result;
 pub struct Entry {
     /// The name, the parameters and the help of the property.
     pub info: Info,
-    /// True if the property is about a sensitive attribute: `l ON diagnosis`.
+    /// Whether the property describes a sensitive attribute: `l ON diagnosis`.
     pub of_attribute: bool,
-    /// True if the values of the property are whole numbers.
+    /// Whether the values of the property are whole numbers.
     pub is_whole: bool,
-    /// Returns the model that a release with the given value of the property satisfies, or `None`
-    /// if there is no such model. In the arguments of the model, the arguments of the property in
-    /// the statement follow the value.
+    /// Returns the model that a release with the given value of the property satisfies. `None` if
+    /// no such model exists. The arguments of the model are the value, followed by the arguments of
+    /// the property in the statement.
     pub model: fn(value: f64, args: &[Value]) -> Option<Call>,
     /// Builds the property from its arguments.
     pub build: Build,
 }
 
-/// The constructor of a property. `attribute` is the sensitive attribute, if the property is about
-/// one.
+/// The constructor of a property. `attribute` is the sensitive attribute, or empty if the property
+/// has none.
 pub type Build = fn(&Arguments, attribute: &str) -> Result<Box<dyn Property>>;

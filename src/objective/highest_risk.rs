@@ -1,5 +1,4 @@
-//! highest_risk: the highest prosecutor risk of a released row, 1 / k, and 0 where nothing is
-//! released.
+//! highest_risk: the highest prosecutor risk of a released row, 1 / k. 0 if nothing is released.
 //!
 //! Definitions of RISK OF; El Emam, Guide to the de-identification of personal health information,
 //! CRC Press 2013, doi:10.1201/b14764.
@@ -26,7 +25,7 @@ impl Property for Risk {
 
 impl Measured for Risk {
     fn value(&self, released: &dyn Released) -> f64 {
-        // If nothing is released, nobody can be re-identified.
+        // If nothing is released, no person can be re-identified.
         smallest(released).map_or(0.0, |k| 1.0 / k as f64)
     }
 
@@ -35,7 +34,7 @@ impl Measured for Risk {
     }
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the objective `highest_risk`.
 pub(super) const ENTRY: Entry = Entry {
     info: Info {
         name: "highest_risk",

@@ -1,7 +1,7 @@
-//! k: the size of the smallest released class, and 0 where nothing is released.
+//! k: the size of the smallest released class. 0 if nothing is released.
 //!
-//! The rows of the smallest classes are suppressed, so k is the greatest number such that the
-//! number of rows in classes smaller than k is within the suppression limit.
+//! The rows of the smallest classes are suppressed. So k is the greatest number such that the rows
+//! in classes smaller than k are within the suppression limit.
 //!
 //! Dewri, Ray, Ray and Whitley, 2010, section 6, doi:10.1007/978-3-642-13739-6_6.
 
@@ -26,7 +26,7 @@ impl Property for Size {
 
 impl Measured for Size {
     fn value(&self, released: &dyn Released) -> f64 {
-        // If nothing is released, nobody hides among others.
+        // A release without rows has no class in which a person could hide.
         smallest(released).unwrap_or(0) as f64
     }
 
@@ -35,14 +35,14 @@ impl Measured for Size {
     }
 }
 
-/// Returns the size of the smallest released class, or `None` if nothing is released.
+/// Returns the size of the smallest released class. `None` if nothing is released.
 pub(super) fn smallest(released: &dyn Released) -> Option<u64> {
     let mut smallest: Option<u64> = None;
     released.each_class(&mut |class| smallest = Some(smallest.map_or(class.size, |least| least.min(class.size))));
     smallest
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the objective `k`.
 pub(super) const ENTRY: Entry = Entry {
     info: Info {
         name: "k",

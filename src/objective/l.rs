@@ -1,4 +1,4 @@
-//! l: the least number of distinct values of a sensitive attribute in a released class, and 0 where
+//! l: the least number of distinct values of a sensitive attribute in a released class. 0 if
 //! nothing is released.
 //!
 //! Dewri, Ray, Ray and Whitley, 2010, section 7, doi:10.1007/978-3-642-13739-6_6.
@@ -50,11 +50,11 @@ impl Measured for Prepared {
     }
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the objective `l`.
 pub(super) const ENTRY: Entry = Entry {
     info: Info {
         name: "l",
-        summary: "the least distinct values of a sensitive attribute in a class",
+        summary: "the least number of distinct values of a sensitive attribute in a class",
         params: &[],
         example: "OPTIMIZING MAX l ON diagnosis, MIN glm",
         reference: "Dewri et al. 2010, section 7, doi:10.1007/978-3-642-13739-6_6",

@@ -1,5 +1,5 @@
 //! Objectives of a Pareto front besides the metrics: properties of the classes that a node
-//! releases.
+//! releases, such as the size of the smallest class.
 //!
 //! A new property is one file and one line in [`OBJECTIVES`].
 
@@ -17,7 +17,7 @@ mod tests;
 pub use entry::Entry;
 pub use property::{Attribute, Lead, Measured, Property, Released};
 
-/// Every objective that is not a metric, in the order of help.
+/// Every objective that is not a metric, in the order of the help text.
 pub static OBJECTIVES: &[Entry] = &[
     k::ENTRY,
     l::ENTRY,

@@ -6,7 +6,8 @@ use std::fmt::Debug;
 
 /// A property of the classes that a node releases.
 pub trait Property: Debug + Send + Sync {
-    /// Returns the sensitive attribute that the property reads in each class, or `None`.
+    /// Returns the sensitive attribute that the property reads in each class. `None` if it reads
+    /// none.
     fn attribute(&self) -> Option<Attribute<'_>> {
         None
     }
@@ -25,22 +26,22 @@ pub trait Property: Debug + Send + Sync {
 pub struct Attribute<'a> {
     /// The name of the column.
     pub column: &'a str,
-    /// True if the values are counted by rows even under ENTITY, where classes count entities.
+    /// Whether the values are counted by rows even under ENTITY, where classes count entities.
     pub by_rows: bool,
-    /// The model that needs the attribute's hierarchy, as an error message names it; `None` if the
+    /// The model that needs the attribute's hierarchy, as named in an error message. `None` if the
     /// property needs no hierarchy.
     pub needs_hierarchy: Option<&'static str>,
 }
 
-/// Whether a property chooses the rows that are suppressed beyond what the models require. If it
-/// does, these are the rows of the classes with the worst values of the property. Of several such
-/// properties, the first one chooses. A property of class sizes comes before a property of a
-/// sensitive attribute.
+/// The choice of the rows that are suppressed beyond the requirements of the models. If a property
+/// chooses, the rows of the classes with its worst values are suppressed. If several properties
+/// choose, the first in the order of this type decides: class sizes come before sensitive
+/// attributes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Lead {
-    /// The property chooses, and is a property of class sizes.
+    /// The property chooses, and describes class sizes.
     BySize,
-    /// The property chooses, and is a property of a sensitive attribute.
+    /// The property chooses, and describes a sensitive attribute.
     ByAttribute,
     /// The property does not choose.
     Never,
@@ -51,8 +52,8 @@ pub trait Measured: Debug + Send + Sync {
     /// Returns the value of the property for the released classes.
     fn value(&self, released: &dyn Released) -> f64;
 
-    /// Returns the rank of a class. The worst class has the least rank. This is only called if the
-    /// property chooses the suppressed rows ([`Lead`]).
+    /// Returns the rank of a class. The worst class has the least rank. Called only if the property
+    /// chooses the suppressed rows ([`Lead`]).
     fn rank(&self, class: &Class) -> f64 {
         let _ = class;
         0.0

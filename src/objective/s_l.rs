@@ -38,11 +38,11 @@ impl Measured for Spread {
     }
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the objective `s_l`.
 pub(super) const ENTRY: Entry = Entry {
     info: Info {
         name: "s_l",
-        summary: "the sum over released rows of how often their own sensitive value occurs in their class",
+        summary: "the sum over released rows of the count of their own sensitive value in their class",
         params: &[],
         example: "OPTIMIZING MAX s_k, MAX s_l ON diagnosis, MIN glm",
         reference: "Dewri et al. 2010, section 7, doi:10.1007/978-3-642-13739-6_6",

@@ -21,11 +21,11 @@ impl Measured for Suppressed {
     }
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the objective `suppressed`.
 pub(super) const ENTRY: Entry = Entry {
     info: Info {
         name: "suppressed",
-        summary: "the rows that are suppressed",
+        summary: "the number of suppressed rows",
         params: &[],
         example: "OPTIMIZING MAX k, MIN suppressed, MIN glm",
         reference: "ours",

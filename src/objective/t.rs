@@ -1,5 +1,5 @@
-//! t: the greatest distance between the sensitive values of a released class and those of the
-//! table, and 0 where nothing is released.
+//! t: the greatest distance between the sensitive values of a released class and of the table. 0 if
+//! nothing is released.
 //!
 //! Li, Li and Venkatasubramanian, ICDE 2007, doi:10.1109/ICDE.2007.367856.
 
@@ -57,14 +57,14 @@ impl Measured for Prepared {
     }
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the objective `t`.
 pub(super) const ENTRY: Entry = Entry {
     info: Info {
         name: "t",
-        summary: "the greatest distance of a class's sensitive values from the table's",
+        summary: "the greatest distance between the sensitive values of a class and of the table",
         params: &[Param {
             name: "distance",
-            summary: "as in t_closeness",
+            summary: "the distance between two values, as in t_closeness",
             kind: Kind::Word(&[CATEGORICAL, ORDERED, HIERARCHICAL]),
             default: Some(CATEGORICAL),
         }],

@@ -1,4 +1,4 @@
-//! Tests of every property on handmade classes.
+//! Tests of every property on hand-made classes.
 
 use super::{Entry, OBJECTIVES, Released};
 use crate::catalogue::Arguments;

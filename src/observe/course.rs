@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::{Duration, Instant};
 
 /// The observer between a statement and the observer of the caller. A phase lasts until the next
-/// one begins or the course is dropped, so that every moment of a run is in a phase, and every
+/// phase begins or the course is dropped, so that every moment of a run is in a phase, and every
 /// phase ends.
 pub struct Course {
     caller: Arc<dyn Observer>,
@@ -57,7 +57,7 @@ impl Course {
 }
 
 impl Observer for Course {
-    /// Begins a phase and ends the current one. If `phase` is already the current phase, it
+    /// Begins a phase and ends the current phase. If `phase` is already the current phase, it
     /// continues.
     fn begin(&self, phase: Phase) -> Arc<AtomicU64> {
         let mut state = self.state.lock();

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-/// The phases of a run. Every moment of a run is in one of them; a phase can come twice.
+/// The phases of a run. Every moment of a run belongs to one phase; a phase can occur twice.
 ///
 /// ```
 /// use anonsql::{Observer, Phase};
@@ -35,7 +35,7 @@ pub enum Phase {
     Search,
     /// Rewriting the source.
     Write,
-    /// Recounting what was written, or a table that a statement names.
+    /// Recounting the written rows, or a table that a statement names.
     Verify,
     /// Measuring the risk of the people in a table, or examining the columns that a release keeps.
     Measure,
@@ -81,8 +81,8 @@ pub trait Observer: Send + Sync {
         Arc::default()
     }
 
-    /// Called after [`Self::begin`] if it is known how many rows the counter of the phase will
-    /// reach.
+    /// Called after [`Self::begin`] if the number of rows that the counter of the phase will reach
+    /// is known.
     fn expects(&self, phase: Phase, rows: u64) {
         let _ = (phase, rows);
     }
@@ -92,8 +92,8 @@ pub trait Observer: Send + Sync {
         let _ = progress;
     }
 
-    /// Called for each warning about a release that the statement does not accept, before anything
-    /// is written. A strict statement fails with its warnings instead.
+    /// Called for each warning that the statement does not accept, before any row is written. A
+    /// strict statement fails with its warnings instead.
     fn warned(&self, warning: &Warning) {
         let _ = warning;
     }
@@ -112,7 +112,7 @@ pub trait Observer: Send + Sync {
     }
 
     /// Called when a statement continues without a worker of a cluster: the worker was lost, or is
-    /// distrusted because it reported something other than what it was asked for.
+    /// distrusted because its report was refused.
     fn worker_failed(&self, worker: &str, is_distrusted: bool) {
         let _ = (worker, is_distrusted);
     }
@@ -123,18 +123,18 @@ pub trait Observer: Send + Sync {
         let _ = (target, sources);
     }
 
-    /// Called once a release stands in its target, with the manifest beside it.
+    /// Called once a release is in its target, with the manifest beside it.
     fn published(&self, release: &Release, manifest: &Manifest) {
         let _ = (release, manifest);
     }
 
     /// Called with the figures of a release once it is in `target`, or once its rows are returned
-    /// if there is no target. For a dry run these are the figures that the dry run foresees.
+    /// if there is no target. A dry run calls it with the figures that it foresees.
     fn released(&self, release: &Release, target: Option<&Path>) {
         let _ = (release, target);
     }
 
-    /// Called when a phase has ended, whatever its outcome.
+    /// Called when a phase has ended, after success and after failure.
     fn end(&self, phase: Phase) {
         let _ = phase;
     }

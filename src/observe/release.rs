@@ -93,12 +93,12 @@ pub struct Release {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Growth {
-    /// The number of batches, the new one included.
+    /// The number of batches, including the new batch.
     pub batches: u64,
-    /// The number of rows.
+    /// The number of rows in all batches.
     pub rows: u64,
     /// The number of classes by released labels.
     pub classes: u64,
-    /// The size of the smallest class.
+    /// The size of the smallest class over all batches.
     pub reached_k: Option<u64>,
 }

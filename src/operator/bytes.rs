@@ -14,7 +14,7 @@ pub(crate) fn stream(batch: &RecordBatch) -> Result<Vec<u8>> {
     Ok(writer.into_inner()?)
 }
 
-/// Appends a part to `bytes`.
+/// Appends a part to `bytes`, after its length in 8 bytes.
 pub(crate) fn put(bytes: &mut Vec<u8>, part: &[u8]) {
     bytes.extend_from_slice(&(part.len() as u64).to_le_bytes());
     bytes.extend_from_slice(part);
@@ -29,7 +29,7 @@ pub(crate) fn next<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8]> {
     Ok(part)
 }
 
-/// Returns the error for incomplete bytes.
+/// Returns the error for bytes that end within a part.
 pub(super) fn damaged() -> Error {
     Error::internal("an operator from another machine is incomplete")
 }

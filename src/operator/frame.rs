@@ -97,7 +97,7 @@ impl<O: Operator> OperatorExec<O> {
         Self::over(input, operator, schema)
     }
 
-    /// Creates an operator that computes rows of `schema` from those of `input`.
+    /// Creates an operator that computes rows of `schema` from the rows of `input`.
     pub fn over(input: Arc<dyn ExecutionPlan>, operator: O, schema: SchemaRef) -> Self {
         Self::assemble(Some(input), Arc::new(operator), schema)
     }
@@ -107,7 +107,7 @@ impl<O: Operator> OperatorExec<O> {
         Self::assemble(None, operator, schema)
     }
 
-    /// Returns the operator itself.
+    /// Returns the operator without its plan node.
     pub(crate) fn operator(&self) -> &O {
         &self.operator
     }
@@ -249,7 +249,7 @@ impl<O: Operator> ExecutionPlan for OperatorExec<O> {
     }
 }
 
-/// Returns the same stream, which now adds the time of each poll to `time`.
+/// Returns the stream, and adds the time of each of its polls to `time`.
 fn timed(mut input: SendableRecordBatchStream, time: Time) -> SendableRecordBatchStream {
     let schema = input.schema();
     let rows = stream::poll_fn(move |context| {

@@ -51,7 +51,7 @@ impl PhysicalOptimizerRule for StopJoins {
 }
 
 /// Returns the join with a condition that checks for cancellation; `None` if the join has no
-/// condition, and therefore returns rows all the time.
+/// condition, and therefore returns rows without long waits.
 fn stopping(join: &NestedLoopJoinExec) -> DfResult<Option<NestedLoopJoinExec>> {
     let Some(filter) = join
         .filter()

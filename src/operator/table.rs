@@ -11,7 +11,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::projection::{ProjectionExec, ProjectionExpr};
 use std::sync::Arc;
 
-/// A table whose rows a source operator computes when they are read.
+/// A table that executes its source operator for each read.
 #[derive(Debug)]
 pub struct ComputedTable<O> {
     source: Arc<O>,

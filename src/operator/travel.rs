@@ -24,7 +24,7 @@ pub(crate) struct Parcel {
 }
 
 impl Parcel {
-    /// Creates a parcel without arrays.
+    /// Creates a parcel without arrays. Fails if the header cannot be written as JSON.
     pub(crate) fn new(header: &impl Serialize) -> Result<Self> {
         Ok(Self {
             header: serde_json::to_vec(header).map_err(unpackable)?,
@@ -32,17 +32,17 @@ impl Parcel {
         })
     }
 
-    /// Adds an array.
+    /// Adds an array after the arrays that the parcel already has.
     pub(crate) fn push(&mut self, array: ArrayRef) {
         self.arrays.push_back(array);
     }
 
-    /// Adds the arrays of another parcel.
+    /// Adds the arrays of another parcel, without its header.
     pub(crate) fn append(&mut self, mut other: Self) {
         self.arrays.append(&mut other.arrays);
     }
 
-    /// Reads the header.
+    /// Reads the header. Fails if it does not have this type.
     pub(crate) fn header<T: DeserializeOwned>(&self) -> Result<T> {
         serde_json::from_slice(&self.header).map_err(unpackable)
     }
@@ -52,7 +52,7 @@ impl Parcel {
         self.arrays.pop_front().ok_or_else(damaged)
     }
 
-    /// Returns the parcel as bytes.
+    /// Returns the parcel as bytes, which [`Self::from_bytes`] reads.
     pub(crate) fn to_bytes(&self) -> Result<Vec<u8>> {
         let mut bytes = vec![];
         put(&mut bytes, &self.header);
@@ -64,7 +64,7 @@ impl Parcel {
         Ok(bytes)
     }
 
-    /// Reads a parcel.
+    /// Reads a parcel from its bytes. Fails if the bytes are incomplete.
     pub(crate) fn from_bytes(mut bytes: &[u8]) -> Result<Self> {
         let header = next(&mut bytes)?.to_vec();
         let mut arrays = VecDeque::new();
@@ -78,10 +78,10 @@ impl Parcel {
 
 /// An operator that may be part of a plan for another machine.
 pub(crate) trait Travels: Operator + Sized {
-    /// Packs the operator.
+    /// Packs the operator into a parcel, without its input.
     fn pack(&self) -> Result<Parcel>;
 
-    /// Restores the operator.
+    /// Restores the operator from a parcel that [`Self::pack`] made.
     fn unpack(parcel: Parcel) -> Result<Self>;
 }
 

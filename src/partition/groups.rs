@@ -9,10 +9,11 @@ use std::sync::Arc;
 
 /// A partition: the group of every distinct combination, and one label per column for every group.
 ///
-/// No two groups have the same labels. Readers of the release could not distinguish such groups, so
-/// they are one equivalence class and one group here. For the same reason, labels are compared by
-/// their texts. Groups are numbered in the order of their labels' texts. So the numbers reveal
-/// neither the order in which an algorithm found the groups nor the values under the labels.
+/// No two groups have the same labels. Readers of the release could not distinguish two groups with
+/// the same labels, so the groups are one equivalence class and one group here. For the same
+/// reason, labels are compared by their texts. Groups are numbered in the order of their labels'
+/// texts. So the numbers do not reveal the order in which an algorithm found the groups, or the
+/// values under the labels.
 #[derive(Debug)]
 pub struct Partition {
     groups: Vec<u32>,
@@ -23,8 +24,8 @@ pub struct Partition {
 }
 
 impl Partition {
-    /// Returns the partition where combination `i` is in group `groups[i]` and
-    /// `cells[column][group]` is the label of that group.
+    /// Returns the partition in which combination `i` is in group `groups[i]` and
+    /// `cells[column][group]` is the label of that group. Fails if a group has no label.
     pub fn new<'a>(
         lookups: impl IntoIterator<Item = &'a Lookup>,
         groups: Vec<u32>,
@@ -78,30 +79,30 @@ impl Partition {
         &self.groups
     }
 
-    /// Returns the distinct labels of a column, in the order of their texts.
+    /// Returns the distinct labels of a column, ordered by their texts.
     pub fn labels(&self, column: usize) -> &[Label] {
         &self.labels[column]
     }
 
-    /// Returns the texts of [`Partition::labels`]; NULL for the value NULL itself.
+    /// Returns the texts of [`Partition::labels`]. The value NULL has the text NULL.
     pub fn texts(&self, column: usize) -> &Arc<StringArray> {
         &self.texts[column]
     }
 
-    /// Returns, for each group, the index of its label among the [`Partition::labels`] of a column.
+    /// Returns, for each group, the index of its label in [`Partition::labels`] of a column.
     pub fn cells(&self, column: usize) -> &[u32] {
         &self.cells[column]
     }
 
-    /// Returns the memory that the partition takes, in bytes.
+    /// Returns the memory of the partition in bytes.
     pub fn bytes(&self) -> usize {
         let cells: usize = self.cells.iter().map(|c| c.len() * 4).sum();
         self.groups.len() * 4 + cells
     }
 }
 
-/// Returns the labels of `column`, distinct by text and sorted by text with NULL last; their texts;
-/// and the index of each label of `column` among the distinct ones.
+/// Returns the labels of `column`, distinct by text and sorted by text with NULL last, and their
+/// texts. The last part is the index of each label of `column` among the distinct labels.
 fn distinct(lookup: &Lookup, column: &[Label]) -> Result<(Vec<Label>, StringArray, Vec<u32>)> {
     let mut sorted: Vec<Label> = column.to_vec();
     sorted.sort_unstable();
@@ -117,8 +118,8 @@ fn distinct(lookup: &Lookup, column: &[Label]) -> Result<(Vec<Label>, StringArra
     let (mut labels, mut texts): (Vec<Label>, Vec<Option<String>>) = (vec![], vec![]);
     for (_, text, label) in named {
         match labels.last_mut().filter(|_| texts.last() == Some(&text)) {
-            // The same text stands for a wider and a narrower group, so it reveals no more than the
-            // wider one.
+            // A wider and a narrower group have the same text, so the text reveals no more than the
+            // wider group.
             Some(wider) if label.leaves(lookup) > wider.leaves(lookup) => *wider = label,
             Some(_) => {}
             None => {
@@ -137,7 +138,7 @@ mod tests {
     use super::*;
     use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, values};
 
-    /// Returns a lookup table where both level 0 and level 1 have a group `a` with the single value
+    /// Returns a lookup table in which levels 0 and 1 both have a group `a` with the single value
     /// `a`.
     fn lookup() -> Lookup {
         let rows = [["a", "a", "*"], ["b", "bc", "*"], ["c", "bc", "*"]];

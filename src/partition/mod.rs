@@ -1,16 +1,16 @@
 //! Local recoding: algorithms that divide the distinct combinations of the table into groups.
 //!
 //! A search over the lattice chooses one level per column for the whole table. A [`Partitioner`]
-//! instead assigns every combination of quasi-identifier values to a group, and every group one
-//! label per column. So a part of the table with many similar rows is generalized less than a part
-//! with few. A partitioner never reads rows. It divides the base frequency set: the GROUP BY over
-//! the quasi-identifiers from the first scan. It reads this set through a [`Table`], which also
-//! judges groups by the models in force. Like a search, a partitioner does not depend on
-//! DataFusion, models or metrics.
+//! instead assigns every combination of quasi-identifier values to a group, and assigns one label
+//! per column to every group. So a part of the table with many similar rows is generalized less
+//! than a part with few. A partitioner never reads rows. It divides the base frequency set: the
+//! GROUP BY over the quasi-identifiers from the first scan. It reads this set through a [`Table`],
+//! which also checks groups against the models in force. Like a search, a partitioner does not
+//! depend on DataFusion, models or metrics.
 //!
 //! A new algorithm is one file and one line in [`PARTITIONERS`]. A statement names it after SEARCH
-//! USING, like a search. RECODING LOCAL names no algorithm: the engine runs those of [`best_of`],
-//! and uses the partition that loses least.
+//! USING, like a search. RECODING LOCAL names no algorithm: the engine runs the algorithms of
+//! [`best_of`] and uses the partition with the least loss.
 
 mod adaptive_clustering;
 mod groups;
@@ -36,7 +36,7 @@ pub use widen::widened;
 use crate::catalogue::{Argument, Arguments, Call, Entry, Param, Value, find};
 use crate::error::Result;
 
-/// Every partitioning algorithm, in the order of help.
+/// Every partitioning algorithm, in the order of the help text.
 pub static PARTITIONERS: &[Entry<Build>] = &[
     mondrian::ENTRY,
     peel::ENTRY,
@@ -46,11 +46,11 @@ pub static PARTITIONERS: &[Entry<Build>] = &[
     local_suppression::ENTRY,
 ];
 
-/// Returns the algorithms that RECODING LOCAL chooses from, the fastest first. Only the last one
-/// can satisfy models about the groups of some columns. No algorithm is the best on every table:
-/// peel loses least where hierarchies are fine, and mondrian where they are coarse. Peel is also
-/// run with the labels of hierarchies, which are sometimes narrower than ranges. The algorithms
-/// that read the class label are for releases on which models are trained.
+/// Returns the algorithms from which RECODING LOCAL chooses, the fastest first. Only the last can
+/// satisfy models of the groups of some columns. No algorithm is the best on every table: peel
+/// loses least with fine hierarchies, and mondrian with coarse ones. Peel also runs with the labels
+/// of hierarchies, which are sometimes narrower than ranges. Algorithms that read the class label
+/// are omitted: they serve releases for training models.
 pub fn best_of() -> Vec<Call> {
     let peel = |option: Param, word: &str| {
         let argument = Argument {

@@ -6,20 +6,20 @@ use crate::catalogue::Arguments;
 use crate::error::Result;
 use crate::search::{Context, Stop};
 
-/// A partition, and the reason if it is unfinished because the budget ran out. An unfinished
-/// division is a valid partition too.
+/// A partition, and the reason if the budget ran out first. An unfinished division is also a valid
+/// partition.
 #[derive(Debug)]
 pub struct Found {
     /// The groups. Groups that do not satisfy the models are suppressed.
     pub partition: Partition,
-    /// The reason why the algorithm ended early; `None` if it finished.
+    /// The reason why the algorithm stopped early. `None` if it finished.
     pub stopped: Option<Stop>,
 }
 
 /// A partitioning algorithm.
 pub trait Partitioner: std::fmt::Debug + Send + Sync {
-    /// Divides the combinations of `table`. The context contains the budget and the random numbers.
-    /// If the budget runs out, returns the division so far.
+    /// Divides the combinations of `table` within the budget of the context. If the budget runs
+    /// out, returns the division so far.
     fn run(&self, table: &dyn Table, context: &mut Context) -> Result<Found>;
 
     /// Returns true if the algorithm reads the class label (CLASS).
@@ -27,38 +27,38 @@ pub trait Partitioner: std::fmt::Debug + Send + Sync {
         false
     }
 
-    /// Returns true if the algorithm accepts only columns of numbers, dates and timestamps.
+    /// Returns true if the algorithm accepts only columns of numbers, dates or timestamps.
     fn needs_order(&self) -> bool {
         false
     }
 
-    /// Returns true if the algorithm itself keeps labels within the levels of LEVELS, so that it is
-    /// not run on each stratum.
+    /// Returns true if the algorithm itself keeps labels within LEVELS. It then divides the whole
+    /// table instead of each stratum.
     fn keeps_levels(&self) -> bool {
         false
     }
 
-    /// Returns true if the algorithm can satisfy models about the groups of some quasi-identifiers:
+    /// Returns true if the algorithm can satisfy models of the groups of some quasi-identifiers:
     /// see [`Table::groupings`].
     fn judges_groupings(&self) -> bool {
         false
     }
 
-    /// Returns true if the algorithm labels numbers and dates by ranges in columns that have
+    /// Returns true if the algorithm labels numbers and dates by ranges in columns that allow
     /// ranges.
     fn makes_ranges(&self) -> bool {
         false
     }
 
-    /// Returns true if an option asks for ranges of numbers and dates where a hierarchy has labels
-    /// for them.
+    /// Returns true if an option requests ranges of numbers and dates even if a hierarchy has
+    /// labels for them.
     fn asks_for_ranges(&self) -> bool {
         false
     }
 
-    /// Returns the approximate number of bytes that a run needs to divide this many combinations of
-    /// this many columns. By default, the algorithm stores and sorts the combinations, and stores
-    /// one label per column for every group. There may be as many groups as combinations.
+    /// Returns the approximate memory of a run in bytes. By default, the algorithm stores and sorts
+    /// the combinations, and stores one label per column for every group. The number of groups may
+    /// equal the number of combinations.
     fn bytes(&self, combinations: usize, columns: usize) -> usize {
         combinations * (32 + 16 * columns)
     }

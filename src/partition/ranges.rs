@@ -4,10 +4,10 @@ use super::table::Column;
 use crate::catalogue::{Arguments, Kind, Param};
 use crate::error::Result;
 
-/// How numbers and dates are labelled.
+/// The form of labels for numbers, dates and timestamps.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ranges {
-    /// Whether numbers and dates are labelled by their hierarchy, and never by ranges.
+    /// Whether numbers and dates are labelled by their hierarchy and never by ranges.
     pub(super) by_hierarchy: bool,
     /// Whether numbers and dates are labelled by ranges even if a hierarchy has labels for them.
     pub(super) asked: bool,
@@ -15,27 +15,27 @@ pub(super) struct Ranges {
     pub(super) exact: bool,
 }
 
-/// The value of [`NUMBERS`] that asks for labels of a hierarchy.
+/// The value of [`NUMBERS`] for labels of a hierarchy.
 pub(super) const HIERARCHY: &str = "hierarchy";
 
-/// The value of [`NUMBERS`] that asks for ranges.
+/// The value of [`NUMBERS`] for ranges.
 const RANGE: &str = "range";
 
 /// The option `numbers`.
 pub(super) const NUMBERS: Param = Param {
     name: "numbers",
-    summary: "all numbers and dates are labelled by ranges, or by their hierarchy; by default the hierarchy decides",
+    summary: "the labels of numbers and dates: ranges, or labels of the hierarchy; by default the hierarchy decides",
     kind: Kind::Word(&[RANGE, HIERARCHY]),
     default: Some(""),
 };
 
-/// The value of [`RANGES`] with which ranges end at values of the group.
+/// The value of [`RANGES`] for ranges that end at values of the group.
 const EXACT: &str = "exact";
 
 /// The option `ranges`.
 pub(super) const RANGES: Param = Param {
     name: "ranges",
-    summary: "ranges, which end at round numbers or exactly at values of the group; rounded by default",
+    summary: "ranges end at round numbers or exactly at values of the group; rounded by default",
     kind: Kind::Word(&["rounded", EXACT]),
     default: Some(""),
 };

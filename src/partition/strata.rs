@@ -1,14 +1,15 @@
-//! Strata: the parts of a table that LEVELS keeps apart.
+//! Strata: the parts of a table between which LEVELS allows no common group.
 //!
 //! If LEVELS ends a column below the top of its hierarchy, all rows of a group have the same label
-//! at the highest of these levels. So the combinations that share these labels in every such column
-//! are a table of their own, and every algorithm that divides such a table keeps to LEVELS. With
+//! at the highest of these levels. So the combinations that share these labels in every column with
+//! LEVELS form a table of their own. Every algorithm that divides this table respects LEVELS. With
 //! `region LEVELS 0 TO 0`, each region is divided separately. Columns without LEVELS are labelled
 //! as usual.
 //!
-//! The strata share the rows that may be suppressed. Strata where not even all rows together
-//! satisfy the models come first, because these rows can only be suppressed. The other strata share
-//! the rest in proportion to their rows. The share that one stratum does not use goes to the next.
+//! The strata share the rows that may be suppressed. Some strata do not satisfy the models even
+//! with all rows together. They come first, because their rows can only be suppressed. The other
+//! strata share the rest in proportion to their rows. A stratum's unused share is available to the
+//! following strata.
 
 use super::groups::Partition;
 use super::partitioner::{Found, Partitioner};
@@ -20,7 +21,7 @@ use std::collections::BTreeMap;
 /// Divides each stratum of a table with an algorithm.
 pub fn divided(partitioner: &dyn Partitioner, table: &dyn Table, context: &mut Context) -> Result<Found> {
     let strata = strata(table);
-    // Groups over only some of the columns have rows from several strata.
+    // Groups over some of the columns contain rows of several strata.
     if strata.len() < 2 || partitioner.keeps_levels() || !table.groupings().is_empty() {
         return partitioner.run(table, context);
     }
@@ -74,8 +75,8 @@ pub fn divided(partitioner: &dyn Partitioner, table: &dyn Table, context: &mut C
     })
 }
 
-/// Returns the combinations grouped by their labels at the highest level that LEVELS allows, in the
-/// columns where this level is below the top.
+/// Returns the combinations grouped by their labels at the highest level of LEVELS, in the columns
+/// in which this level is below the top.
 fn strata(table: &dyn Table) -> Vec<Vec<u32>> {
     let is_bound = |(_, column): &(usize, &Column)| column.top < column.lookup.top();
     let bound: Vec<(usize, &Column)> = table.columns().iter().enumerate().filter(is_bound).collect();
@@ -169,7 +170,7 @@ mod tests {
     use std::sync::Arc;
 
     proptest! {
-        /// Every algorithm keeps to LEVELS. If each stratum satisfies the models, no more rows are
+        /// Every algorithm respects LEVELS. If each stratum satisfies the models, no more rows are
         /// suppressed than allowed.
         #[test]
         fn labels_are_of_the_levels_and_strata_hold(
@@ -205,8 +206,7 @@ mod tests {
                     for (combination, group) in found.groups().iter().enumerate() {
                         let (code, label) = (toy.code(i, combination as u32), found.cells(i)[*group as usize]);
                         prop_assert!(cover.covers(code, label));
-                        // A released label covers no value under another label of the highest
-                        // level.
+                        // A released label covers no value with another label at the highest level.
                         let others = (0..highest.len() as u32).filter(|other| highest[*other as usize] != highest[code as usize]);
                         let is_released = groups[*group as usize].1 >= k;
                         prop_assert!(!is_released || others.into_iter().all(|other| !cover.covers(other, label)), "{}", name);

@@ -1,4 +1,4 @@
-//! The questions that a partitioning algorithm may ask about the table.
+//! The table as a partitioning algorithm sees it: combinations, columns and checks of groups.
 
 use crate::hierarchy::Lookup;
 use std::sync::Arc;
@@ -8,9 +8,10 @@ use std::sync::Arc;
 pub enum Numbers {
     /// The labels of the hierarchy.
     Hierarchy,
-    /// Ranges. If the groups of the hierarchy are intervals, ranges end where these end.
+    /// Ranges. If the groups of the hierarchy are intervals, ranges end at the ends of these
+    /// intervals.
     Ranges,
-    /// Ranges that are not released: one value of each class takes their place.
+    /// Ranges that are not released: each class is released with one value instead.
     Values,
 }
 
@@ -19,11 +20,11 @@ pub enum Numbers {
 pub struct Column {
     /// The hierarchy bound to the values of the column.
     pub lookup: Arc<Lookup>,
-    /// The lowest level that LEVELS allows; combinations are distinct at this level.
+    /// The lowest level that LEVELS allows. Combinations are distinct at this level.
     pub bottom: u8,
     /// The highest level that LEVELS allows.
     pub top: u8,
-    /// The weight of a loss in this column; 1 if no weight was given.
+    /// The weight of a loss in this column. 1 if the statement has no WEIGHT.
     pub weight: f64,
     /// The kind of labels for the values, if they have an order.
     pub numbers: Numbers,
@@ -35,8 +36,8 @@ impl Column {
         self.numbers != Numbers::Hierarchy && self.lookup.is_ordered()
     }
 
-    /// Returns, by ground code, the place of the value in an order where values under one label are
-    /// side by side.
+    /// Returns, by ground code, the position of the value in an order in which values under one
+    /// label are adjacent.
     pub fn places(&self) -> Vec<u32> {
         let levels = self.lookup.levels();
         let mut codes: Vec<u32> = (0..self.lookup.values().len() as u32).collect();
@@ -52,7 +53,7 @@ impl Column {
     }
 }
 
-/// Columns whose groups must each have a minimum number of rows: `k_anonymity(k) ON (a, b)`.
+/// Columns whose groups must each have at least `least` rows: `k_anonymity(k) ON (a, b)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grouping {
     /// The positions of the columns, ascending.
@@ -61,8 +62,8 @@ pub struct Grouping {
     pub least: u64,
 }
 
-/// The distinct combinations of quasi-identifier values, numbered in the order of their keys, with
-/// a judge of groups of combinations.
+/// The distinct combinations of quasi-identifier values, numbered in the order of their keys. The
+/// table also checks groups of combinations against the models.
 #[allow(clippy::len_without_is_empty, reason = "nobody asks whether there is none")]
 pub trait Table {
     /// Returns the quasi-identifiers.
@@ -71,9 +72,9 @@ pub trait Table {
     /// Returns the number of combinations.
     fn len(&self) -> usize;
 
-    /// If this table is a stratum, returns the number of combinations of the whole table. By
-    /// default, returns the number of combinations of this table. With this number, the strata of a
-    /// large table together take no more time than the whole table would.
+    /// Returns the number of combinations of the whole table if this table is a stratum. By
+    /// default, returns the number of combinations of this table. The number limits the time: the
+    /// strata of a large table together take no longer than the whole table.
     fn whole(&self) -> usize {
         self.len()
     }
@@ -84,36 +85,36 @@ pub trait Table {
     /// Returns the number of rows of a combination, which is at least 1.
     fn rows(&self, combination: u32) -> u64;
 
-    /// Returns true if a group of these combinations may be released: every model in force holds
-    /// for it.
+    /// Returns true if a group of these combinations may be released: it satisfies every model in
+    /// force.
     fn holds(&self, combinations: &[u32]) -> bool;
 
-    /// Returns a number of rows below which no group satisfies the models.
+    /// Returns a lower bound of the number of rows of a group that satisfies the models.
     fn least_rows(&self) -> u64;
 
-    /// Returns true if every group with [`Table::least_rows`] rows satisfies the models, so that
-    /// only the number of rows matters.
+    /// Returns true if every group with at least [`Table::least_rows`] rows satisfies the models.
     fn rows_suffice(&self) -> bool;
 
     /// Returns the groupings over some of the columns whose groups must be large enough.
-    /// [`Table::holds`] does not judge these groups, because each has rows of many classes.
+    /// [`Table::holds`] does not check these groups, because each has rows of many classes.
     fn groupings(&self) -> &[Grouping] {
         &[]
     }
 
-    /// Returns true if rows have limits of their own, which are enforced after the table is divided
-    /// (personal privacy).
+    /// Returns true if rows have limits of their own (personal privacy). They are enforced after
+    /// the table is divided.
     fn rows_have_limits(&self) -> bool {
         false
     }
 
-    /// Returns the number of rows that may be suppressed, beyond those that are in no combination.
+    /// Returns the number of rows that may be suppressed, in addition to the rows outside all
+    /// combinations.
     fn suppressible(&self) -> u64;
 
-    /// Returns the number of distinct class labels; `None` unless the algorithm reads them and
-    /// CLASS names a column.
+    /// Returns the number of distinct class labels. `None` if the algorithm does not read them or
+    /// no column is named by CLASS.
     fn class_labels(&self) -> Option<usize>;
 
-    /// Calls `f` with each class label of a combination and its rows.
+    /// Calls `f` with each class label of a combination and its number of rows.
     fn for_each_class_label(&self, combination: u32, f: &mut dyn FnMut(u32, u64));
 }

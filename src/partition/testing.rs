@@ -1,5 +1,5 @@
-//! A table made up in a test: combinations with their rows by class label. A group satisfies the
-//! model if it has at least k rows.
+//! An artificial table for tests: combinations with their rows by class label. A group satisfies
+//! the model if it has at least k rows.
 
 use super::{Column, Numbers, Partition, Partitioner, Table};
 use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, values};
@@ -8,20 +8,20 @@ use arrow::array::{ArrayRef, Int64Array, StringArray};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Combinations of ground codes, each with its rows by class label.
+/// Combinations of ground codes, each with its number of rows by class label.
 #[derive(Debug, Clone)]
 pub(super) struct Toy {
     pub(super) columns: Vec<Column>,
     pub(super) combinations: Vec<(Vec<u32>, Vec<u64>)>,
     pub(super) k: u64,
     pub(super) suppressible: u64,
-    /// True if each group must be judged by the table, as for models that depend on more than the
-    /// number of rows.
+    /// True if the table must check each group, as for models that depend on more than the number
+    /// of rows.
     pub(super) asks: bool,
 }
 
-/// Returns a column over the values `0..groups.len()`, with one level between the values and the
-/// top: the group of each value.
+/// Returns a column over the values `0..groups.len()`. The level between the values and the top
+/// contains the group of each value.
 pub(super) fn column(groups: &[&str], numbers: bool) -> Column {
     let row = |(value, group): (usize, &&str)| [&value.to_string(), *group, "*"].map(|t| Some(t.to_string())).to_vec();
     let rows: Vec<_> = groups.iter().enumerate().map(row).collect();
@@ -43,8 +43,8 @@ pub(super) fn column(groups: &[&str], numbers: bool) -> Column {
 }
 
 impl Toy {
-    /// Returns a table with a column of numbers and a column of texts. `rows` contains the number
-    /// of rows of each pair of codes.
+    /// Returns a table with a column of numbers and a column of texts. `rows` is the number of rows
+    /// of each pair of codes.
     pub(super) fn of_pairs(rows: &BTreeMap<(u32, u32), u64>, k: u64, asks: bool) -> Self {
         Self {
             columns: vec![
@@ -65,7 +65,7 @@ impl Toy {
         found.partition
     }
 
-    /// Returns the loss of a partition, from its labels.
+    /// Returns the loss of a partition, computed from its labels.
     pub(super) fn loss(&self, partition: &Partition) -> f64 {
         let loss = |combination: usize| {
             let group = partition.groups()[combination] as usize;
@@ -79,7 +79,7 @@ impl Toy {
         (0..self.len()).map(loss).sum()
     }
 
-    /// Returns the labels and the rows of each group.
+    /// Returns the labels and the number of rows of each group.
     pub(super) fn groups(&self, partition: &Partition) -> Vec<(Vec<String>, u64)> {
         let group = |group: usize| {
             let label = |column: usize| {

@@ -1,9 +1,9 @@
 //! Labels that cover all values under coarser combinations.
 //!
 //! An algorithm reads one ground value for each label of a combination. If combinations start above
-//! the ground, other values are under the label as well. Algorithms that must keep within LEVELS
-//! use no labels at lower levels, so their labels cover all values. Other algorithms label single
-//! values and ranges of values, which this module widens.
+//! the ground level, the label covers further values. Algorithms that keep within LEVELS use no
+//! lower labels, so their labels cover all values. Other algorithms label single values and ranges
+//! of values. This module widens these labels.
 
 use super::groups::Partition;
 use super::table::{Column, Table};
@@ -45,8 +45,7 @@ fn under(column: &Column) -> Vec<(u32, u32)> {
     least.iter().map(|code| (*code, greatest[*code as usize])).collect()
 }
 
-/// Returns a label that covers the values of `label`, and those of the codes from `least` to
-/// `greatest`.
+/// Returns a label that covers the values of `label` and of the codes from `least` to `greatest`.
 fn wide(label: Label, column: &Column, (least, greatest): (u32, u32)) -> Label {
     let lookup = &column.lookup;
     match label {

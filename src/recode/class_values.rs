@@ -1,11 +1,11 @@
-//! The values of a class as one value: mean, median and mode (LABELS).
+//! One value in place of the values of a class: mean, median or mode (LABELS).
 //!
 //! All three follow from the base frequency set (the distinct combinations of values with their
 //! counts), so no further scan is needed. Integers, decimals, dates and timestamps are added up as
-//! whole units of their type: sums are exact, and the quotient is rounded to the nearest unit,
-//! halves to the even one. Floating-point numbers are added up without loss, and the mean is
-//! rounded once, so the result depends neither on threads nor on the order of rows. Of equally
-//! frequent values, the least one is the mode. NULL is left out of means and medians.
+//! whole units of their type. Their sums are exact, and the quotient is rounded to the nearest
+//! unit, halves to the even one. Floating-point numbers are added up without loss, and the mean is
+//! rounded once, so the result depends neither on threads nor on the order of rows. If several
+//! values are equally frequent, the least of them is the mode. Means and medians ignore NULL.
 //!
 //! Reference: Domingo-Ferrer and Mateo-Sanz, Practical data-oriented microaggregation for
 //! statistical disclosure control, 2002, section 2, doi:10.1109/69.979982 (groups are released as
@@ -18,7 +18,7 @@ use arrow::array::{Array, ArrayRef, AsArray, Float64Array, UInt32Array};
 use arrow::compute::{cast, take};
 use arrow::datatypes::{DataType, Float64Type};
 
-/// The number of rows of a class that have a ground code.
+/// The number of rows in a class with a certain ground code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Counted {
     pub(super) class: u32,
@@ -27,7 +27,7 @@ pub(super) struct Counted {
 }
 
 /// Returns one value for each of `classes` classes, in the type of the column. `counted` contains
-/// the values of the classes in any order. A class without an entry gets NULL.
+/// the values of the classes in any order. The value of a class without an entry is NULL.
 pub(super) fn class_values(
     form: LabelForm,
     lookup: &Lookup,
@@ -84,8 +84,8 @@ fn of_runs<T: Clone>(
     Ok(found)
 }
 
-/// Returns the most frequent code, or the least of several equally frequent ones. Codes ascend, and
-/// one code may have several entries.
+/// Returns the most frequent code, or the least of several equally frequent codes. Codes ascend,
+/// and a code may have several entries.
 fn mode(run: &[Counted]) -> Option<u32> {
     let codes = run.chunk_by(|a, b| a.code == b.code);
     let sums = codes.map(|same| (same.iter().map(|one| one.rows).sum::<u64>(), same[0].code));
@@ -99,7 +99,8 @@ fn whole_mean(weighted: &[(i128, u64)]) -> Result<Option<i128>> {
     let Some((least, _)) = weighted.first().copied() else {
         return Ok(None);
     };
-    // The distances from the least value may be small where the values themselves are large.
+    // Distances from the least value may be small even if the values are large, so the sum of the
+    // distances overflows less often.
     let mut sum = 0i128;
     let mut rows = 0i128;
     for (value, n) in weighted {
@@ -122,7 +123,7 @@ fn too_large() -> Error {
     )
 }
 
-/// Returns the two values in the middle of ascending values, which are the same value if the number
+/// Returns the two values in the middle of ascending values. They are the same value if the number
 /// of values is odd.
 fn middle<T: Copy>(weighted: &[(T, u64)]) -> Option<(T, T)> {
     let rows: u64 = weighted.iter().map(|(_, n)| n).sum();
@@ -144,18 +145,18 @@ fn whole_median(weighted: &[(i128, u64)]) -> Result<Option<i128>> {
     }
 }
 
-/// A power of two: multiplying by it changes no digit of a number that is not tiny.
+/// A power of two. Multiplication by it keeps every digit of a number that is not tiny.
 const SCALE: f64 = 1.0 / (1u128 << 100) as f64;
 
-/// Returns the floating-point number nearest to the mean of ascending values with their counts. Of
-/// two numbers that are equally near, returns the even one.
+/// Returns the floating-point number nearest to the mean of ascending values with their counts. If
+/// two numbers are equally near, returns the even one.
 fn mean(weighted: &[(f64, u64)]) -> Option<f64> {
     let ((least, _), (greatest, _)) = (weighted.first()?, weighted.last()?);
     let rows: u64 = weighted.iter().map(|(_, n)| n).sum();
     // A sum may be beyond the greatest floating-point number.
     let is_large = !(least.abs().max(greatest.abs()) * 4.0 * rows as f64).is_finite();
     let scale = if is_large { SCALE } else { 1.0 };
-    // The difference between the sum of the values and the sum of as many times `mean`.
+    // The sum of the scaled values minus `rows` times `mean`.
     let above = |mean: f64| {
         let mut sum = ExactSum::default();
         weighted.iter().for_each(|(value, n)| sum.add(value * scale, *n));

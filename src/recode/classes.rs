@@ -1,4 +1,4 @@
-//! A release that is made without reading the source again.
+//! A release that is written from its classes, without a second scan of the source.
 //!
 //! If only quasi-identifiers are released, all rows of a class are equal, and consist of the
 //! class's labels. The classes of the chosen node with their row counts then determine the release,
@@ -33,10 +33,10 @@ pub struct Classes {
 }
 
 impl Classes {
-    /// Prepares those of `classes` that are `kept`, ordered by the columns `first` and then by all
+    /// Prepares the classes that are `kept`, ordered by the columns `first` and then by all
     /// quasi-identifiers. Returns `None` if the classes do not determine the release, because the
-    /// release has other columns or starred rows. If `keys` is true, the columns of the order key
-    /// follow the released columns.
+    /// release has other columns, or starred rows (suppressed rows that stay with `*`). If `keys`
+    /// is true, the columns of the order key follow the released columns.
     pub fn try_new(
         recoding: Arc<RecodingPlan>,
         source: &Schema,
@@ -129,7 +129,7 @@ impl Operator for Classes {
     }
 }
 
-/// The position of a stream: `done` rows of class `class` have been returned.
+/// The position in a stream of rows: `done` rows of class `class` have been returned.
 struct Place {
     recoding: Arc<RecodingPlan>,
     codes: Arc<Vec<Vec<u32>>>,

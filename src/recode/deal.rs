@@ -1,10 +1,10 @@
 //! Distributes rows to buckets. A bucket is a range of classes in the order of the release.
 //!
 //! Rows are compared by their *place*: first the positions of their labels in the columns of
-//! PARTITIONED BY, and then the words of the order key. Places are in the order of the release, to
-//! the extent that the quasi-identifiers determine it. The last class of a bucket may also be the
-//! first class of the next. All rows of this class then go to both buckets, because which of them
-//! belong to which bucket is known only when all rows of the class are in order.
+//! PARTITIONED BY, and then the words of the order key. The order of places is the order of the
+//! release, as far as the quasi-identifiers determine it. The last class of a bucket may also be
+//! the first class of the next. All rows of this class then go to both buckets, because the bucket
+//! of a row is known only after all rows of the class are sorted.
 
 use super::order_key::ORDER_PREFIX;
 use super::recoding_plan::{ColumnTreatment, RecodingPlan};
@@ -21,10 +21,10 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
 
-/// The name of the last column of dealt rows, which contains the bucket.
+/// The name of the last column of dealt rows. The column contains the bucket of each row.
 pub(crate) const BUCKET: &str = "__anonsql_bucket";
 
-/// A bucket: its number, and the first and the last place of its rows.
+/// A bucket: its number, and the places of its first and its last row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Range {
     /// The number, which ascends with the places.
@@ -39,7 +39,7 @@ pub(crate) struct Range {
 /// compared first, then the words of the order key.
 pub(crate) type Place = Vec<u64>;
 
-/// Adds the bucket to rows that have the order key. Leaves out rows that are in no bucket.
+/// Adds the bucket to rows with the order key. Drops rows that belong to no bucket.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Deal {
     /// The bits of each column of the order key, the last quasi-identifier first.
@@ -122,7 +122,7 @@ impl RecodingPlan {
 }
 
 impl Deal {
-    /// Returns the schema of dealt rows.
+    /// Returns the schema of dealt rows: the columns of `rows`, then the bucket.
     pub(crate) fn schema(rows: &Schema) -> SchemaRef {
         let bucket = Arc::new(Field::new(BUCKET, DataType::UInt64, false));
         let fields = rows.fields().iter().cloned().chain([bucket]);
@@ -199,8 +199,8 @@ impl Travels for Deal {
 mod tests {
     use super::*;
 
-    /// A row of a class that two buckets share goes to both buckets. A row that is in no bucket is
-    /// left out.
+    /// A row of a class that two buckets share goes to both buckets. A row outside all buckets is
+    /// dropped.
     #[test]
     fn rows_go_to_the_buckets_of_their_place() {
         let range = |bucket, low, high| Range {
@@ -222,8 +222,8 @@ mod tests {
 
     #[test]
     fn the_columns_of_folders_are_compared_first() {
-        // Two columns of four bits: the first one in the high bits. The second one is compared
-        // first.
+        // Two columns of four bits. The first column has the high bits. The second column is
+        // compared first.
         let deal = Deal {
             bits: vec![4, 4],
             first: vec![1],

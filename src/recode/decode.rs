@@ -1,7 +1,7 @@
 //! The operator that restores quasi-identifiers from the order key.
 //!
-//! The order key of a row determines every label of its quasi-identifiers. Rows are therefore
-//! sorted without these columns, which make up most of a row's data, and the columns are restored
+//! The order key of a row determines the labels of all its quasi-identifiers. The quasi-identifiers
+//! make up most of a row's data, so rows are sorted without them, and the operator restores them
 //! after the sort.
 
 use super::order_key::ORDER_PREFIX;

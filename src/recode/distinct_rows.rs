@@ -1,5 +1,5 @@
-//! Gives consecutive numbers to combinations of values of any types: the values of each column
-//! become codes, and a combination is a packed key of these codes.
+//! Numbers combinations of values of any types consecutively. The values of each column become
+//! codes, and a combination is a packed key of these codes.
 
 use crate::error::{Error, Result};
 use crate::frequency::{Interner, ranked};
@@ -51,7 +51,7 @@ impl DistinctRows {
         }
     }
 
-    /// Returns the number of each row's combination. Adds new combinations.
+    /// Returns the number of each row's combination. A new combination gets the next number.
     pub(crate) fn intern(&mut self, columns: &[ArrayRef]) -> Result<Vec<u32>> {
         let Some(rows) = &mut self.rows else {
             return match (&mut self.columns[..], columns) {
@@ -93,7 +93,7 @@ impl DistinctRows {
         }
     }
 
-    /// Returns the memory that the set takes, in bytes.
+    /// Returns the memory of the set in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let of_columns = self.columns.iter().map(|c| match c {
             Column::Word => 0,
@@ -185,8 +185,8 @@ mod tests {
     }
 
     proptest! {
-        /// Combinations of a dictionary, a plain column and a word are numbered as by a map,
-        /// whichever of these columns are present, and are returned unchanged.
+        /// Combinations of a dictionary, a plain column and a word are numbered as by a map, for
+        /// any selection of these columns, and are returned unchanged.
         #[test]
         fn combinations_are_numbered_like_a_map(
             rows in prop::collection::vec((prop::option::of(0u8..10), prop::option::of(0u8..3), 0u64..3), 0..200),

@@ -252,7 +252,7 @@ fn require(recoding: &RecodingPlan, i: usize, are_covered: bool) -> Result<()> {
     Err(Error::new(
         ErrorKind::Verification,
         format!(
-            "a label of column {} does not cover the value of a row that it would be released for; nothing was published",
+            "a label of column {} does not cover the value of one of its rows; nothing was published",
             recoding.quasi_identifiers[i]
         ),
     ))

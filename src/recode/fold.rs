@@ -1,12 +1,13 @@
-//! The operators around the sort of a release with which equal rows are sorted only once.
+//! The operators before and after the sort of a release. With them, the sort handles equal rows
+//! only once.
 //!
-//! Equal rows of a release are interchangeable, and there are many: they share their class, and the
-//! other columns mostly have few values. [`FoldExec`] counts equal rows before the sort, which then
-//! compares, moves and spills each distinct row once. [`RepeatExec`] repeats the rows after the
-//! sort. Folding is an optimization without a guarantee: equal rows that were not folded into one
-//! are sorted next to each other. A stream therefore counts rows in a small table. When the table
-//! is full, the stream returns the content of the table and starts a new one. It stops folding if
-//! rows seldom repeat.
+//! Equal rows of a release are interchangeable. They are also frequent, because the rows of a class
+//! share its labels and the other columns usually have few values. [`FoldExec`] counts equal rows
+//! before the sort, which then compares, moves and spills each distinct row once. [`RepeatExec`]
+//! repeats the rows after the sort. Folding is an optimization without a guarantee: equal rows that
+//! were not folded are sorted next to each other. A stream therefore counts rows in a small table.
+//! When the table is full, the stream returns the content of the table and starts a new one. It
+//! stops folding if rows seldom repeat.
 
 use super::distinct_rows::DistinctRows;
 use crate::error::{Error, Result};
@@ -23,9 +24,9 @@ use futures::{StreamExt, stream};
 use std::fmt;
 use std::sync::Arc;
 
-/// The size in bytes of a stream's table if memory has no limit: some hundred thousand rows.
+/// The size in bytes of a stream's table if memory has no limit: a few hundred thousand rows.
 const TABLE: usize = 1 << 26;
-/// The divisor of the memory limit that gives the largest size of a stream's table.
+/// The memory limit divided by this number is the largest size of a stream's table.
 const PART: usize = 16;
 
 /// Returns the memory in bytes that each stream of a [`FoldExec`] reserves in `pool`.
@@ -49,7 +50,7 @@ pub(super) fn set_aside(plan: &dyn ExecutionPlan, pool: &dyn MemoryPool) -> usiz
 /// Turns rows into distinct rows with their counts. The counts are the last column: [`ROWS`].
 #[derive(Debug)]
 pub struct Fold {
-    /// Whether equal rows can be found. If not, each row gets the count 1.
+    /// True if equal rows can be found. Otherwise each row gets the count 1.
     pub(super) folds: bool,
 }
 
@@ -73,8 +74,8 @@ fn with_rows(schema: &Schema) -> SchemaRef {
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
-/// Returns true if equal values are always identical. Floats are not: they have two zeros and many
-/// NaNs.
+/// Returns true if equal values are always identical. This is false for floats, which have two
+/// zeros and many NaNs.
 fn is_kept_by_grouping(data_type: &DataType) -> bool {
     match data_type {
         DataType::Dictionary(_, values) => is_kept_by_grouping(values),
@@ -100,7 +101,7 @@ impl Operator for Fold {
             MemoryConsumer::new("anonsql equal rows").register(pool),
             table_bytes(pool.as_ref()),
         );
-        // Without this memory, rows are passed on unfolded.
+        // If the memory is not available, rows are passed on unfolded.
         let table = match self.folds && held.try_grow(room).is_ok() {
             true => Some(Table::new(Arc::clone(&schema), room)?),
             false => None,
@@ -154,7 +155,8 @@ impl Table {
         self.distinct.bytes() + self.counts.capacity() * 8 >= self.room
     }
 
-    /// Returns true if so few rows were equal that sorting all of them costs no more than folding.
+    /// Returns true if few rows were equal, so that sorting all rows costs no more than folding
+    /// them.
     fn is_idle(&self) -> bool {
         self.rows - self.counts.len() < self.rows / 5
     }
@@ -185,8 +187,7 @@ struct Folding {
     table: Option<Table>,
     held: MemoryReservation,
     size: usize,
-    /// The batch that is being passed on, and the number of its rows that have already been passed
-    /// on.
+    /// The batch that is being returned, and the number of its rows that were already returned.
     ready: Option<(RecordBatch, usize)>,
 }
 
@@ -219,8 +220,8 @@ impl Folding {
         }
     }
 
-    /// Returns a copy of the next rows of the batch that is being passed on, so that no output
-    /// batch keeps the memory of all rows.
+    /// Returns a copy of the next rows of the ready batch, so that an output batch does not keep
+    /// the memory of all rows.
     fn part(&mut self) -> Result<Option<RecordBatch>> {
         let Some((batch, done)) = self.ready.as_mut().filter(|(b, done)| *done < b.num_rows()) else {
             self.ready = None;
@@ -243,7 +244,7 @@ fn single(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
     typed(&columns, schema)
 }
 
-/// Repeats each folded row as often as its count says.
+/// Repeats each folded row as many times as its count.
 #[derive(Debug)]
 pub struct Repeat;
 
@@ -251,7 +252,7 @@ pub struct Repeat;
 pub type RepeatExec = OperatorExec<Repeat>;
 
 impl RepeatExec {
-    /// Repeats each folded row of `input` as often as its count says, in the order of the release.
+    /// Repeats each folded row of `input` as many times as its count, in the order of the release.
     /// The output has `schema`, which is the schema of the input without [`ROWS`].
     pub fn over_ordered(input: Arc<dyn ExecutionPlan>, schema: SchemaRef) -> Self {
         Self::over(input, Repeat, schema)

@@ -35,7 +35,7 @@ impl Chosen<'_> {
     }
 }
 
-/// The classes of a release, with the combinations that are in them.
+/// The classes of a release, and the combinations of ground values in them.
 pub(super) struct Members<'a> {
     /// The number of classes.
     pub(super) classes: usize,
@@ -52,13 +52,13 @@ pub(super) struct Computed {
     pub(super) labels: Labels,
     /// The check that a chosen label covers a value; `None` unless the form is computed.
     pub(super) chosen: Option<Arc<Cover>>,
-    /// The check that a released value covers a value; `None` if a value alone does not determine
-    /// what it covers.
+    /// The check that a released value covers a value; `None` if the released value alone does not
+    /// determine which values it covers.
     pub(super) released: Option<Arc<Cover>>,
 }
 
-/// Returns the chosen labels of column number `column` in `form`. `members` are needed for a form
-/// that is computed for each class.
+/// Returns the chosen labels of column number `column` in `form`. A form that is computed for each
+/// class needs `members`.
 pub(super) fn computed(
     form: LabelForm,
     key_schema: &KeySchema,
@@ -97,8 +97,8 @@ pub(super) fn computed(
     })
 }
 
-/// Returns the value of each class. A class gets NULL if it is suppressed or its label is NULL or
-/// the label of the top.
+/// Returns the value of each class. The value is NULL if the class is suppressed, or if its label
+/// is NULL or the label of the top.
 fn of_classes(
     form: LabelForm,
     key_schema: &KeySchema,

@@ -83,8 +83,8 @@ impl ItemRecoding {
 pub(crate) struct Items {
     /// The items that are not NULL.
     pub(crate) items: ArrayRef,
-    /// By row: the number of these items that are in the row's list; `None` if the list is NULL or
-    /// not read.
+    /// By row: the number of items in the row's list that are not NULL; `None` if the list is NULL
+    /// or not read.
     pub(crate) counts: Vec<Option<usize>>,
     /// The number of items that are NULL.
     pub(crate) nulls: u64,
@@ -135,8 +135,8 @@ mod tests {
     use arrow::array::{FixedSizeListArray, Int64Array, LargeListArray};
     use arrow::datatypes::Int64Type;
 
-    /// Returns the released lists of these rows under a recoding of 1 and 2 to `a` and of 3 to `b`,
-    /// which removes 4.
+    /// Returns the released lists of these rows. The recoding maps 1 and 2 to `a` and 3 to `b`, and
+    /// removes 4.
     fn recoded(lists: &ArrayRef, suppressed: &[bool]) -> Vec<Option<Vec<String>>> {
         let items: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3, 4]));
         let labels = StringArray::from(vec!["a", "b"]);

@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// The choice that a recoding plan applies: a node or a partition.
 #[derive(Debug)]
 pub(super) enum Labelling {
-    /// One level per column, and every class by its key, released classes first. A row of an
+    /// One level per column, and all classes by key, with the released classes first. A row of an
     /// unknown class fails the scan, so it is never released.
     Node {
         node: Node,
@@ -32,7 +32,7 @@ pub struct Grouped {
     pub combinations: Arc<KeyIndex>,
     /// The groups of the combinations.
     pub partition: Arc<Partition>,
-    /// For each group, whether it is released rather than suppressed.
+    /// For each group, true if it is released and false if it is suppressed.
     pub kept: Vec<bool>,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct Labelled {
     pub(super) labels: Vec<Vec<u32>>,
     /// For each row, the number of its class; 0 if it is suppressed.
     pub(super) classes: Vec<u32>,
-    /// For each row, whether it is suppressed.
+    /// For each row, true if it is suppressed.
     pub(super) suppressed: Vec<bool>,
 }
 
@@ -67,7 +67,7 @@ impl Labelling {
         }
     }
 
-    /// Returns the index of the label in a column of class number `class` of `classes`.
+    /// Returns the label index of class number `class` of `classes` in a column.
     pub(super) fn of_class(&self, key_schema: &KeySchema, classes: &FrequencySet, class: usize, column: usize) -> u32 {
         match self {
             Labelling::Node { node, .. } => {
@@ -78,8 +78,8 @@ impl Labelling {
         }
     }
 
-    /// Returns the number in [`Labelled`] of class number `class` of `classes`; `None` if the class
-    /// is not known.
+    /// Returns the number that [`Labelled`] uses for class number `class` of `classes`; `None` if
+    /// the class is not known.
     pub(super) fn number_of_class(&self, classes: &FrequencySet, class: usize) -> Option<u32> {
         match self {
             Labelling::Node { classes: index, .. } => index.entry(classes.key(class)),
@@ -87,7 +87,7 @@ impl Labelling {
         }
     }
 
-    /// Returns, for each of these combinations, the number of its class.
+    /// Returns the class number of each combination.
     pub(super) fn numbers(&self, key_schema: &KeySchema, combinations: &FrequencySet) -> Result<Vec<u32>> {
         match self {
             Labelling::Node { node, classes, .. } => {
@@ -105,8 +105,8 @@ impl Labelling {
     }
 
     /// Returns the labels of rows with these ground codes, given by column. Rows for which
-    /// `unmapped` is true are suppressed. Fails with a data error if a combination is not known
-    /// from the first scan.
+    /// `unmapped` is true are suppressed. Fails with a data error if a combination did not occur in
+    /// the first scan.
     pub(super) fn label(&self, key_schema: &KeySchema, codes: &[Vec<u32>], unmapped: Vec<bool>) -> Result<Labelled> {
         let layout = key_schema.layout();
         let mut keys = vec![0u64; unmapped.len() * layout.words()];
@@ -169,7 +169,7 @@ impl Labelling {
 
 fn source_changed() -> Error {
     Error::data(
-        "the source holds combinations of quasi-identifier values that it did not hold in the first scan: it changed \
-         during the run",
+        "the source contains combinations of quasi-identifier values that the first scan did not read: the source \
+         changed during the run",
     )
 }

@@ -1,8 +1,7 @@
 //! The released values of one quasi-identifier, in the order of the release.
 //!
 //! Rows are ordered by their released values. Labels are therefore ordered by their texts and not
-//! by the values that they cover: an order that depended on more than the labels would reveal more
-//! than the labels do.
+//! by the values that they cover. An order by values would reveal more than the labels.
 
 use crate::canonical::one_spelling;
 use crate::canonical::plain;
@@ -20,7 +19,7 @@ pub(super) struct Labels {
     /// The values in ascending order: texts by their bytes, other values in the order of their
     /// type, NULL last.
     pub(super) values: ArrayRef,
-    /// Whether the values are released as a dictionary of texts and not in the column's own type.
+    /// True if the values are released as a dictionary of texts and not in the column's own type.
     pub(super) is_text: bool,
     /// The form of the labels. In a form other than TEXT, the released value of a row is one of
     /// `values` and not the row's own value.
@@ -116,7 +115,7 @@ impl Labels {
     /// Returns the position of label number `label`.
     pub(super) fn place(&self, label: u32) -> u32 {
         match &self.places {
-            // Rows that are not released have label number 0 even if there are no labels.
+            // Rows that are not released have label number 0, even without any labels.
             Some(places) => places.get(label as usize).copied().unwrap_or(0),
             None => label,
         }
@@ -143,7 +142,7 @@ mod tests {
         let mut all = [0, 1, 2, 3];
         labels.place_all(&mut all);
         assert_eq!((all, labels.star), ([2, 4, 3, 1], Some(0)));
-        // A label whose text is `*` is the same label to a reader.
+        // A label with the text `*` and the star of suppressed rows are the same label to a reader.
         let top = Labels::of_texts(&StringArray::from(vec!["*"]), true);
         assert_eq!((top.place(0), top.star, top.values.len()), (0, Some(0), 1));
     }

@@ -1,4 +1,4 @@
-//! Applies a decision: turns rows of the source into released rows.
+//! Applies a recoding: turns rows of the source into released rows.
 //!
 //! A [`RecodingPlan`] contains a treatment for every released column. [`RecodeExec`] applies the
 //! plan batch by batch inside a DataFusion plan, so that the second scan streams like the first.

@@ -1,4 +1,5 @@
-//! The treatment of every released column, and the labels of each row.
+//! The recoding plan: the treatment of every released column, and the labels of each row. A starred
+//! row is a suppressed row that stays in the release with `*` in every quasi-identifier.
 
 use super::forms::{Chosen, Computed, Members, computed};
 use super::items::ItemRecoding;
@@ -26,10 +27,10 @@ pub enum ColumnTreatment {
     Mask {
         /// The mask.
         masking: Arc<Masking>,
-        /// Whether the mask is NULL in a starred row.
+        /// True if the mask is NULL in a starred row.
         is_protected: bool,
     },
-    /// The value is kept, but NULL in a starred row.
+    /// The value is kept, except that it is NULL in a starred row.
     Protect,
     /// The value is kept.
     Keep,
@@ -77,8 +78,8 @@ pub struct RecodingPlan {
 
 impl RecodingPlan {
     /// Creates the recoding plan that generalizes to the node of `classes` and suppresses the
-    /// classes that are not `kept`. `combinations` are the combinations of ground values, from
-    /// which a form that is computed for each class is computed.
+    /// classes that are not `kept`. `combinations` are the combinations of ground values. A form
+    /// that is computed for each class needs them.
     pub fn new(
         key_schema: Arc<KeySchema>,
         quasi_identifiers: Vec<QuasiIdentifierRule>,
@@ -239,8 +240,8 @@ impl RecodingPlan {
         Ok(Arc::new(Schema::new(fields)))
     }
 
-    /// Returns true if the order key determines the value of a released column, which is true of
-    /// quasi-identifiers.
+    /// Returns true if the order key determines the value of a released column. This is true for
+    /// quasi-identifiers only.
     pub fn is_in_order_key(&self, column: &str) -> bool {
         let released = self.columns.iter().find(|c| c.name == column);
         released.is_some_and(|c| matches!(c.treatment, ColumnTreatment::Generalize(_)))
@@ -250,7 +251,7 @@ impl RecodingPlan {
     pub(super) fn place_of_class(&self, classes: &FrequencySet, class: usize, column: usize) -> u32 {
         let labels = &self.labels[column];
         labels.place(match labels.form.is_of_class() {
-            // The rows of a class that is not known make the scan fail.
+            // The scan fails at a row of an unknown class.
             true => self.labelling.number_of_class(classes, class).unwrap_or(0),
             false => self.labelling.of_class(&self.key_schema, classes, class, column),
         })
@@ -310,8 +311,8 @@ impl RecodingPlan {
         Ok(Arc::new(Schema::new(fields)))
     }
 
-    /// Returns `recoded` with kept columns in their types of `read` where these are dictionaries,
-    /// whose values are cheaper to count.
+    /// Returns the schema `recoded`, but a kept column that is a dictionary in `read` stays a
+    /// dictionary, because its values are cheaper to count.
     pub(crate) fn as_read(&self, recoded: &Schema, read: &Schema) -> SchemaRef {
         let is_kept = |name: &str| {
             let mut kept = self
@@ -358,13 +359,12 @@ fn own(labels: Labels, key_schema: &KeySchema, column: usize) -> Result<Computed
     })
 }
 
-/// Returns the class number of each combination; empty if there are no combinations.
+/// Returns the class number of each combination; empty without combinations.
 fn numbers(labelling: &Labelling, key_schema: &KeySchema, combinations: Option<&FrequencySet>) -> Result<Vec<u32>> {
     combinations.map_or(Ok(vec![]), |set| labelling.numbers(key_schema, set))
 }
 
-/// Returns the classes from which a form that is computed for each class is computed; `None` for
-/// another form.
+/// Returns the classes for a form that is computed for each class; `None` for any other form.
 fn members<'a>(
     form: LabelForm,
     combinations: Option<&'a FrequencySet>,

@@ -12,8 +12,8 @@ use crate::quoting::quote;
 use crate::risk::{Histogram, InPopulation, PopulationHistogram};
 use datafusion::prelude::SessionContext;
 
-/// The most classes that are kept in memory. The classes of fewer columns are then counted from the
-/// kept classes, without reading the table again.
+/// The maximum number of classes that are kept in memory. The classes of fewer columns are then
+/// counted from the kept classes, without reading the table again.
 const KEPT_CLASSES: u64 = 250_000;
 
 /// The table name of the kept classes in the session.

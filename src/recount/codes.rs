@@ -17,10 +17,10 @@ use datafusion::prelude::SessionContext;
 pub(crate) struct Coded<'a> {
     pub(crate) column: &'a str,
     pub(crate) codes: Codes,
-    /// The form of the labels.
+    /// The form of the labels, such as TEXT or MIDPOINT.
     pub(crate) form: LabelForm,
     /// The type of the column in the source; `None` if it is not known. Without the type, a label
-    /// passes if it is right for some type.
+    /// passes if it is right for one of the possible types.
     pub(crate) data_type: Option<DataType>,
 }
 

@@ -1,5 +1,5 @@
-//! The more general labels of released labels, computed again from the hierarchy and the values of
-//! the source.
+//! The ladders of released labels, which are the more general labels above each label, computed
+//! again from the hierarchy and the values of the source.
 
 use super::bind::bind;
 use super::released::{Generalized, Promise, ReleasedTable};

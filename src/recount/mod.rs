@@ -1,6 +1,6 @@
-//! Counting released rows by SQL that shares no code with the search: classes, promises, labels,
-//! and what a table still reveals about its source. A release is recounted before it is published,
-//! and any table whenever a statement asks for it.
+//! Counts released rows by SQL that shares no code with the search: classes, promises, labels, and
+//! the information that a table retains about its source. A release is recounted before it is
+//! published, and any other table when a statement asks for it.
 
 mod bind;
 mod bounds;

@@ -17,7 +17,7 @@ fn attribute_hierarchy(roles: &Roles, constraint: &Constraint) -> Option<Arc<Hie
 
 /// Returns the promises of a job that are recounted on the released rows.
 pub(crate) fn promises(job: &Job) -> Result<Vec<Promise<'_>>> {
-    // Personal limits are checked while rows are handed out, because the files contain neither the
+    // Personal limits are checked while rows are written, because the files contain neither the
     // limits nor the original values.
     let constraints = job.guarantees.constraints.iter().filter(|c| !c.is_personal());
     constraints

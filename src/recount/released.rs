@@ -19,24 +19,24 @@ use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A promise to recount.
+/// A promise of a release, in the form in which it is recounted.
 pub struct Promise<'a> {
     /// The name under which the promise is reported.
     pub name: String,
-    /// The privacy model.
+    /// The privacy model that the promise requires.
     pub model: &'a dyn PrivacyModel,
     /// The quasi-identifiers that define the classes: one or more subsets, each of which must
     /// satisfy the model.
     pub groupings: Vec<Vec<String>>,
-    /// The sensitive attribute of the promise.
+    /// The sensitive attribute of the promise; `None` for a model without one.
     pub attribute: Option<String>,
     /// The hierarchy of the attribute, for a model that measures distances in it.
     pub hierarchy: Option<Arc<Hierarchy>>,
 }
 
 impl<'a> Promise<'a> {
-    /// Returns the promise of a constraint on these quasi-identifiers. `hierarchy` is that of the
-    /// constraint's attribute.
+    /// Returns the promise of a constraint on these quasi-identifiers. `hierarchy` is the hierarchy
+    /// of the constraint's attribute.
     pub(crate) fn of(
         constraint: &'a Constraint,
         quasi_identifiers: &[QuasiIdentifier],
@@ -57,7 +57,7 @@ impl<'a> Promise<'a> {
 /// A quasi-identifier with the hierarchy and the level of its labels.
 #[derive(Debug, Clone)]
 pub struct Generalized {
-    /// The column.
+    /// The name of the column.
     pub column: String,
     /// The hierarchy by which the column was generalized.
     pub hierarchy: Arc<Hierarchy>,
@@ -86,13 +86,13 @@ pub struct ReleasedTable {
     /// items. They do not form a class.
     pub starred: u64,
     /// The column that is true for suppressed rows, if the table has one. Published files do not
-    /// have one.
+    /// have this column.
     pub suppressed: Option<String>,
     /// The session's table of the rows before suppression, if it is known. Distributions are
     /// compared with this table, or with the released rows if it is not known.
     pub whole: Option<String>,
-    /// The session's table of the population, generalized like the release, if a model counts in
-    /// it.
+    /// The session's table of the population, generalized like the release, if a model counts the
+    /// rows of the population.
     pub population: Option<String>,
     /// The hierarchy and level of each generalized quasi-identifier, if they are known.
     pub generalized: Vec<Generalized>,
@@ -119,11 +119,11 @@ impl Answers {
 }
 
 impl ReleasedTable {
-    /// Returns the rows without the suppressed ones, as a relation to select from. Without a column
-    /// that marks suppressed rows, a class with `*` in every quasi-identifier looks like them, so
-    /// no more rows than their number are left out. If entities are counted, the rows of the
-    /// entities with the most such rows are left out, so that the remaining rows have no fewer
-    /// entities than the class.
+    /// Returns the rows without suppressed rows, as a relation to select from. Without a column
+    /// that marks suppressed rows, a class with `*` in every quasi-identifier looks like suppressed
+    /// rows, so the number of rows that are left out is the number of suppressed rows. If entities
+    /// are counted, the rows of the entities with the most of these rows are left out, so that the
+    /// remaining rows have no fewer entities than the class.
     pub fn released(&self) -> String {
         let table = quote(&self.name);
         if self.starred == 0 {
@@ -143,8 +143,7 @@ impl ReleasedTable {
         )
     }
 
-    /// Returns the SQL condition for a row to be a suppressed row that is kept, or to look like
-    /// one.
+    /// Returns the SQL condition that a row is a suppressed row of the table, or looks like one.
     pub fn is_starred(&self) -> String {
         if let Some(suppressed) = &self.suppressed {
             return quote(suppressed);
@@ -220,8 +219,8 @@ impl ReleasedTable {
         Ok(checks)
     }
 
-    /// Recounts the second bound of each promise that has two, for callers that need to know which
-    /// of the two is broken.
+    /// Recounts the second bound of each promise with two bounds, for callers that need to know
+    /// which bound is broken.
     pub async fn check_second_bounds(&self, session: &SessionContext, promises: &[Promise<'_>]) -> Result<Vec<Check>> {
         let mut checks = vec![];
         let entity = self.entity_key(session).await?;
@@ -268,8 +267,8 @@ impl ReleasedTable {
     }
 
     /// Registers the labels and leaf counts of an attribute's values in its hierarchy, as a table
-    /// called `name`. Fails if ON UNMAPPED ERROR or NULLS ERROR rules out the column. The suppressed
-    /// rows of a STARRED release are NULL, and are not among the rows before suppression.
+    /// called `name`. Fails if ON UNMAPPED ERROR or NULLS ERROR rules out the column. The attribute
+    /// is NULL in the suppressed rows of a STARRED release, and these NULLs are not counted.
     async fn tree(&self, session: &SessionContext, name: &str, attribute: &str, hierarchy: &Hierarchy) -> Result<Tree> {
         let from = quote(self.whole.as_deref().unwrap_or(&self.name));
         let column = quote(attribute);

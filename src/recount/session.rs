@@ -1,7 +1,7 @@
 //! Sessions for recounting, which report the number of rows that they have read.
 //!
-//! Checks are SQL text over tables of such a session. In every plan of DataFusion, rows enter at
-//! the leaves, so they are counted there. The last optimizer rule puts a counting operator above
+//! Checks are SQL text over tables of a recounting session. In every plan of DataFusion, rows enter
+//! at the leaves, so they are counted there. The last optimizer rule puts a counting operator above
 //! each leaf. The operator keeps all properties of its input.
 
 use super::sql::answer_rightly;
@@ -41,12 +41,13 @@ pub(crate) struct Elsewhere {
     pub(crate) counts_itself: Option<fn(&dyn ExecutionPlan) -> bool>,
 }
 
-/// Returns a session for recounting, with a part of its queries computed elsewhere.
+/// Returns a session for recounting. Other machines compute the part of its queries that
+/// `elsewhere` names.
 pub(crate) fn session_with(state: &SessionState, progress: Arc<AtomicU64>, elsewhere: Elsewhere) -> SessionContext {
     let mut config = state.config().clone().with_create_default_catalog_and_schema(true);
     // The statements of the recount quote names with ", which begins a text in some dialects.
     config.options_mut().sql_parser.dialect = Dialect::Generic;
-    // The settings of a session of the library may have been changed since.
+    // A user of the library may have changed the settings of the session since.
     answer_rightly(&mut config);
     let own = SessionStateBuilder::new()
         .with_config(config)
@@ -84,7 +85,7 @@ pub(crate) async fn coded_plan(
     };
     let rules = state.physical_optimizers().iter().filter(is_left).cloned().collect();
     let config = state.config().clone().with_target_partitions(partitions);
-    // The tables stay those of the session. A new default catalog would replace them.
+    // The plan must keep the tables of the session. A new default catalog would replace them.
     let config = config.with_create_default_catalog_and_schema(false);
     let bare = SessionStateBuilder::new_from_existing(state.clone()).with_physical_optimizer_rules(rules);
     let bare = bare.with_config(config);
@@ -150,7 +151,7 @@ mod tests {
     use super::*;
     use datafusion::prelude::CsvReadOptions;
 
-    /// Rows are counted each time they are read, whatever order a file declares.
+    /// Tests that rows are counted each time they are read, whatever order a file declares.
     #[tokio::test]
     async fn rows_are_told_and_nothing_else_changes() {
         let scratch = tempfile::tempdir().unwrap();

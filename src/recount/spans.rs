@@ -33,7 +33,7 @@ impl ReleasedTable {
     pub(super) fn whole_for(&self, promise: &Promise<'_>, counted: &str) -> Result<&str> {
         self.whole
             .as_deref()
-            .ok_or_else(|| Error::usage(format!("{} counts the {counted}: say AGAINST source", promise.name)))
+            .ok_or_else(|| Error::usage(format!("{} counts the {counted}: write AGAINST source", promise.name)))
     }
 
     /// Returns the hierarchy and the level of a quasi-identifier. Fails with a usage error if they
@@ -41,7 +41,7 @@ impl ReleasedTable {
     pub(super) fn known_level(&self, column: &str, promise: &Promise<'_>) -> Result<&Generalized> {
         if self.null_labels.iter().any(|c| c == column) {
             return Err(Error::usage(format!(
-                "{}: column {column} was released in another form than LABELS TEXT, which does not tell the label",
+                "{}: column {column} was released in another form than LABELS TEXT, which does not identify the label",
                 promise.name
             )));
         }

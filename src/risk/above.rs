@@ -1,11 +1,11 @@
-//! The rows above a threshold of risk.
+//! The count of rows whose risk exceeds a threshold.
 
 use serde::Serialize;
 
-/// The rows whose risk is above a threshold.
+/// The count of rows whose risk exceeds a threshold.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Above {
-    /// The threshold.
+    /// The threshold, a risk from 0 to 1.
     pub threshold: f64,
     /// The number of rows whose risk is greater than the threshold.
     pub rows: u64,

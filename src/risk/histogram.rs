@@ -1,14 +1,14 @@
-//! The histogram of class sizes, from which the risk figures of a sample follow.
+//! The histogram of class sizes, the input of the risk measures of a sample.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The number of equivalence classes by size f (rows, or distinct entities under ENTITY).
+/// The number of equivalence classes of each size f (rows, or distinct entities under ENTITY).
 /// Suppressed rows are in no class.
 ///
 /// ```
 /// use anonsql::internal::risk::Histogram;
-/// // Two rows that are alone, and a class of three.
+/// // Two rows alone in their classes, and a class of three.
 /// let histogram: Histogram = [(1, 2), (3, 1)].into_iter().collect();
 /// assert_eq!((histogram.rows(), histogram.classes(), histogram.uniques()), (5, 3, 2));
 /// ```
@@ -27,8 +27,8 @@ impl Histogram {
         self.0.get(&size).copied().unwrap_or(0)
     }
 
-    /// Returns the sum of all sizes: rows, or people under ENTITY (a person in two classes counts
-    /// in both).
+    /// Returns the sum of all sizes: rows, or people under ENTITY. A person in two classes counts
+    /// in both.
     pub fn rows(&self) -> u64 {
         self.iter().map(|(size, count)| size * count).sum()
     }
@@ -38,30 +38,30 @@ impl Histogram {
         self.0.values().sum()
     }
 
-    /// Returns the number of classes with a single row. Such a row is unique in its values.
+    /// Returns the number of classes with a single row. The values of this row are unique.
     pub fn uniques(&self) -> u64 {
         self.count(1)
     }
 
-    /// Returns the smallest size, which is the k that k-anonymity reaches; `None` if there is no
-    /// class.
+    /// Returns the smallest size, the k of k-anonymity. `None` without classes.
     pub fn smallest(&self) -> Option<u64> {
         self.0.keys().next().copied()
     }
 
-    /// Returns the largest size; `None` if there is no class.
+    /// Returns the largest size. `None` without classes.
     pub fn largest(&self) -> Option<u64> {
         self.0.keys().next_back().copied()
     }
 
-    /// Returns the distinction, in 0 to 1: the share of distinct combinations, classes / rows.
-    /// Motwani and Xu, Efficient algorithms for masking and finding quasi-identifiers, SDM workshop
-    /// 2007. Returns 0 if there are no rows.
+    /// Returns the distinction: the share of distinct combinations, classes / rows, from 0 to 1. 0
+    /// without rows. Motwani and Xu, Efficient algorithms for masking and finding
+    /// quasi-identifiers, SDM workshop 2007.
     pub fn distinction(&self) -> f64 {
         ratio(self.classes(), self.rows())
     }
 
-    /// Returns the number of pairs of rows that differ in some value, and the number of all pairs.
+    /// Returns the number of pairs of rows that differ in at least one value, and the number of all
+    /// pairs.
     pub fn pairs_apart(&self) -> (u128, u128) {
         let pairs = |n: u64| u128::from(n) * u128::from(n.saturating_sub(1)) / 2;
         let all = pairs(self.rows());
@@ -69,8 +69,8 @@ impl Histogram {
         (all - together, all)
     }
 
-    /// Returns the separation, in 0 to 1: the share of pairs of rows that differ in some value
-    /// (Motwani and Xu). Returns 0 if there are no pairs.
+    /// Returns the separation: the share of pairs of rows that differ in at least one value, from 0
+    /// to 1 (Motwani and Xu). 0 without pairs.
     pub fn separation(&self) -> f64 {
         let (apart, all) = self.pairs_apart();
         if all == 0 { 0.0 } else { apart as f64 / all as f64 }
@@ -78,7 +78,7 @@ impl Histogram {
 }
 
 impl FromIterator<(u64, u64)> for Histogram {
-    /// Builds a histogram from sizes with counts. A size may occur more than once; sizes and counts
+    /// Builds a histogram from sizes with counts. A size may occur more than once. Sizes and counts
     /// of 0 are ignored.
     fn from_iter<I: IntoIterator<Item = (u64, u64)>>(counts: I) -> Self {
         let mut histogram = BTreeMap::new();
@@ -89,22 +89,22 @@ impl FromIterator<(u64, u64)> for Histogram {
     }
 }
 
-/// The classes of the sample by the size F of the same class in the population.
+/// The classes of the sample, grouped by the size F of the same class in the population.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct PopulationHistogram(pub BTreeMap<u64, InPopulation>);
 
-/// The classes of the sample whose population classes have the same size.
+/// The classes of the sample with one class size in the population.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct InPopulation {
     /// The number of classes.
     pub classes: u64,
-    /// The number of rows of the sample in these classes.
+    /// The number of the sample's rows in these classes.
     pub rows: u64,
 }
 
 impl From<&Histogram> for PopulationHistogram {
-    /// Treats the sample as its own population.
+    /// Converts a sample that is its own population.
     fn from(sample: &Histogram) -> Self {
         let one = |(size, classes)| {
             (
@@ -119,9 +119,9 @@ impl From<&Histogram> for PopulationHistogram {
     }
 }
 
-/// Returns the subsets of columns whose distinction and separation are reported, by size and then
-/// by position. All subsets of a size are included up to `largest` columns, as long as there are at
-/// most `most` subsets in total. The single columns and all columns together are always included.
+/// Returns the subsets of columns for which distinction and separation are reported, by size and
+/// then by position. Includes all subsets of each size up to `largest` columns, as long as the
+/// total is at most `most`. Always includes the single columns and all columns together.
 pub fn subsets(columns: usize, largest: usize, most: usize) -> Vec<Vec<usize>> {
     let mut all: Vec<Vec<usize>> = (0..columns).map(|i| vec![i]).collect();
     let mut last = all.clone();

@@ -1,22 +1,22 @@
-//! The individual risk of a row of a sample whose rows have sampling weights.
+//! The individual risk of a sample's rows with sampling weights.
 //!
 //! A class of f rows in the sample, whose weights sum to F, has about F rows in the population. Its
-//! true size there is unknown; given the sample it has a negative binomial distribution with f
-//! successes and the success probability p = f / F. The risk of each row of the class is the mean
-//! of 1 / size under this distribution:
+//! true size in the population is unknown. Given the sample, the size has a negative binomial
+//! distribution with f successes and the success probability p = f / F. The risk of each row of the
+//! class is the mean of 1 / size under this distribution:
 //!
 //! ```text
 //! r = sum over h >= f of (1 / h) C(h - 1, f - 1) p^f (1 - p)^(h - f)
 //! ```
 //!
 //! With q = 1 - p, r is p / q ln(1 / p) for f = 1, and p / q (1 / (f - 1) - r of f - 1 rows) for
-//! greater f. This recurrence loses digits where p is not below q; there the hypergeometric form
-//! r = p / f 2F1(1, 1; f + 1; q) converges fast, and is summed instead. A class with F = f has no
+//! greater f. If p is not below q, this recurrence loses digits. In that case, the hypergeometric
+//! form r = p / f 2F1(1, 1; f + 1; q) converges fast and is used instead. A class with F = f has no
 //! other rows in the population: r = 1 / f.
 //!
-//! **Interpretation**: sdcMicro's `indivRisk` by default replaces the sum by p / (f - q) for f > 2,
-//! the first terms of a continued fraction. Here r is exact for every f, as in sdcMicro's method
-//! "exact".
+//! **Interpretation**: for f > 2, sdcMicro's `indivRisk` by default replaces the sum by p / (f -
+//! q), the first terms of a continued fraction. Here r is exact for every f, as in sdcMicro's
+//! method "exact".
 //!
 //! Benedetti and Franconi, Statistical and technological solutions for controlled data
 //! dissemination, New Techniques and Technologies for Statistics 1, 1998; Franconi and Polettini,
@@ -25,12 +25,12 @@
 
 use super::above::Above;
 
-/// A class of the sample: its rows, and the sum of their weights.
+/// A class of the sample, with the sum of its weights.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Weighed {
     /// f, the number of rows.
     pub rows: u64,
-    /// F, the sum of the weights: at least f.
+    /// F, the sum of the weights. At least f.
     pub weight: f64,
 }
 
@@ -50,7 +50,7 @@ impl Weighed {
     }
 }
 
-/// Returns 2F1(1, 1; f + 1; q), for q of at most one half.
+/// Returns 2F1(1, 1; f + 1; q). q must be at most one half.
 fn hypergeometric(f: f64, q: f64) -> f64 {
     let (mut sum, mut term, mut n) = (1.0, 1.0, 0.0);
     while term > sum * f64::EPSILON {
@@ -61,23 +61,23 @@ fn hypergeometric(f: f64, q: f64) -> f64 {
     sum
 }
 
-/// The individual risks of all rows.
+/// The summary of the individual risks of all rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Individual {
-    /// The sum of all weights: the estimated size of the population.
+    /// The sum of all weights, the estimated size of the population.
     pub population: f64,
     /// The greatest risk of a row.
     pub highest: f64,
-    /// The number of rows that an attacker who tries all is expected to re-identify.
+    /// The expected number of rows that an attacker who tries all rows re-identifies.
     pub expected: f64,
-    /// The mean risk of a row, which is the global risk of the file.
+    /// The mean risk of a row (the global risk of the file).
     pub mean: f64,
-    /// The rows above each threshold.
+    /// The number of rows above each threshold.
     pub above: Vec<Above>,
 }
 
 impl Individual {
-    /// Returns the figures of these classes; all are 0 without rows.
+    /// Returns the summary of these classes. All values are 0 without rows.
     pub fn of(classes: &[Weighed], thresholds: &[f64]) -> Self {
         let risks: Vec<(u64, f64)> = classes.iter().map(|c| (c.rows, c.risk())).collect();
         let all: u64 = risks.iter().map(|(rows, _)| rows).sum();

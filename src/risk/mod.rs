@@ -1,21 +1,21 @@
-//! Re-identification risk: how exposed the people in a table are to attackers.
+//! Re-identification risk: the exposure of the people in a table to attackers.
 //!
-//! Every figure follows from the sizes of the equivalence classes ([`Histogram`]), and for an
-//! attacker who knows a population table from the sizes of the same classes there
-//! ([`PopulationHistogram`]). With f the size of a row's class in the table, F its size in the
-//! population, n rows and u classes:
+//! Every measure follows from the sizes of the equivalence classes ([`Histogram`]). For an attacker
+//! who knows a population table, it also follows from the sizes of the same classes in the
+//! population ([`PopulationHistogram`]). f is the size of a row's class in the table, F its size in
+//! the population, n the number of rows and u the number of classes:
 //!
 //! | attacker | knows | a row's risk | highest | mean (success rate) |
 //! |---|---|---|---|---|
 //! | prosecutor | that the person is in the table | 1 / f | 1 / smallest f | u / n |
 //! | journalist | a population that contains the table | 1 / F | 1 / smallest F | sum of 1 / F over rows / n |
-//! | marketer | the same, and wants as many as possible |  |  | that of the journalist; u / n without population |
+//! | marketer | the same as the journalist, and attacks as many people as possible |  |  | as for the journalist; u / n without population |
 //!
-//! All are shares in 0 to 1 of rows (of people under ENTITY). El Emam, Guide to the
+//! All values are shares of rows (of people under ENTITY), from 0 to 1. El Emam, Guide to the
 //! De-Identification of Personal Health Information, CRC 2013, chapter 16; El Emam and Dankar,
-//! Protecting privacy using k-anonymity, JAMIA 15(5), 2008, doi:10.1197/jamia.M2716. The population
-//! uniques are estimated by [`Uniqueness`]. With sampling weights, a row has an individual risk
-//! ([`Weighed`]); rows that few columns make unique are found by [`SpecialUniques`].
+//! Protecting privacy using k-anonymity, JAMIA 15(5), 2008, doi:10.1197/jamia.M2716. [`Uniqueness`]
+//! estimates the population uniques. With sampling weights, a row has an individual risk
+//! ([`Weighed`]). [`SpecialUniques`] finds rows that a few columns make unique.
 //!
 //! ```
 //! use anonsql::internal::risk::{Histogram, Risk, Settings};
@@ -50,25 +50,24 @@ use crate::error::{Error, Result};
 use histogram::ratio;
 use serde::Serialize;
 
-/// Thresholds that release guidelines name: El Emam 2013, chapter 18 (European Medicines Agency
-/// policy 0070 takes 0.09).
+/// The thresholds of release guidelines: El Emam 2013, chapter 18 (European Medicines Agency policy
+/// 0070 uses 0.09).
 pub const THRESHOLDS: [f64; 2] = [0.05, 0.09];
 
-/// The optional inputs of the risk figures.
+/// The optional inputs of the risk measures.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Settings {
-    /// The share of the population that is in the table, above 0 and at most 1, for the estimates
-    /// of population uniqueness. Without it there are no estimates.
+    /// The share of the population that is in the table, above 0 and at most 1. The estimates of
+    /// population uniqueness need it. `None` omits them.
     pub sampling_fraction: Option<f64>,
-    /// The risks (above 0 and at most 1) for which the share of rows with a greater risk is
-    /// computed.
+    /// The thresholds of risk, above 0 and at most 1. The share of rows above each is computed.
     pub thresholds: Vec<f64>,
-    /// The method by which SNB counts the classes of the population.
+    /// The formula with which the SNB estimator counts the classes of the population.
     pub class_estimate: ClassEstimate,
 }
 
 impl Default for Settings {
-    /// Returns the thresholds of [`THRESHOLDS`], and no sampling fraction.
+    /// Returns the thresholds [`THRESHOLDS`] and no sampling fraction.
     fn default() -> Self {
         Self {
             sampling_fraction: None,
@@ -78,21 +77,21 @@ impl Default for Settings {
     }
 }
 
-/// The risk figures of one attacker. All figures are zero for a table without rows.
+/// The risk measures for one attacker. All are zero for a table without rows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Attacker {
     /// The greatest risk of a row: 1 / the smallest class.
     pub highest: f64,
     /// The share of rows with the greatest risk.
     pub rows_at_highest: f64,
-    /// The mean risk of a row, which is the share of rows expected to be re-identified if all are
-    /// tried.
+    /// The mean risk of a row: the share of rows that an attacker who tries all rows is expected to
+    /// re-identify.
     pub mean: f64,
     /// The least risk of a row: 1 / the largest class.
     pub lowest: f64,
     /// The share of rows with the least risk.
     pub rows_at_lowest: f64,
-    /// The rows above each threshold, thresholds ascending.
+    /// The number of rows above each threshold, in ascending order of thresholds.
     pub above: Vec<Above>,
 }
 
@@ -133,38 +132,38 @@ impl Attacker {
     }
 }
 
-/// The risk figures of a table. "Rows" are people under ENTITY.
+/// The risk measures of a table. "Rows" are people under ENTITY.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Risk {
-    /// n, the number of rows without suppressed rows.
+    /// n, the number of rows. Suppressed rows are excluded.
     pub rows: u64,
     /// u, the number of equivalence classes.
     pub classes: u64,
     /// n / u, the mean size of a class.
     pub average_class_size: f64,
-    /// The size of the smallest class; `None` without rows.
+    /// The size of the smallest class. `None` without rows.
     pub smallest_class: Option<u64>,
-    /// The size of the largest class; `None` without rows.
+    /// The size of the largest class. `None` without rows.
     pub largest_class: Option<u64>,
     /// The number of rows that are alone in their class.
     pub sample_uniques: u64,
-    /// The share of the sample uniques in n.
+    /// The share of the sample uniques among the n rows.
     pub sample_uniqueness: f64,
-    /// The figures of an attacker who knows that the person is in the table.
+    /// The measures for an attacker who knows that the person is in the table.
     pub prosecutor: Attacker,
-    /// The figures of an attacker who knows a population that contains the table. `None` if no
-    /// population was given; the prosecutor's figures are then upper bounds.
+    /// The measures for an attacker who knows a population that contains the table. `None` without
+    /// a population. The prosecutor's measures are then upper bounds.
     pub journalist: Option<Attacker>,
     /// The share of rows that an attacker who tries all rows is expected to re-identify.
     pub marketer: f64,
-    /// The estimates of population uniqueness, if a sampling fraction is known.
+    /// The estimates of population uniqueness. `None` without a sampling fraction.
     pub population_uniqueness: Option<Uniqueness>,
-    /// The number of classes by size.
+    /// The number of classes of each size.
     pub histogram: Histogram,
 }
 
 impl Risk {
-    /// Returns the figures of a table with these classes, and with a population if one is known.
+    /// Returns the measures of a table with these classes, and optionally with a population.
     ///
     /// Fails with a usage error if a setting is outside its range, and with a data error if the two
     /// histograms do not have the same number of rows.

@@ -1,21 +1,21 @@
 //! Population uniques by Pitman's sampling formula.
 //!
-//! With n sampled rows in u classes, s_j of them of size j, the parameters 0 < alpha < 1 and
+//! Of n sampled rows in u classes, s_j classes have the size j. The parameters 0 < alpha < 1 and
 //! theta > 0 maximise
 //!
 //! ```text
 //! L = sum_{i=1}^{u-1} ln(theta + i alpha) - sum_{i=1}^{n-1} ln(theta + i) + sum_j s_j sum_{i=1}^{j-1} ln(i - alpha)
 //! ```
 //!
-//! and the uniques of a population of N are gamma(theta + 1) / gamma(theta + alpha) * N^alpha. The
-//! maximum is where both derivatives are zero. It is found by bisection (theta for each alpha, then
-//! alpha), so no start value is needed. There is no solution if every row is unique, or all rows
-//! are in one class.
+//! and the uniques of a population of N are gamma(theta + 1) / gamma(theta + alpha) * N^alpha. Both
+//! derivatives are zero at the maximum. Bisection finds it (theta for each alpha, then alpha), so
+//! no start value is needed. The formula has no solution if every row is unique or all rows are in
+//! one class.
 //!
-//! Where L falls from alpha = 0 on, it would peak below 0, where the formula is no distribution of
-//! a growing number of classes. The limit alpha = 0 is Ewens' formula with theta alone, which is
-//! then used instead: theta solves u = sum_{i=0}^{n-1} theta / (theta + i), and the expected
-//! uniques are theta N / (theta + N - 1).
+//! If L falls from alpha = 0 on, its peak would be below 0. There, the formula is not a
+//! distribution for a growing number of classes. The limit alpha = 0 is Ewens' formula with theta
+//! alone, which is then used instead: theta solves u = sum_{i=0}^{n-1} theta / (theta + i), and the
+//! expected uniques are theta N / (theta + N - 1).
 //!
 //! Hoshino, Applying Pitman's sampling formula to microdata disclosure risk assessment, Journal of
 //! Official Statistics 17(4), 2001; Pitman, Exchangeable and partially exchangeable random
@@ -25,24 +25,24 @@
 use super::Histogram;
 use super::special::{bisect, harmonic, ln_gamma_ratio};
 
-/// Below this alpha, where the derivative has no significant digits left, the formula becomes
-/// Ewens' formula with one parameter.
+/// The alpha below which the derivative has no significant digits. The formula then becomes Ewens'
+/// formula with one parameter.
 const LEAST_ALPHA: f64 = 1e-4;
 const MOST_ALPHA: f64 = 1.0 - 1e-9;
-/// The range in which ln theta is searched.
+/// The search range of ln theta.
 const LN_THETA: (f64, f64) = (-20.0, 35.0);
-/// The number of bisection steps; the remaining interval is below the precision of a double.
+/// The number of bisection steps. The last interval is below the precision of a double.
 const STEPS: u32 = 64;
 
-/// The expected uniques of a population.
+/// The expected uniques of a population, with the formula used.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Expected {
     pub(super) uniques: f64,
-    /// Whether Ewens' formula was used, because the likelihood of Pitman's peaks below alpha = 0.
+    /// Whether Ewens' formula was used, because Pitman's likelihood peaks below alpha = 0.
     pub(super) is_ewens: bool,
 }
 
-/// Returns the expected uniques of a population of `population` rows; `None` if the likelihood has
+/// Returns the expected uniques of a population of `population` rows. `None` if the likelihood has
 /// no maximum.
 pub(super) fn uniques(histogram: &Histogram, population: f64) -> Option<Expected> {
     let sample = Sample {
@@ -76,7 +76,8 @@ struct Sample<'a> {
 }
 
 impl Sample<'_> {
-    /// Returns the theta of Ewens' formula: the expected number of classes is the sample's.
+    /// Returns the theta of Ewens' formula, with which the expected number of classes is the
+    /// sample's.
     fn ewens(&self) -> f64 {
         let (low, high) = LN_THETA;
         let more = |theta: f64| self.classes - theta * harmonic(theta, self.rows);
@@ -93,14 +94,14 @@ impl Sample<'_> {
         harmonic(theta / alpha + 1.0, self.classes - 1.0) / alpha
     }
 
-    /// Returns the best theta for this alpha; `None` if it is outside the range.
+    /// Returns the best theta for this alpha. `None` if it is outside the range.
     fn theta(&self, alpha: f64) -> Option<f64> {
         let (low, high) = LN_THETA;
         let inside = self.by_theta(low.exp(), alpha) > 0.0 && self.by_theta(high.exp(), alpha) < 0.0;
         inside.then(|| self.nearest_theta(alpha))
     }
 
-    /// Returns the best theta for this alpha, or the end of the range that is nearest to it.
+    /// Returns the best theta for this alpha, or the nearest end of the range.
     fn nearest_theta(&self, alpha: f64) -> f64 {
         let (low, high) = LN_THETA;
         bisect(low, high, STEPS, true, |theta| self.by_theta(theta.exp(), alpha)).exp()

@@ -1,21 +1,21 @@
 //! Population uniques by the slide negative binomial model.
 //!
-//! A population class has 1 + X rows, X negative binomial with parameters alpha > 0 and 0 < beta <
-//! 1, so K classes contain K beta^alpha uniques. With a sampling fraction f and D = (1 - f)(1 -
-//! beta), the expected sample has
+//! A population class has 1 + X rows. X has a negative binomial distribution with parameters
+//! alpha > 0 and 0 < beta < 1, so K classes contain K beta^alpha uniques. With a sampling fraction
+//! f and D = (1 - f)(1 - beta), the expected sample has
 //!
 //! ```text
 //! s_1 = K f (beta / (1 - D))^alpha (1 + alpha D / (1 - D))
 //! s_2 = K f^2 alpha (1 - beta) beta^alpha (2 - (1 - alpha) D) / (2 (1 - D)^(alpha + 2))
 //! ```
 //!
-//! classes of one and of two rows; alpha and beta are chosen so that these numbers are the sample's
-//! own. The second equation is followed along the solutions of the first over a fixed grid of beta,
-//! and the crossings are refined, so the work does not depend on the data. Of several solutions the
-//! one with the most uniques is taken, which is the cautious choice. There is no solution if no
-//! alpha and beta give both numbers.
+//! classes of one and of two rows. alpha and beta are chosen so that these numbers equal the
+//! sample's own. The second equation is evaluated along the solutions of the first over a fixed
+//! grid of beta, and the crossings are refined, so the work does not depend on the data. Of several
+//! solutions, the one with the most uniques is used, the cautious choice. The model has no solution
+//! if no alpha and beta give both numbers.
 //!
-//! K is Shlosser's estimator ([`ClassEstimate`]).
+//! K is Shlosser's estimator of the number of population classes ([`ClassEstimate`]).
 //!
 //! Chen and Keller-McNulty, Estimation of identification disclosure risk in microdata, Journal of
 //! Official Statistics 14(1), 1998; Haas and Stokes, Estimating the number of classes in a finite
@@ -25,13 +25,13 @@ use super::Histogram;
 use super::class_estimate::ClassEstimate;
 use super::special::bisect;
 
-/// The range in which ln(beta / (1 - beta)) is searched: from minus to plus this number.
+/// The search range of ln(beta / (1 - beta)): from minus to plus this number.
 const LOGIT: f64 = 30.0;
 /// The number of steps in that range.
 const STEPS: u32 = 2400;
 const HALVINGS: u32 = 64;
 
-/// Returns the expected uniques of the population; `None` if the model has no solution.
+/// Returns the expected uniques of the population. `None` if the model has no solution.
 pub(super) fn uniques(histogram: &Histogram, fraction: f64, estimate: ClassEstimate) -> Option<f64> {
     let classes = population_classes(histogram, fraction, estimate);
     if !(classes.is_finite() && classes > 0.0) {
@@ -66,8 +66,8 @@ fn population_classes(histogram: &Histogram, fraction: f64, estimate: ClassEstim
     histogram.classes() as f64 + histogram.uniques() as f64 * (squared / seen) * (missed / single).powi(2)
 }
 
-/// The side of the peak: for a given beta the first equation rises in alpha to its peak and then
-/// falls, and each side has at most one solution.
+/// The side of the peak. For a given beta, the first equation rises in alpha to its peak and then
+/// falls. Each side has at most one solution.
 #[derive(Clone, Copy)]
 enum Side {
     Rising,
@@ -82,7 +82,7 @@ struct System {
 }
 
 impl System {
-    /// Returns the uniques of every solution on one side.
+    /// Returns the uniques of every solution on one side of the peak.
     fn solutions(&self, side: Side) -> impl Iterator<Item = f64> {
         let step = 2.0 * LOGIT / f64::from(STEPS);
         let at = move |i: u32| -LOGIT + step * f64::from(i);
@@ -99,13 +99,13 @@ impl System {
         })
     }
 
-    /// Returns beta, 1 - beta and D.
+    /// Returns beta, 1 - beta and D for these log-odds of beta.
     fn beta(&self, logit: f64) -> (f64, f64, f64) {
         let (beta, rest) = shares(logit);
         (beta, rest, (1.0 - self.fraction) * rest)
     }
 
-    /// Returns the alpha on `side` that gives the uniques of the sample.
+    /// Returns the alpha on `side` that gives the uniques of the sample. `None` if no alpha does.
     fn alpha(&self, logit: f64, side: Side) -> Option<f64> {
         let (beta, _, d) = self.beta(logit);
         let odds = d / (1.0 - d);
@@ -145,7 +145,7 @@ fn shares(logit: f64) -> (f64, f64) {
 mod tests {
     use super::*;
 
-    /// The expected sample of K classes with given parameters leads back to these parameters.
+    /// The method recovers the parameters from the expected sample of K classes.
     #[test]
     fn the_parameters_of_an_expected_sample_are_found() {
         for (alpha, logit, fraction) in [(0.16, -2.0, 0.1), (2.0, 0.5, 0.05), (0.7, -4.0, 0.3)] {

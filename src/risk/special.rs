@@ -1,10 +1,10 @@
-//! Sums and ratios for the estimators, in a form that keeps their precision.
+//! Sums and ratios for the estimators, computed without loss of precision.
 //!
 //! The difference of two digammas, or of two log-gammas, of numbers near 10^9 loses its significant
 //! digits. So the asymptotic series are subtracted term by term instead. Abramowitz and Stegun,
 //! Handbook of Mathematical Functions, 6.1.40 and 6.3.18.
 
-/// The least number for which the asymptotic series have the precision of a double.
+/// The least number at which the asymptotic series have the precision of a double.
 const LARGE: f64 = 25.0;
 
 /// Returns the sum of 1 / (x + i) over i in 0..terms, for x > 0: digamma(x + terms) - digamma(x).
@@ -36,7 +36,8 @@ pub(super) fn ln_gamma_ratio(a: f64, b: f64) -> f64 {
     main + stirling_tail(a) - stirling_tail(b) + high - low
 }
 
-/// Returns the least x + n that is at least [`LARGE`], and ln(gamma(x + n) / gamma(x)).
+/// Returns the least x + n that is at least [`LARGE`], n a whole number, and ln(gamma(x + n) /
+/// gamma(x)).
 fn raised(mut x: f64) -> (f64, f64) {
     let mut logs = 0.0;
     while x < LARGE {
@@ -52,8 +53,8 @@ fn stirling_tail(x: f64) -> f64 {
     (1.0 / 12.0 - y * (1.0 / 360.0 - y / 1260.0)) / x
 }
 
-/// Returns where `f` changes its sign between `low` and `high`, by `steps` bisection steps.
-/// `positive_low` is true if `f` is positive at `low`.
+/// Returns the point between `low` and `high` at which `f` changes its sign, found by `steps`
+/// bisection steps. `positive_low` must be true if `f` is positive at `low`.
 pub(super) fn bisect(
     mut low: f64,
     mut high: f64,

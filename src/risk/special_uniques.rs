@@ -1,13 +1,13 @@
-//! Special uniques: rows that are unique already in few of their columns.
+//! Special uniques: rows that a few of their columns already make unique.
 //!
-//! A row is *unique* on a set of columns if no other row has the same values there. The set is a
-//! *minimal sample unique* (MSU) of the row if the row is unique on no smaller set within it. The
-//! fewer columns an MSU has, and the more MSUs a row has, the riskier the row (Elliot and others).
-//! With m columns the score of a row is the sum of (m - s)! over its MSUs of s columns.
+//! A row is *unique* on a set of columns if no other row has the same values in these columns. The
+//! set is a *minimal sample unique* (MSU) of the row if the row is not unique on any smaller set
+//! within it. A row is riskier if its MSUs have fewer columns and if it has more MSUs (Elliot and
+//! others). With m columns, the score of a row is the sum of (m - s)! over its MSUs of s columns.
 //!
 //! DIS-SUDA divides the risk of the whole file among the rows by their scores. The probability that
 //! a match with a unique row is right is estimated for the file by d = f U / (f U + (1 - f) P),
-//! with U unique rows, P rows in classes of two, and f the sampling fraction (Skinner and Elliot
+//! with U unique rows, P rows in classes of two, and the sampling fraction f (Skinner and Elliot
 //! 2002, doi:10.1111/1467-9868.00365). With e = 1 + (8 - m) / 20, and A the sum of score^-e over
 //! all rows with a score, a row has
 //!
@@ -15,13 +15,13 @@
 //! dis = 1 / (1 + (U / d - U) / (score^e A))
 //! ```
 //!
-//! **Interpretation**: MSUs of up to a given number of columns are searched, as Manning, Haglin and
-//! Keane do. The score keeps m as the number of all columns, so that a larger limit adds to scores
-//! and changes none of their terms. The formula of dis is the one that the authors' program and
-//! sdcMicro's `suda2` use. Suppressed rows have no score.
+//! **Interpretation**: MSUs of up to a given number of columns are searched, as by Manning, Haglin
+//! and Keane. In the score, m remains the number of all columns, so a larger limit adds terms to
+//! scores and changes none. The formula of dis is the formula of the authors' program and of
+//! sdcMicro's `suda2`. Suppressed rows have no score.
 //!
-//! The search groups the rows by every set of columns up to the limit, smaller sets first. A set on
-//! which a row is unique is an MSU of the row unless it contains another MSU of the row.
+//! The search groups the rows by every set of columns up to the limit, smaller sets first. If a row
+//! is unique on a set, the set is an MSU of the row unless it contains another MSU of the row.
 //!
 //! Elliot, Manning, Mayes, Gurd and Bane, SUDA: a program for detecting special uniques, 2005;
 //! Manning, Haglin and Keane, A recursive search algorithm for statistical disclosure assessment,
@@ -31,26 +31,26 @@ use crate::error::Result;
 use crate::pool::check_cancelled;
 use std::collections::HashMap;
 
-/// The most columns: larger factorials have no exact sum.
+/// The greatest number of columns. Factorials of larger numbers have no exact sum.
 pub const MOST_COLUMNS: usize = 30;
 
 /// The minimal sample uniques of a table, by class of equal rows. A class of several rows has no
 /// MSU.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SpecialUniques {
-    /// The MSUs of each class in the order of their size, each as a set of columns with one bit per
-    /// column.
+    /// The MSUs of each class in ascending order of size. An MSU is a set of columns with one bit
+    /// per column.
     minimal: Vec<Vec<u32>>,
     columns: usize,
-    /// The number of rows in classes of one and in classes of two.
+    /// The number of rows in classes of one row. `in_pairs` is the number in classes of two.
     alone: u64,
     in_pairs: u64,
 }
 
 impl SpecialUniques {
-    /// Finds the MSUs of up to `largest` columns. `columns` has the code of each class's value, by
-    /// column; `sizes` has the number of rows of each class. No two classes are equal. Fails only
-    /// if the caller no longer waits for the answer.
+    /// Finds the MSUs of up to `largest` columns. `columns` contains, for each column, the code of
+    /// each class's value. `sizes` contains the number of rows of each class. No two classes may be
+    /// equal. Fails only if the statement was cancelled.
     pub fn of(columns: &[Vec<u32>], sizes: &[u64], largest: usize) -> Result<Self> {
         let mut minimal: Vec<Vec<u32>> = vec![vec![]; sizes.len()];
         for set in sets(columns.len(), largest) {
@@ -79,8 +79,8 @@ impl SpecialUniques {
     }
 
     /// Returns the contribution of each column to the score of the rows of each class: the share of
-    /// the score from MSUs with the column; `None` for a class without a score. An MSU of several
-    /// columns counts for each of them, so the shares of a row add up to 1 only if each of its MSUs
+    /// the score from MSUs with the column. `None` for a class without a score. An MSU of several
+    /// columns counts for each column, so the shares of a row add up to 1 only if each of its MSUs
     /// has one column.
     pub fn contributions(&self) -> Vec<Vec<Option<f64>>> {
         let of_set = |set: &u32| factorial(self.columns - set.count_ones() as usize);
@@ -96,8 +96,8 @@ impl SpecialUniques {
         (0..self.columns).map(of_column).collect()
     }
 
-    /// Returns the DIS-SUDA score of the rows of each class, for a sample that is this share of its
-    /// population.
+    /// Returns the DIS-SUDA score of the rows of each class, for a sample with this sampling
+    /// fraction.
     pub fn dis(&self, fraction: f64) -> Vec<f64> {
         let scores = self.scores();
         let (alone, in_pairs) = (self.alone as f64, self.in_pairs as f64);
@@ -113,7 +113,7 @@ impl SpecialUniques {
     }
 }
 
-/// Returns the number of sets of up to `largest` of `columns` columns.
+/// Returns the number of sets of 1 to `largest` columns out of `columns`.
 pub fn number_of_sets(columns: usize, largest: usize) -> u64 {
     let mut ways = 1u64;
     let mut all = 0u64;
@@ -124,12 +124,12 @@ pub fn number_of_sets(columns: usize, largest: usize) -> u64 {
     all
 }
 
-/// Returns every set of up to `largest` of `columns` columns, smaller sets first.
+/// Returns every set of 1 to `largest` columns out of `columns`, smaller sets first.
 fn sets(columns: usize, largest: usize) -> Vec<u32> {
     let mut all = vec![];
     let mut last = vec![0u32];
     for _ in 0..largest.min(columns) {
-        // Each set grows by the columns after its last one.
+        // Each set is extended by the columns after its last column.
         let longer = last.iter().flat_map(|set| {
             let next = 32 - set.leading_zeros();
             (next..columns as u32).map(move |column| set | 1 << column)
@@ -140,7 +140,7 @@ fn sets(columns: usize, largest: usize) -> Vec<u32> {
     all
 }
 
-/// Returns the classes of one row that no other row equals on a set of columns, in their order.
+/// Returns the classes of one row that is unique on a set of columns, in class order.
 fn alone(columns: &[Vec<u32>], sizes: &[u64], set: u32) -> Vec<u32> {
     let chosen = || {
         columns
@@ -172,8 +172,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Returns the classes of these rows in the order of their first rows: the codes by column, the
-    /// sizes, and the class of each row.
+    /// Returns the classes of these rows in the order of their first rows: the codes for each
+    /// column, the sizes, and the class of each row.
     fn classes<T: PartialEq, const M: usize>(rows: &[[T; M]]) -> (Vec<Vec<u32>>, Vec<u64>, Vec<usize>) {
         let (mut first, mut sizes, mut class_of) = (vec![], vec![], vec![]);
         for row in rows {
@@ -192,7 +192,7 @@ mod tests {
         (columns, sizes, class_of)
     }
 
-    /// Returns the special uniques of these rows, and their scores by row.
+    /// Returns the special uniques of these rows, the class of each row, and its score.
     fn scores<const M: usize>(rows: &[[&str; M]]) -> (SpecialUniques, Vec<usize>, Vec<f64>) {
         let (columns, sizes, class_of) = classes(rows);
         let found = SpecialUniques::of(&columns, &sizes, M).unwrap();
@@ -202,7 +202,7 @@ mod tests {
     }
 
     /// The example of the guide to statistical disclosure control of the International Household
-    /// Survey Network, with which sdcMicro tests its suda2.
+    /// Survey Network. sdcMicro uses it to test suda2.
     const HOUSEHOLD: [[&str; 4]; 10] = [
         ["urban", "female", "secondary incomplete", "employed"],
         ["urban", "female", "secondary incomplete", "employed"],
@@ -222,7 +222,7 @@ mod tests {
             scores(&HOUSEHOLD).2,
             [0.0, 0.0, 6.0, 0.0, 12.0, 0.0, 6.0, 10.0, 0.0, 0.0]
         );
-        // The book example of the same tests.
+        // The book example of sdcMicro's tests.
         let (young, old) = ("20s", "60s");
         let rows = [
             [young, "male", "50k+", "highschool"],
@@ -237,10 +237,10 @@ mod tests {
         assert_eq!(scores(&rows).2[4..], [4.0, 2.0, 6.0, 8.0]);
     }
 
-    /// By hand: the third row is unique on its schooling alone (score 3!), the fifth on its region
-    /// (3!), on its schooling and sex (2!), on being an unemployed woman (2!) and on its schooling
-    /// and work (2!), the eighth on its schooling (3!), and as an unemployed man (2!) and in town
-    /// (2!).
+    /// Computed by hand. The third row is unique on its schooling alone (score 3!). The fifth is
+    /// unique on its region (3!), on its schooling and sex (2!), as an unemployed woman (2!), and
+    /// on its schooling and work (2!). The eighth is unique on its schooling (3!), as an unemployed
+    /// man (2!), and as a man in town (2!).
     #[test]
     fn contributions_by_hand() {
         let (found, class_of, _) = scores(&HOUSEHOLD);
@@ -259,8 +259,8 @@ mod tests {
 
     #[test]
     fn dis_by_hand() {
-        // Four unique rows; the pairs are rows 0 and 1, 3 and 5, 8 and 9: d = 0.4 / (0.4 + 0.9 * 6)
-        // at f = 0.1.
+        // Four rows are unique. The pairs are rows 0 and 1, 3 and 5, 8 and 9: d = 0.4 / (0.4 +
+        // 0.9 * 6) at f = 0.1.
         let (found, class_of, _) = scores(&HOUSEHOLD);
         assert_eq!((found.alone, found.in_pairs), (4, 6));
         let (d, e) = (0.4 / 5.8, 1.2f64);
@@ -272,7 +272,7 @@ mod tests {
             assert!((dis[class_of[row]] - wanted(score)).abs() < 1e-12);
         }
         assert_eq!(dis[0], 0.0);
-        // A sample that is the population: every unique row is found.
+        // If the sample is the population, every unique row is found.
         assert_eq!(found.dis(1.0)[class_of[4]], 1.0);
     }
 
@@ -287,8 +287,8 @@ mod tests {
     }
 
     proptest! {
-        /// A set is an MSU of a row if and only if the row is unique on it, and on none of its
-        /// subsets: counted pair by pair.
+        /// A set is an MSU of a row if and only if the row is unique on it, and not unique on any
+        /// of its subsets. The test compares all pairs.
         #[test]
         fn minimal_sets_agree_with_comparing_all_pairs(
             rows in prop::collection::vec(prop::array::uniform4(0u32..3), 0..16),

@@ -1,11 +1,11 @@
-//! Risk figures against row-wise definitions, and against the figures of a peer on Adult.
+//! Tests of risk measures against row-wise definitions, and against the results of a peer on Adult.
 
 use super::uniqueness::Estimator;
 use super::*;
 use proptest::prelude::*;
 
-/// The classes of raw Adult over all nine columns (../shared/reference/arx_risk_given.json has the
-/// first twenty).
+/// The classes of raw Adult over all nine columns. The first twenty are in
+/// ../shared/reference/arx_risk_given.json.
 const ADULT: &[(u64, u64)] = &[
     (1, 15512),
     (2, 2098),
@@ -154,8 +154,8 @@ fn where_pitman_peaks_below_zero_it_is_ewens_and_the_rule_takes_zayatz() {
     let risk = Risk::of(&histogram, None, &settings).unwrap();
     let found = risk.population_uniqueness.unwrap();
     assert!(found.pitman_is_ewens, "{found:?}");
-    // theta solves 8 = sum of theta / (theta + i) over 20 rows; of 400 rows, 400 theta / (theta +
-    // 399) are unique.
+    // theta solves 8 = sum of theta / (theta + i) over 20 rows. Of 400 rows, 400 theta /
+    // (theta + 399) are unique.
     let uniques = found.pitman.unwrap().uniques;
     let theta = uniques * 399.0 / (400.0 - uniques);
     let classes: f64 = (0..20).map(|i| theta / (theta + f64::from(i))).sum();
@@ -238,7 +238,8 @@ proptest! {
         classes in prop::collection::vec((1u64..40, 0u64..100), 1..30),
         threshold in prop::sample::select(vec![0.05, 0.09, 0.2, 0.5, 1.0]),
     ) {
-        // One entry per row: the size of its class here, and in a population that contains it.
+        // One entry per row: the size of its class in the table, and in a population that contains
+        // the table.
         let rows: Vec<(u64, u64)> =
             classes.iter().flat_map(|(f, more)| std::iter::repeat_n((*f, f + more), *f as usize)).collect();
         let sample: Histogram = classes.iter().map(|(f, _)| (*f, 1)).collect();

@@ -1,4 +1,4 @@
-//! The expected number of rows that are unique in the population of which the table is a sample.
+//! The expected number of rows that are unique in the population from which the table was sampled.
 
 use super::class_estimate::ClassEstimate;
 use super::{Histogram, pitman, snb, zayatz};
@@ -9,7 +9,7 @@ use serde::Serialize;
 pub struct Estimate {
     /// The expected number of members of the population that are unique in their quasi-identifiers.
     pub uniques: f64,
-    /// The share of the uniques in the population, in 0 to 1.
+    /// The share of the uniques in the population, from 0 to 1.
     pub share: f64,
 }
 
@@ -26,7 +26,7 @@ pub enum Estimator {
 }
 
 impl Estimator {
-    /// Returns the name of the estimator, as it is shown.
+    /// Returns the name of the estimator, as displayed.
     pub fn name(self) -> &'static str {
         match self {
             Estimator::Pitman => "pitman",
@@ -36,8 +36,8 @@ impl Estimator {
     }
 }
 
-/// Population uniqueness by each estimator. An estimate is `None` if the estimator has no solution
-/// for this sample.
+/// The estimates of population uniqueness by each estimator. An estimate is `None` if the estimator
+/// has no solution for the sample.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Uniqueness {
     /// f, the share of the population that is in the table.
@@ -46,7 +46,7 @@ pub struct Uniqueness {
     pub population: f64,
     /// The estimate by Pitman's sampling formula.
     pub pitman: Option<Estimate>,
-    /// Whether the estimate by Pitman's formula is that of its limit, Ewens' formula, because the
+    /// Whether Pitman's estimate is the estimate of its limit, Ewens' formula, because the
     /// likelihood peaks below alpha = 0.
     pub pitman_is_ewens: bool,
     /// The estimate by Zayatz' conditional probability.
@@ -55,12 +55,13 @@ pub struct Uniqueness {
     pub snb: Option<Estimate>,
     /// The estimate by the decision rule of Dankar, El Emam, Neisa and Roffey, Estimating the
     /// re-identification risk of clinical data sets, BMC Medical Informatics and Decision Making
-    /// 12:66, 2012, doi:10.1186/1472-6947-12-66: up to f = 0.1 Pitman, or Zayatz if Pitman has no
-    /// solution; above it the lesser of Zayatz and SNB, or Zayatz if SNB has none.
-    /// **Interpretation**: Ewens' formula is no solution of Pitman's here, because the rule was
-    /// derived from samples on which Pitman's likelihood has its maximum inside the range.
+    /// 12:66, 2012, doi:10.1186/1472-6947-12-66. Up to f = 0.1, the rule chooses Pitman, or Zayatz
+    /// if Pitman has no solution. Above it, the rule chooses the lesser of Zayatz and SNB, or
+    /// Zayatz if SNB has no solution. **Interpretation**: Ewens' formula does not count as a
+    /// solution of Pitman's, because the rule was derived from samples whose Pitman likelihood has
+    /// its maximum inside the range.
     pub dankar: Option<Estimate>,
-    /// The estimator that the decision rule chose; `None` if there was nothing to estimate.
+    /// The estimator that the decision rule chose. `None` if the sample has no uniques.
     pub dankar_chose: Option<Estimator>,
 }
 
@@ -68,8 +69,8 @@ pub struct Uniqueness {
 const SMALL_FRACTION: f64 = 0.1;
 
 impl Uniqueness {
-    /// Returns the estimates for a sample that is the share `fraction` (above 0, at most 1) of its
-    /// population. For a sample without uniques, the population is assumed to have none.
+    /// Returns the estimates for a sample with the sampling fraction `fraction` (above 0, at most
+    /// 1). For a sample without uniques, every estimate is 0.
     pub(crate) fn of(histogram: &Histogram, fraction: f64, classes: ClassEstimate) -> Self {
         let population = histogram.rows() as f64 / fraction;
         let estimate = |uniques: f64| Estimate {
@@ -99,7 +100,7 @@ impl Uniqueness {
         found
     }
 
-    /// Returns the estimate of one estimator; `None` if it has no solution.
+    /// Returns the estimate of one estimator. `None` if it has no solution.
     pub fn by(&self, estimator: Estimator) -> Option<Estimate> {
         match estimator {
             Estimator::Pitman => self.pitman,

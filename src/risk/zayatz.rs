@@ -1,10 +1,10 @@
 //! Population uniques by Zayatz' conditional probability.
 //!
-//! A population class of size i leaves one row in a sample of n out of N with the hypergeometric
-//! probability h(i) = i * C(N - i, n - 1) / C(N, n). The class sizes of the sample stand in for
-//! those of the population. So a sample unique is a population unique with probability p = (s_1 /
-//! u) h(1) / sum_i (s_i / u) h(i), and the uniques are s_1 * p / f with f = n / N. There is always
-//! a solution.
+//! With the hypergeometric probability h(i) = i * C(N - i, n - 1) / C(N, n), a sample of n out of N
+//! rows contains exactly one row of a population class of size i. The class sizes of the sample
+//! approximate the class sizes of the population. So a sample unique is a population unique with
+//! probability p = (s_1 / u) h(1) / sum_i (s_i / u) h(i), and the uniques are s_1 * p / f with f =
+//! n / N. A solution always exists.
 //!
 //! Zayatz, Estimation of the number of unique population elements using a sample, US Bureau of the
 //! Census, Statistical Research Division report 91/08, 1991.
@@ -12,8 +12,8 @@
 use super::Histogram;
 use super::special::ln_gamma_ratio;
 
-/// Returns the expected uniques of a population of `population` rows, of which the sample is the
-/// share `fraction`.
+/// Returns the expected uniques of a population of `population` rows. `fraction` is the sampling
+/// fraction.
 pub(super) fn uniques(histogram: &Histogram, population: f64, fraction: f64) -> f64 {
     let singles = histogram.uniques() as f64;
     let rows = histogram.rows() as f64;
@@ -43,9 +43,9 @@ mod tests {
 
     #[test]
     fn probabilities_are_those_of_an_urn() {
-        // Of 5 rows, 2 in the class, 3 drawn: C(2,1) C(3,2) / C(5,3) = 6 / 10.
+        // A class has 2 of 5 rows, and 3 rows are drawn: C(2,1) C(3,2) / C(5,3) = 6 / 10.
         assert!((one_of(2.0, 3.0, 5.0) - 0.6).abs() < 1e-12);
-        // Of 6 rows, 4 in the class, 4 drawn: at least 2 of the class are drawn.
+        // A class has 4 of 6 rows, and 4 rows are drawn: at least 2 are rows of the class.
         assert_eq!(one_of(4.0, 4.0, 6.0), 0.0);
     }
 }

@@ -1,11 +1,11 @@
-//! The search trait.
+//! The search trait, and the proof that a finished search returns.
 
 use super::context::{Context, Stop};
 use super::oracle::Oracle;
 use crate::catalogue::Arguments;
 use crate::error::Result;
 
-/// What a search that ran to completion proves about its incumbent.
+/// The statement that a finished search proves about its incumbent, the best anonymous node found.
 ///
 /// ```
 /// use anonsql::extend::search::Finding;
@@ -13,13 +13,13 @@ use crate::error::Result;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Finding {
-    /// A lower bound on the cost of every anonymous node; `f64::NEG_INFINITY` if the algorithm
+    /// A lower bound on the cost of every anonymous node. `f64::NEG_INFINITY` if the algorithm
     /// proves nothing. The incumbent is optimal if its cost is not above the bound.
     pub bound: f64,
 }
 
 impl Finding {
-    /// Every node was assessed or excluded: the incumbent is the optimum.
+    /// Every node was assessed or excluded, so the incumbent is the optimum.
     pub const OPTIMAL: Self = Self { bound: f64::INFINITY };
     /// The incumbent is the best node found; nothing is proven.
     pub const HEURISTIC: Self = Self {
@@ -27,7 +27,7 @@ impl Finding {
     };
 }
 
-/// A search algorithm: offers nodes to the context until it is done or the budget is used up.
+/// A search algorithm. It offers nodes to the context until it finishes or the budget runs out.
 ///
 /// ```
 /// use anonsql::extend::search::{Context, Finding, Oracle, Search, Stop};
@@ -45,12 +45,12 @@ impl Finding {
 /// }
 /// ```
 pub trait Search: std::fmt::Debug + Send + Sync {
-    /// Runs to the end, or until `?` propagates a [`Stop`] from the context. The result is the
-    /// incumbent in the context.
+    /// Runs until the search finishes, or until `?` propagates a [`Stop`] from the context. The
+    /// result is the incumbent in the context.
     fn run(&self, oracle: &dyn Oracle, context: &mut Context) -> Result<Finding, Stop>;
 
-    /// Returns which nodes the search skips because their assessment follows from assessed nodes. A
-    /// search that skips nothing assesses every node that it visits.
+    /// Returns the kinds of nodes that the search skips. A search that skips nothing assesses every
+    /// node that it visits.
     #[doc(hidden)]
     fn prunes(&self) -> Prunes {
         Prunes::default()
@@ -60,10 +60,9 @@ pub trait Search: std::fmt::Debug + Send + Sync {
 /// The kinds of nodes that a search skips because a proof makes their assessment unnecessary.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Prunes {
-    /// True if the search skips nodes above and below an assessed node when the request is
-    /// monotone.
+    /// Whether the search skips nodes above and below an assessed node if the request is monotone.
     pub by_monotonicity: bool,
-    /// True if the search skips nodes whose bound on the metric is not below the best cost found.
+    /// Whether the search skips nodes whose bound on the metric is not below the best cost found.
     pub by_bound: bool,
 }
 

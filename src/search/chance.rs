@@ -4,7 +4,7 @@
 use crate::lattice::{Lattice, Node};
 use rand::{Rng, RngExt};
 
-/// Returns the fitness of each node: 1 / cost. If a cost is not above 0 (negated metrics), all
+/// Returns the fitness of each node: 1 / cost. If a cost is 0 or negative (negated metrics), all
 /// costs are first shifted so that the least is 1.
 pub(super) fn fitness(costs: &[f64]) -> Vec<f64> {
     let least = costs.iter().copied().fold(f64::INFINITY, f64::min);
@@ -12,7 +12,7 @@ pub(super) fn fitness(costs: &[f64]) -> Vec<f64> {
     costs.iter().map(|c| 1.0 / (c + shift)).collect()
 }
 
-/// Roulette wheel: returns an index drawn with probability proportional to its weight. If all
+/// Returns an index drawn with probability proportional to its weight (roulette wheel). If all
 /// weights are 0, the draw is uniform.
 pub(super) fn roulette(rng: &mut impl Rng, weights: &[f64]) -> usize {
     let total: f64 = weights.iter().sum();
@@ -29,7 +29,8 @@ pub(super) fn roulette(rng: &mut impl Rng, weights: &[f64]) -> usize {
     weights.len() - 1
 }
 
-/// One-point crossover: the parents exchange all levels after a random cut between two attributes.
+/// Returns two children: the parents exchange all levels after a random cut between two attributes
+/// (one-point crossover).
 pub(super) fn crossover(rng: &mut impl Rng, a: &Node, b: &Node) -> (Node, Node) {
     let width = a.levels().len();
     if width < 2 {
@@ -40,8 +41,8 @@ pub(super) fn crossover(rng: &mut impl Rng, a: &Node, b: &Node) -> (Node, Node) 
     (cross(a, b), cross(b, a))
 }
 
-/// Single-step mutation: with probability `probability`, a level moves up or down by one within the
-/// lattice.
+/// Returns the node after a single-step mutation: each level moves up or down by one with
+/// probability `probability`, within the lattice.
 pub(super) fn mutate(rng: &mut impl Rng, lattice: &Lattice, node: &Node, probability: f64) -> Node {
     let mut levels = node.levels().to_vec();
     for (i, level) in levels.iter_mut().enumerate() {

@@ -1,5 +1,5 @@
-//! The state that every search shares: the budget, the incumbent, the memory of assessed nodes, the
-//! random numbers.
+//! The state shared by every search: the budget, the incumbent, the memory of assessed nodes and
+//! the random numbers. The incumbent is the best anonymous node so far.
 
 use super::front::Front;
 use super::oracle::{Assessment, Oracle};
@@ -14,11 +14,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// The reason why a search stopped before it was finished.
+/// The reason why a search stopped before it finished.
 ///
 /// ```
 /// use anonsql::extend::search::{Context, Stop};
-/// /// Leaves a loop that assesses nothing when the time is up.
+/// /// Ends a loop without assessments when the time is up.
 /// fn is_over(context: &Context) -> bool {
 ///     matches!(context.check(0), Err(Stop::TimeLimit | Stop::Interrupted))
 /// }
@@ -30,7 +30,7 @@ pub enum Stop {
     TimeLimit,
     /// The node limit was reached.
     NodeLimit,
-    /// The user pressed Ctrl-C, or no caller is waiting for the statement any more.
+    /// The user pressed Ctrl-C, or no caller waits for the statement any more.
     Interrupted,
     /// The oracle failed.
     Failed(Error),
@@ -42,18 +42,18 @@ impl From<Error> for Stop {
     }
 }
 
-/// The limits of time and nodes after which a search stops.
+/// The limits of time and nodes at which a search stops.
 #[derive(Debug, Clone, Default)]
 pub struct Budget {
-    /// No new batch starts after this time.
+    /// The time after which no new batch starts.
     pub deadline: Option<Instant>,
     /// The greatest number of distinct nodes that may be assessed.
     pub max_nodes: Option<u64>,
-    /// Set by Ctrl-C.
+    /// A flag that Ctrl-C sets.
     pub interrupt: Arc<AtomicBool>,
 }
 
-/// The progress of a search, reported when it begins and after every batch.
+/// The progress of a search, reported at its start and after every batch.
 ///
 /// ```
 /// # use anonsql::Progress;
@@ -67,14 +67,14 @@ pub struct Budget {
 pub struct Progress {
     /// The number of distinct nodes assessed so far.
     pub nodes: u64,
-    /// The number of nodes in the lattice; `None` if the algorithm divides the table and does not
-    /// search for a node.
+    /// The number of nodes in the lattice. `None` if the algorithm divides the table instead of
+    /// searching for a node.
     pub of: Option<u128>,
-    /// The best value of the metric so far; `None` before the first anonymous node.
+    /// The best value of the metric so far. `None` before the first anonymous node.
     pub best: Option<f64>,
     /// The proven bound on the metric: no anonymous node has a better value.
     pub bound: Option<f64>,
-    /// True if the search has a time limit or a node limit.
+    /// Whether the search has a time limit or a node limit.
     pub limited: bool,
 }
 
@@ -82,7 +82,7 @@ pub struct Progress {
 ///
 /// ```
 /// use anonsql::extend::search::{Context, Node, Oracle, Stop};
-/// /// Assesses a node; the context remembers it and keeps the best anonymous one.
+/// /// Assesses a node. The context remembers it and keeps the best anonymous node.
 /// fn cost(oracle: &dyn Oracle, context: &mut Context, node: &Node) -> Result<f64, Stop> {
 ///     Ok(context.assess_one(oracle, node)?.cost())
 /// }
@@ -99,7 +99,7 @@ pub struct Context {
     on_progress: Option<Box<dyn Fn(Progress) + Send>>,
 }
 
-/// The greatest number of nodes passed to the oracle at once; the budget is checked between
+/// The greatest number of nodes passed to the oracle together. The budget is checked between
 /// batches.
 const BATCH: usize = 64;
 
@@ -119,15 +119,15 @@ impl Context {
         }
     }
 
-    /// Calls `f` after every batch.
+    /// Sets the function that receives the progress after every batch.
     pub(crate) fn on_progress(mut self, f: impl Fn(Progress) + Send + 'static) -> Self {
         self.on_progress = Some(Box::new(f));
         self
     }
 
-    /// Assesses `nodes`, and returns the assessments in the same order. The assessments of nodes
-    /// seen before come from memory. Anonymous nodes compete to become the incumbent. Fails with
-    /// [`Stop`] if the budget is used up.
+    /// Assesses `nodes`, and returns the assessments in the same order. Assessments of known nodes
+    /// come from memory. Anonymous nodes compete to become the incumbent. Fails with [`Stop`] if
+    /// the budget runs out.
     pub fn assess(&mut self, oracle: &dyn Oracle, nodes: &[Node]) -> Result<Vec<Assessment>, Stop> {
         let mut seen: HashSet<&Node> = HashSet::new();
         let fresh: Vec<Node> = nodes
@@ -149,8 +149,8 @@ impl Context {
     }
 
     /// Assesses a batch without remembering it, for a search that visits every node once. If the
-    /// node limit allows only a part of the batch, the nodes of that part still compete to become
-    /// the incumbent before the search ends.
+    /// node limit allows only a part of the batch, this part still competes to become the incumbent
+    /// before the search ends.
     pub(crate) fn assess_batch(&mut self, oracle: &dyn Oracle, batch: &[Node]) -> Result<Vec<Assessment>, Stop> {
         self.check(0)?;
         let left = self.budget.max_nodes.map_or(u64::MAX, |max| max - self.assessed);
@@ -171,14 +171,13 @@ impl Context {
     }
 
     /// Reports the progress of a search over the lattice of `oracle`. Without an oracle, reports
-    /// the progress of an algorithm that divides the table. The reported values are costs, which
-    /// the caller turns into values of the metric.
+    /// the progress of an algorithm that divides the table. The reported values are costs. The
+    /// caller converts them into values of the metric.
     pub(crate) fn tell(&self, oracle: Option<&dyn Oracle>) {
         let Some(f) = &self.on_progress else {
             return;
         };
-        // The bound of the lattice's bottom is known without assessing the bottom, and it bounds
-        // every node.
+        // The bound of the lattice's bottom bounds every node, and needs no assessment.
         let bottom = oracle.map_or(f64::NEG_INFINITY, |o| o.bound(o.lattice().bottom(), 0));
         f(Progress {
             nodes: self.assessed,
@@ -189,8 +188,8 @@ impl Context {
         });
     }
 
-    /// Fails with [`Stop`] if the budget has no room for `more` nodes. A search calls this function
-    /// in loops that assess nothing.
+    /// Fails with [`Stop`] if the budget does not allow `more` nodes. A search calls this function
+    /// in loops without assessments.
     pub fn check(&self, more: u64) -> Result<(), Stop> {
         if self.budget.interrupt.load(Ordering::Relaxed) || is_cancelled() {
             return Err(Stop::Interrupted);
@@ -217,11 +216,11 @@ impl Context {
         }
     }
 
-    /// Returns true if no node that costs at least `bound` and does not come before `node` can
-    /// replace the incumbent. If `bound` is a bound on the cost of `node`, then `node` itself
-    /// cannot win. If `bound` also bounds all nodes above, then they cannot win either, because
-    /// they come later. An incumbent that keeps no row loses to any node that costs as much and
-    /// keeps a row.
+    /// Returns true if a node cannot replace the incumbent if it costs at least `bound` and does
+    /// not precede `node`. If `bound` is a bound on the cost of `node`, then `node` itself cannot
+    /// win. If `bound` also bounds all nodes above, they cannot win either, because they come
+    /// later. An incumbent that releases no row loses to any node of equal cost that releases a
+    /// row.
     pub fn cannot_win(&self, bound: f64, node: &Node) -> bool {
         match &self.incumbent {
             None => bound == f64::INFINITY,
@@ -233,19 +232,18 @@ impl Context {
         }
     }
 
-    /// Records that no anonymous node costs less than `bound`, so that a stopped search keeps this
-    /// bound.
+    /// Records that no anonymous node costs less than `bound`. A stopped search reports this bound.
     pub fn prove(&mut self, bound: f64) {
         self.proven = self.proven.max(bound);
     }
 
-    /// Returns the greatest recorded lower bound on the optimum; `f64::NEG_INFINITY` if none was
+    /// Returns the greatest recorded lower bound on the optimum. `f64::NEG_INFINITY` if none was
     /// recorded.
     pub(crate) fn proven(&self) -> f64 {
         self.proven
     }
 
-    /// Returns the assessment of a node seen before.
+    /// Returns the assessment of a node. `None` if the node was not assessed.
     pub(crate) fn recall(&self, node: &Node) -> Option<&Assessment> {
         self.memory.get(node)
     }
@@ -255,8 +253,8 @@ impl Context {
         self.memory.len()
     }
 
-    /// Makes `node` the result. Used by an algorithm whose rule is not "least cost" (Datafly and
-    /// its kin).
+    /// Makes `node` the result. Used by algorithms with another rule than the least cost (Datafly
+    /// and MA-Datafly).
     pub(crate) fn settle(&mut self, node: Node, assessment: Assessment) {
         self.incumbent = Some((node, assessment));
     }
@@ -273,7 +271,7 @@ impl Context {
     }
 
     /// Makes the context keep the Pareto front of all nodes assessed from now on, in boxes of size
-    /// `epsilon` (see [`Front`]). Any search can compute a front in this way; `exhaustive` computes
+    /// `epsilon` (see [`Front`]). Any search can compute a front in this way. `exhaustive` computes
     /// the true front.
     #[doc(hidden)]
     pub fn with_front(mut self, epsilon: Vec<f64>) -> Self {
@@ -281,22 +279,22 @@ impl Context {
         self
     }
 
-    /// Makes the context keep a front without boxes if it keeps none yet. Used by a search that
-    /// itself works with the front.
+    /// Makes the context keep a front without boxes if it does not keep a front yet. Used by
+    /// searches that read the front.
     pub(crate) fn require_front(&mut self) {
         self.front.get_or_insert_with(|| Front::new(vec![]));
     }
 
-    /// Returns the members of the front; empty if no front is kept.
+    /// Returns the members of the front. Empty if the context keeps no front.
     #[doc(hidden)]
     pub fn archive(&self) -> &[(Node, Assessment)] {
         self.front.as_ref().map_or(&[], Front::members)
     }
 }
 
-/// Compares anonymous nodes by cost. If the node that suppresses every row costs as much as the
-/// node that releases every row as `*`, the latter comes first, because it keeps more. Other ties
-/// go by the order of nodes.
+/// Compares anonymous nodes by cost. The node that suppresses every row may cost as much as the
+/// node that releases every row as `*`. The latter then comes first, because it keeps more. Other
+/// ties: the order of nodes.
 pub(super) fn by_cost((a, node): (&Assessment, &Node), (b, other): (&Assessment, &Node)) -> Order {
     let order = a.cost().total_cmp(&b.cost());
     order

@@ -1,14 +1,13 @@
 //! Datafly: greedy generalization of the quasi-identifier with the most distinct values.
 //!
-//! Datafly starts at the bottom node. As long as more rows would have to be suppressed than the
-//! statement allows, the quasi-identifier that now has the most distinct values goes up one level.
-//! Quasi-identifiers at their top are skipped; ties go to the quasi-identifier named first. The
-//! rows that still fail are suppressed. Sweeney allows k rows, which is
-//! `SUPPRESSING AT MOST k ROWS` here.
+//! Datafly starts at the bottom node. While the rows to suppress exceed the limit of the statement,
+//! the quasi-identifier that currently has the most distinct values goes up one level.
+//! Quasi-identifiers at their top are skipped. Ties: the first named. The rows that still violate a
+//! model are suppressed. Sweeney's limit of k rows is `SUPPRESSING AT MOST k ROWS` here.
 //!
-//! **Guarantee**: if the walk meets an anonymous node, it does so after at most as many steps as
-//! the lattice is high. The metric is not used, and nothing is proven about the distance to the
-//! optimum. If the models are not monotone, the walk may miss every anonymous node.
+//! **Guarantee**: if the walk meets an anonymous node, it needs at most as many steps as the height
+//! of the lattice. The metric is not used, and the distance to the optimum is unknown. If the
+//! models are not monotone, the walk may miss every anonymous node.
 //!
 //! Example: `SEARCH USING datafly`.
 //!
@@ -22,7 +21,7 @@ use crate::catalogue::{Entry, Info};
 use crate::lattice::Node;
 use std::cmp::Reverse;
 
-/// The Datafly search; it has no parameters.
+/// The Datafly search, without parameters.
 #[derive(Debug)]
 pub struct Datafly;
 
@@ -33,7 +32,8 @@ impl Search for Datafly {
     }
 }
 
-/// Climbs from the bottom to the first anonymous node, which becomes the result, or to the top.
+/// Climbs from the bottom until a node is anonymous or the top is reached. The anonymous node
+/// becomes the result.
 pub(super) fn climb(oracle: &dyn Oracle, context: &mut Context) -> Result<(), Stop> {
     let mut node = oracle.lattice().bottom().clone();
     loop {
@@ -49,8 +49,8 @@ pub(super) fn climb(oracle: &dyn Oracle, context: &mut Context) -> Result<(), St
     }
 }
 
-/// Returns the position with the most distinct values among the positions below their top. Ties go
-/// to the first.
+/// Returns the position with the most distinct values among the positions below their top. Ties:
+/// the first. `None` if every position is at its top.
 fn most_distinct(oracle: &dyn Oracle, node: &Node) -> Option<usize> {
     let top = oracle.lattice().top();
     (0..oracle.lattice().width())
@@ -58,11 +58,11 @@ fn most_distinct(oracle: &dyn Oracle, node: &Node) -> Option<usize> {
         .max_by_key(|&i| (oracle.distinct_values(i, node.level(i)), Reverse(i)))
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the search `datafly`.
 pub const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "datafly",
-        summary: "generalizes the column with the most distinct values until few enough rows fail; greedy",
+        summary: "generalizes the column with the most distinct values until few enough rows violate a model; greedy",
         params: &[],
         example: "SEARCH USING datafly",
         reference: "Sweeney 1998, doi:10.1007/978-0-387-35285-5_22",

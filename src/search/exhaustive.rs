@@ -1,8 +1,8 @@
 //! Exhaustive search: assesses every node of the lattice.
 //!
 //! **Guarantee**: the optimum for any metric and any models, monotone or not. Nodes are assessed in
-//! batches, and a node comes after all more specific nodes, so that the evaluator can roll up and
-//! use its threads. The other optimal searches are tested against this one.
+//! batches, and a node comes after all more specific nodes. So the evaluator can roll up frequency
+//! sets and use its threads. The other optimal searches are tested against this one.
 //!
 //! Example: `SEARCH USING exhaustive`.
 //!
@@ -15,11 +15,11 @@ use super::oracle::Oracle;
 use crate::catalogue::{Entry, Info};
 use crate::lattice::Node;
 
-/// The exhaustive search; it has no parameters.
+/// The exhaustive search, without parameters.
 #[derive(Debug)]
 pub struct Exhaustive;
 
-/// The number of nodes assessed at once.
+/// The number of nodes assessed together.
 const BATCH: usize = 64;
 
 impl Search for Exhaustive {
@@ -33,7 +33,7 @@ impl Search for Exhaustive {
     }
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the search `exhaustive`.
 pub const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "exhaustive",

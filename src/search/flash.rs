@@ -1,18 +1,17 @@
 //! Flash: greedy depth-first traversal with binary search on paths.
 //!
 //! If anonymity is monotone, Flash walks the lattice from the bottom, height by height. From every
-//! node about which nothing is known, Flash builds a path upward through unknown nodes, always to
-//! the least generalized successor. Binary search finds the first anonymous node on the path. A
-//! node above an anonymous node is anonymous; a node below a node that is not anonymous is not
-//! anonymous either. The successors of nodes that failed are visited first. A second pass assesses
-//! the nodes that are known to be anonymous but whose cost is not settled by then.
+//! node of unknown anonymity, Flash builds a path upward through unknown nodes, always to the least
+//! generalized successor. Binary search finds the first anonymous node on the path. A node above an
+//! anonymous node is anonymous. A node below a node that is not anonymous is not anonymous either.
+//! The successors of failed nodes are visited first. A second pass assesses the anonymous nodes
+//! that may still win but have no known cost yet.
 //!
-//! Both passes skip nodes that cannot win: nodes whose bound ([`Oracle::bound`]) reaches the cost
-//! of the incumbent, and nodes above a node whose floor ([`super::Assessment::floor`]) reaches that
-//! cost. If anonymity is not monotone, only these bounds prune, and there is no first pass.
+//! Both passes skip nodes that cannot win. Such a node has a bound ([`Oracle::bound`]) that reaches
+//! the cost of the incumbent, or is above a node whose floor ([`super::Assessment::floor`]) reaches
+//! that cost. If anonymity is not monotone, only these bounds prune, and the first pass is omitted.
 //!
-//! **Guarantee**: the optimum for any metric and any models; of nodes that cost the same, the first
-//! in the order of nodes.
+//! **Guarantee**: the optimum for any metric and any models. Ties: the first in the order of nodes.
 //!
 //! Example: `SEARCH USING flash`.
 //!
@@ -28,7 +27,7 @@ use crate::lattice::Node;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The Flash search; it has no parameters.
+/// The Flash search, without parameters.
 #[derive(Debug)]
 pub struct Flash;
 
@@ -59,8 +58,8 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Runs the outer step of the paper for one start node: its path, then the paths of the failed
-    /// nodes' successors.
+    /// Runs the outer step of the paper for one start node: checks its path, and then the paths of
+    /// the failed nodes' successors.
     fn classify_from(&mut self, node: Node) -> Result<(), Stop> {
         self.known.context.check(0)?;
         if self.known.is_settled(&node) {
@@ -117,9 +116,9 @@ impl Run<'_> {
         successors.into_iter().map(|(_, n)| n)
     }
 
-    /// Returns the sort key of the paper, in which less height, less relative generalization and
-    /// more remaining distinct values come first. The shares are integers in millionths, so that
-    /// they can be ordered.
+    /// Returns the sort key of the paper: less height, less relative generalization and more
+    /// remaining distinct values come first. The shares are integers in millionths, so that they
+    /// can be ordered.
     fn rank(&self, node: &Node) -> Rank {
         const MILLION: u64 = 1_000_000;
         let top = self.known.oracle.lattice().top();
@@ -137,7 +136,7 @@ impl Run<'_> {
 /// The sort key of a node: height, relative generalization, relative loss of distinct values.
 type Rank = (u32, u64, u64);
 
-/// The catalogue entry.
+/// The catalogue entry of the search `flash`.
 pub const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "flash",

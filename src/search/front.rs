@@ -1,15 +1,15 @@
 //! The Pareto front: the nodes that no other node dominates.
 //!
-//! Objectives are the costs of an assessment; lower is better (an objective that is maximised is
-//! negated). A node dominates another if it is worse in no objective and better in at least one.
-//! With a discretization vector epsilon, the archive contains one node for each box that no other
-//! box dominates (box-dominance, Algorithm 1 of the paper). Without epsilon, the archive contains
-//! every node that is not dominated, nodes with equal costs included.
+//! Objectives are the costs of an assessment. Lower is better (a maximised objective is negated). A
+//! node dominates another if no objective is worse and at least one is better. With a
+//! discretization vector epsilon, the archive contains one node for each box that no other box
+//! dominates (box-dominance, Algorithm 1 of the paper). Without epsilon, the archive contains every
+//! node that is not dominated, including nodes with equal costs.
 //!
-//! **Interpretation**: the paper's boxes are floor(I / epsilon) for qualities I above 0. A quality
-//! that is maximised appears here as -I, and a loss as itself. So the box of a cost is cost /
-//! epsilon truncated towards 0. For a quality this is the paper's box, and for a loss it is the box
-//! of the hypergrid. An epsilon of 0 leaves its objective unchanged.
+//! **Interpretation**: the paper's boxes are floor(I / epsilon) for qualities I above 0. A
+//! maximised quality is -I here, and a loss is unchanged. So the box of a cost is cost / epsilon
+//! truncated towards 0. For a quality, it is the paper's box. For a loss, it is the box of the
+//! hypergrid. An epsilon of 0 leaves its objective unchanged.
 //!
 //! Reference: R. Dewri, I. Ray, I. Ray, D. Whitley, "On the identification of property based
 //! generalizations in microdata anonymization", 2010, doi:10.1007/978-3-642-13739-6_6.
@@ -17,12 +17,12 @@
 use super::oracle::Assessment;
 use crate::lattice::Node;
 
-/// Returns true if costs `a` dominate costs `b`: no cost is more, and at least one is less.
+/// Returns true if costs `a` dominate costs `b`: no cost is greater, and at least one is less.
 pub fn dominates(a: &[f64], b: &[f64]) -> bool {
     a.iter().zip(b).all(|(a, b)| a <= b) && a.iter().zip(b).any(|(a, b)| a < b)
 }
 
-/// The archive of a multi-objective search.
+/// The archive of a multi-objective search: the nodes of the front found so far.
 #[derive(Debug, Clone)]
 pub struct Front {
     epsilon: Vec<f64>,
@@ -32,7 +32,7 @@ pub struct Front {
 }
 
 impl Front {
-    /// Returns an empty archive. `epsilon` contains the size of a box in each objective; missing
+    /// Returns an empty archive. `epsilon` contains the size of a box in each objective. Missing
     /// sizes are 0.
     pub fn new(epsilon: Vec<f64>) -> Self {
         Self {
@@ -42,10 +42,10 @@ impl Front {
         }
     }
 
-    /// Returns the box that contains `costs`.
+    /// Returns the box of `costs`.
     pub fn cell(&self, costs: &[f64]) -> Vec<f64> {
         let size = |i: usize| self.epsilon.get(i).copied().unwrap_or(0.0);
-        // Adding 0 turns the negative zero of a truncation into the ordinary zero.
+        // Adding 0 converts the negative zero of a truncation into positive zero.
         let cut = |(i, cost): (usize, &f64)| {
             if size(i) > 0.0 {
                 (cost / size(i)).trunc() + 0.0
@@ -61,8 +61,8 @@ impl Front {
         self.epsilon.iter().any(|e| *e > 0.0)
     }
 
-    /// Algorithm 1: adds the node unless it is dominated, and removes the members that the node
-    /// dominates. Nodes that are not anonymous are ignored.
+    /// Adds the node unless it is dominated, and removes the members that the node dominates
+    /// (Algorithm 1). Ignores nodes that are not anonymous.
     pub fn offer(&mut self, node: &Node, assessment: &Assessment) {
         if !assessment.anonymous {
             return;
@@ -105,11 +105,11 @@ impl Front {
     }
 }
 
-/// The ratio of the greatest to the least absolute value from which an objective is scaled by its
+/// The ratio of the greatest to the least absolute value at which an objective is scaled by its
 /// logarithm.
 const MAGNITUDES: f64 = 1000.0;
 
-/// Returns the members' values in one objective, on a scale from 0 for the best member to 1 for the
+/// Returns the members' values in one objective, scaled from 0 for the best member to 1 for the
 /// worst.
 fn scaled(members: &[(Node, Assessment)], objective: usize) -> Vec<f64> {
     let costs = || members.iter().map(|(_, a)| a.costs[objective]);
@@ -126,12 +126,12 @@ fn scaled(members: &[(Node, Assessment)], objective: usize) -> Vec<f64> {
 }
 
 /// Returns the index of the knee: the member nearest to the ideal point, which has the least value
-/// of every objective. Each objective is scaled to its span over the front. Ties go to the first in
-/// the order of nodes.
+/// of every objective. Each objective is scaled to its span over the front. Ties: the first in the
+/// order of nodes. `None` for an empty front.
 ///
 /// **Interpretation**: an objective that spans three orders of magnitude is scaled by its
-/// logarithm. An example is k from 1 to all rows: without the logarithm, every k of practical use
-/// would be as bad as k = 1.
+/// logarithm. An example is k from 1 to the number of rows. Without the logarithm, every practical
+/// k would be as bad as k = 1.
 pub fn knee(members: &[(Node, Assessment)]) -> Option<usize> {
     let width = members.first().map_or(0, |(_, a)| a.costs.len());
     let mut distances = vec![0.0; members.len()];
@@ -147,8 +147,8 @@ pub fn knee(members: &[(Node, Assessment)]) -> Option<usize> {
     })
 }
 
-/// Returns the convergence error of `found` against the true front: the sum over the members of
-/// `found` of the distance to the nearest true member. Every objective is divided by its greatest
+/// Returns the convergence error of `found` against the true front: the sum of the distances from
+/// each member of `found` to the nearest true member. Every objective is divided by its greatest
 /// absolute value over the true front.
 #[cfg(any(test, feature = "internal-api"))]
 pub fn convergence_error(found: &[(Node, Assessment)], truth: &[(Node, Assessment)]) -> f64 {
@@ -164,7 +164,7 @@ pub fn convergence_error(found: &[(Node, Assessment)], truth: &[(Node, Assessmen
 }
 
 /// Returns the representation ratio of `found` against the true front: the share of the true
-/// front's non-dominated boxes that contain a member of `found`; 1 for an empty true front.
+/// front's non-dominated boxes that contain a member of `found`. 1 for an empty true front.
 #[cfg(any(test, feature = "internal-api"))]
 pub fn representation_ratio(found: &[(Node, Assessment)], truth: &[(Node, Assessment)], epsilon: &[f64]) -> f64 {
     let front = Front::new(epsilon.to_vec());
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn a_box_holds_one_node_and_hides_the_boxes_it_dominates() {
         let mut front = Front::new(vec![10.0, 1.0]);
-        // With epsilon (10, 1), the maximised qualities 57, 52 and 61 lie in boxes 5, 5 and 6, and
+        // With epsilon (10, 1), the maximised qualities 57, 52 and 61 are in boxes 5, 5 and 6, and
         // the losses 3, 3.5 and 2 in boxes 3, 3 and 2.
         for (i, costs) in [[-57.0, 3.0], [-52.0, 3.5], [-61.0, 3.0], [-52.0, 2.0], [-50.0, 2.9]]
             .iter()

@@ -1,16 +1,16 @@
 //! A genetic algorithm on the lattice.
 //!
 //! The initial population consists of nodes drawn uniformly. In each generation, parents are drawn
-//! by roulette wheel with fitness 1 / cost, pairs of parents exchange their tails at a random cut
+//! by roulette wheel with fitness 1 / cost. Pairs of parents exchange their tails at a random cut
 //! between two attributes, and every child undergoes a single-step mutation. The children replace
 //! the population. The result is the best anonymous node ever seen.
 //!
-//! **Interpretation**: the paper gives no mutation rate; each attribute moves by one level with
+//! **Interpretation**: the paper gives no mutation rate. Each attribute moves by one level with
 //! probability 1 / attributes, the rate of the property-based generalization paper. Nodes that are
-//! not anonymous have the fitness that follows from their cost.
+//! not anonymous have the fitness of their cost.
 //!
-//! **Guarantee**: the result is anonymous; nothing is proven about the optimum. Works for any
-//! metric and models, monotone or not. The same seed gives the same result.
+//! **Guarantee**: the result is anonymous. Nothing is proven about the optimum. The search works
+//! for any metric and models, monotone or not. The same seed gives the same result.
 //!
 //! Example: `SEARCH USING genetic (generations => 300)`.
 //!
@@ -41,7 +41,7 @@ impl Search for Genetic {
     }
 }
 
-/// Runs the genetic frame: selection and crossover, with `change` in place of mutation.
+/// Runs selection and crossover, with `change` instead of mutation.
 pub(super) fn evolve(
     oracle: &dyn Oracle,
     context: &mut Context,
@@ -49,8 +49,8 @@ pub(super) fn evolve(
     generations: u64,
     mut change: impl FnMut(&mut Context, Node) -> Result<Node, Stop>,
 ) -> Result<Finding, Stop> {
-    // The top is assessed, although it is not in the population, so that a lattice with an
-    // anonymous node always gives a result.
+    // The top is assessed although it is not in the population. If anonymity is monotone, a lattice
+    // with an anonymous node then always gives a result.
     context.assess_one(oracle, oracle.lattice().top())?;
     let mut population: Vec<Node> = (0..size).map(|_| oracle.lattice().sample(&mut context.rng)).collect();
     for _ in 0..generations {
@@ -84,7 +84,7 @@ pub(super) const POPULATION: Param = Param {
 /// The probability of mutation.
 pub(super) const MUTATION: Param = Param {
     name: "mutation",
-    summary: "probability that a level of a child moves by one; when not given, 1 / columns",
+    summary: "probability that a level of a child moves by one; 1 / columns by default",
     kind: Kind::Real {
         min: 0.0,
         max: 1.0,
@@ -93,7 +93,7 @@ pub(super) const MUTATION: Param = Param {
     default: Some(""),
 };
 
-/// The catalogue entry.
+/// The catalogue entry of the search `genetic`.
 pub const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "genetic",
@@ -102,7 +102,7 @@ pub const ENTRY: Entry<Build> = Entry {
             POPULATION,
             Param {
                 name: "generations",
-                summary: "how often the population is replaced",
+                summary: "number of times the population is replaced",
                 kind: Kind::Integer { min: 0, max: i64::MAX },
                 default: Some("300"),
             },

@@ -1,14 +1,15 @@
 //! Incognito: subsets of the quasi-identifiers in ascending size, with a-priori pruning.
 //!
-//! A table that is anonymous is anonymous over every subset of its quasi-identifiers. For every
-//! subset, starting with the smallest, the lattice of its levels is walked breadth-first from the
-//! bottom. A node whose projection to a smaller subset failed is skipped, and a node above an
-//! anonymous node is anonymous. The projection to a subset is the node with every other
-//! quasi-identifier at the top of its range. The nodes that remain are all anonymous nodes.
+//! A table that is anonymous is also anonymous over every subset of its quasi-identifiers.
+//! Incognito starts with the smallest subsets. It walks the lattice of each subset's levels
+//! breadth-first from the bottom. A node whose projection to a smaller subset failed is skipped,
+//! and a node above an anonymous node is anonymous. The projection to a subset is the node with
+//! every other quasi-identifier at the top of its range. The remaining nodes are all anonymous
+//! nodes.
 //!
 //! **Guarantee**: the paper finds every anonymous node. Here the nodes whose bounds allow them to
 //! win are assessed, which gives the optimum for any metric and any models. If anonymity is not
-//! monotone, nothing can be pruned a priori, and all nodes are walked with the bounds alone.
+//! monotone, nothing can be pruned a priori, and the walk uses only the bounds.
 //!
 //! Example: `SEARCH USING incognito`.
 //!
@@ -22,7 +23,7 @@ use super::oracle::Oracle;
 use crate::catalogue::{Entry, Info};
 use crate::lattice::{Lattice, Node};
 
-/// The Incognito search; it has no parameters.
+/// The Incognito search, without parameters.
 #[derive(Debug)]
 pub struct Incognito;
 
@@ -59,8 +60,8 @@ fn projected_bottom(lattice: &Lattice, subset: &[usize]) -> Node {
     })
 }
 
-/// Returns every subset of size `size`, in lexicographic order. The subsets are generated one at a
-/// time, because there may be very many.
+/// Returns every subset of size `size`, in lexicographic order. Generates them one at a time,
+/// because their number may be very large.
 fn subsets(of: &[usize], size: usize) -> impl Iterator<Item = Vec<usize>> + '_ {
     let mut next = (size <= of.len()).then(|| (0..size).collect::<Vec<usize>>());
     std::iter::from_fn(move || {
@@ -78,7 +79,7 @@ fn subsets(of: &[usize], size: usize) -> impl Iterator<Item = Vec<usize>> + '_ {
     })
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the search `incognito`.
 pub const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "incognito",

@@ -1,11 +1,11 @@
-//! The knowledge that the optimal searches of the literature share: which nodes are anonymous, and
-//! which can no longer win.
+//! The knowledge shared by the optimal searches of the literature: the nodes that are anonymous,
+//! and the nodes that can no longer win.
 
 use super::context::{Context, Stop};
 use super::oracle::Oracle;
 use crate::lattice::{Node, Tags};
 
-/// The number of nodes at one height that are assessed at once. A larger batch would assess nodes
+/// The number of nodes at one height that are assessed together. A larger batch would assess nodes
 /// that the new bounds exclude.
 const BATCH: usize = 16;
 
@@ -14,9 +14,9 @@ pub(super) struct Known<'a> {
     pub(super) oracle: &'a dyn Oracle,
     pub(super) context: &'a mut Context,
     tags: Tags,
-    /// Assessed nodes above which a winner may still be, with their floors.
+    /// Assessed nodes above which a winner is still possible, with their floors.
     floors: Vec<(Node, f64)>,
-    /// Assessed nodes above which there is no winner. None of them is above another.
+    /// Assessed nodes above which no winner is possible. No node in the list is above another.
     lost: Vec<Node>,
 }
 
@@ -31,8 +31,7 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// Assesses nodes, stores the conclusions from the assessments, and returns which nodes are
-    /// anonymous.
+    /// Assesses nodes, stores the conclusions, and returns for each node whether it is anonymous.
     pub(super) fn assess(&mut self, nodes: &[Node]) -> Result<Vec<bool>, Stop> {
         let best = self.context.incumbent().map(|(n, _)| n.clone());
         let found = self.context.assess(self.oracle, nodes)?;
@@ -59,8 +58,8 @@ impl<'a> Known<'a> {
         Ok(found.iter().map(|a| a.anonymous).collect())
     }
 
-    /// Assesses the nodes in `nodes`, all at one height, that may win and whose anonymity is not
-    /// known.
+    /// Assesses the nodes of `nodes` that may win and whose anonymity is unknown. All nodes must be
+    /// at one height.
     pub(super) fn classify(&mut self, nodes: impl Iterator<Item = Node>) -> Result<(), Stop> {
         self.assess_if(nodes, |known, node| !known.is_settled(node))
     }
@@ -98,12 +97,12 @@ impl<'a> Known<'a> {
         Ok(())
     }
 
-    /// Returns whether `node` is anonymous, if that is known and anonymity is monotone.
+    /// Returns whether `node` is anonymous. `None` if this is unknown or anonymity is not monotone.
     pub(super) fn tag(&self, node: &Node) -> Option<bool> {
         self.tags.get(node)
     }
 
-    /// Returns true if it is known whether `node` is anonymous, or if `node` can no longer win.
+    /// Returns true if the anonymity of `node` is known, or if `node` can no longer win.
     pub(super) fn is_settled(&self, node: &Node) -> bool {
         self.tags.get(node).is_some() || self.is_lost(node)
     }

@@ -1,10 +1,10 @@
 //! MA-Datafly: multi-attribute generalization of the column with the most distinct values.
 //!
-//! As long as the table is not anonymous, the quasi-identifier that now has the most distinct
-//! values goes up one level. Quasi-identifiers at their top are skipped; ties go to the
-//! quasi-identifier named first. This is the loop of Datafly. The paper differs from Datafly in
-//! that it never suppresses; a statement requests this with the suppression limit 0. Both searches
-//! stop when the rows that fail are within the limit.
+//! While the table is not anonymous, the quasi-identifier that currently has the most distinct
+//! values goes up one level. Quasi-identifiers at their top are skipped. Ties: the first named.
+//! This is the loop of Datafly. Unlike Datafly, the paper never suppresses. A statement requests
+//! this with the suppression limit 0. Both searches stop when the rows that violate a model are
+//! within the limit.
 //!
 //! **Guarantee**: the same as for Datafly.
 //!
@@ -19,7 +19,7 @@ use super::datafly::climb;
 use super::oracle::Oracle;
 use crate::catalogue::{Entry, Info};
 
-/// The MA-Datafly search; it has no parameters.
+/// The MA-Datafly search, without parameters.
 #[derive(Debug)]
 pub struct MaDatafly;
 
@@ -30,7 +30,7 @@ impl Search for MaDatafly {
     }
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the search `ma_datafly`.
 pub const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "ma_datafly",

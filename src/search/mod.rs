@@ -1,9 +1,9 @@
 //! Search algorithms over the lattice.
 //!
-//! An algorithm sees an [`Oracle`], which assesses nodes, and a [`Context`], which holds the
+//! An algorithm reads an [`Oracle`], which assesses nodes, and a [`Context`], which contains the
 //! budget, the incumbent and the random numbers. An algorithm has no access to data, models or
-//! metrics, so it can be tested on a made-up lattice. A new algorithm is one file and one line in
-//! [`SEARCHES`].
+//! metrics, so it can be tested on an artificial lattice. A new algorithm is one file and one line
+//! in [`SEARCHES`].
 
 mod algorithm;
 mod auto;
@@ -34,12 +34,11 @@ pub use oracle::{Assessment, Counters, Oracle};
 use crate::catalogue::{self, Arguments, Call, Entry};
 use crate::error::Result;
 
-/// The name of the search to run if a statement names none.
+/// The name of the default search.
 pub const DEFAULT: &str = auto::ENTRY.info.name;
 
-/// Returns the search for a Pareto front that runs if a statement names none. A lattice of at most
-/// 65,536 nodes is enumerated, which gives the true front; a larger lattice is searched by
-/// `pbg_local`.
+/// Returns the default search for a Pareto front. A lattice of at most 65,536 nodes is enumerated,
+/// which gives the true front. A larger lattice is searched by `pbg_local`.
 pub fn for_front(nodes: u128) -> Result<Box<dyn Search>> {
     let entry = match nodes <= 1 << 16 {
         true => exhaustive::ENTRY,
@@ -48,7 +47,7 @@ pub fn for_front(nodes: u128) -> Result<Box<dyn Search>> {
     build(&Call::bare(entry.info.name))
 }
 
-/// Every built-in search, in the order in which the help lists them.
+/// Every built-in search, in the order of the help text.
 pub static SEARCHES: &[Entry<Build>] = &[
     auto::ENTRY,
     flash::ENTRY,

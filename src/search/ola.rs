@@ -1,16 +1,15 @@
 //! OLA: optimal lattice anonymization by divide and conquer.
 //!
-//! The lattice between two nodes is searched at its middle height: each node there that is not
-//! known yet is assessed. If this middle node is anonymous, all nodes above it are too, and the
-//! part from the lower node to the middle node is searched. If it is not, no node below it is
-//! anonymous, and the part from the middle node to the upper node is searched. What remains is the
-//! lowest anonymous node of every path (the k-minimal nodes). Of these nodes the paper takes the
-//! one with the least loss.
+//! The lattice between two nodes is searched at its middle height. Each unknown node at this height
+//! is assessed. If the middle node is anonymous, all nodes above it are too, and the part from the
+//! lower node to the middle node is searched. If it is not, no node below it is anonymous, and the
+//! part from the middle node to the upper node is searched. The result is the lowest anonymous node
+//! of every path (the k-minimal nodes). The paper chooses the k-minimal node with the least loss.
 //!
 //! **Guarantee**: the paper gives the optimum if cost never falls along generalization. Here the
-//! result is the optimum for any metric and any models: nodes above the k-minimal nodes are
-//! assessed too if their bounds allow them to win. If anonymity is not monotone, all nodes are
-//! walked with the bounds alone.
+//! result is the optimum for any metric and any models, because nodes above the k-minimal nodes are
+//! also assessed if their bounds allow them to win. If anonymity is not monotone, the walk uses
+//! only the bounds.
 //!
 //! Example: `SEARCH USING ola`.
 //!
@@ -25,7 +24,7 @@ use crate::catalogue::{Entry, Info};
 use crate::lattice::{Lattice, Node};
 use std::collections::HashSet;
 
-/// The OLA search; it has no parameters.
+/// The OLA search, without parameters.
 #[derive(Debug)]
 pub struct Ola;
 
@@ -46,7 +45,7 @@ impl Search for Ola {
 }
 
 /// Searches the part between two nodes, unless it is in `seen`. Classifies each node at the middle
-/// height, and then searches the part that remains above or below that node.
+/// height, and then searches the remaining part above or below that node.
 fn halve(known: &mut Known, low: &Node, high: &Node, seen: &mut HashSet<(Node, Node)>) -> Result<(), Stop> {
     if known.tag(low) == Some(true) || known.tag(high) == Some(false) || !seen.insert((low.clone(), high.clone())) {
         return Ok(());
@@ -60,15 +59,15 @@ fn halve(known: &mut Known, low: &Node, high: &Node, seen: &mut HashSet<(Node, N
         known.classify(std::iter::once(node.clone()))?;
         match known.tag(&node) {
             Some(false) => halve(known, &node, high, seen)?,
-            // The node is anonymous, or its bound shows that neither it nor any node above it can
-            // win.
+            // The node is anonymous, or its bound shows that neither the node nor a node above it
+            // can win.
             _ => halve(known, low, &node, seen)?,
         }
     }
     Ok(())
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the search `ola`.
 pub const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "ola",

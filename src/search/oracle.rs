@@ -1,4 +1,4 @@
-//! The questions that a search may ask about a node.
+//! The interface between a search and the evaluator of nodes.
 
 use crate::error::Result;
 use crate::lattice::{Lattice, Node};
@@ -7,7 +7,7 @@ use crate::lattice::{Lattice, Node};
 ///
 /// ```
 /// use anonsql::extend::search::Assessment;
-/// /// Of two nodes the one that a search keeps.
+/// /// Returns the node that a search keeps.
 /// fn better<'a>(a: &'a Assessment, b: &'a Assessment) -> &'a Assessment {
 ///     match (a.anonymous, b.anonymous) {
 ///         (true, false) => a,
@@ -18,27 +18,27 @@ use crate::lattice::{Lattice, Node};
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assessment {
-    /// True if the suppressed rows are within the suppression limit.
+    /// Whether the suppressed rows are within the suppression limit.
     pub anonymous: bool,
-    /// The number of rows in classes that fail a model, plus the rows that no hierarchy maps. For a
-    /// node that is not anonymous this may be an estimate above the limit: searches order nodes by
-    /// the estimate, but prove nothing with it.
+    /// The number of rows in classes that violate a model, plus the rows that no hierarchy maps.
+    /// For a node that is not anonymous, it may be an estimate above the limit. Searches order
+    /// nodes by the estimate, but prove nothing with it.
     pub suppressed: u64,
-    /// The number of classes that are kept.
+    /// The number of released classes.
     pub classes: u64,
-    /// One cost per objective; lower is better (an objective that is maximised is negated). A
-    /// search minimises the first cost. The costs are infinite for a node that is not anonymous and
-    /// was not evaluated further.
+    /// One cost per objective. Lower is better (a maximised objective is negated). A search
+    /// minimises the first cost. The costs are infinite for a node that is not anonymous and was
+    /// not evaluated further.
     pub costs: Vec<f64>,
-    /// A lower bound on the first cost of every node at or above this one; `f64::NEG_INFINITY` if
-    /// nothing is known. The bound must be valid in floating point too: a metric with inexact sums
+    /// A lower bound on the first cost of this node and every node above. `f64::NEG_INFINITY` if
+    /// nothing is known. The bound must also be valid in floating point: a metric with inexact sums
     /// subtracts an allowance for rounding.
     pub floor: f64,
 }
 
 impl Assessment {
-    /// Returns the assessment of a node that was found not to be anonymous before all of its
-    /// classes were known.
+    /// Returns the assessment of a node that was excluded as not anonymous before all its classes
+    /// were known.
     pub(crate) fn excluded(suppressed: u64, objectives: usize, floor: f64) -> Self {
         Self {
             anonymous: false,
@@ -55,25 +55,24 @@ impl Assessment {
     }
 }
 
-/// The work done by the evaluator.
+/// Counters of the work of the evaluator.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Counters {
     /// The number of nodes whose frequency set was computed.
     pub evaluated: u64,
-    /// The number of evaluated nodes that were computed from a cached set smaller than the base
-    /// set.
+    /// The number of evaluated nodes computed from a cached set smaller than the base set.
     pub rolled_up: u64,
     /// The number of assessments returned from the cache without a computation.
     pub cached: u64,
-    /// The number of classes read as input to the computations of frequency sets.
+    /// The number of classes read to compute frequency sets.
     pub rows_read: u64,
 }
 
-/// Assesses nodes of one lattice for one request.
+/// An evaluator of the nodes of one lattice for one request.
 ///
 /// ```
 /// use anonsql::extend::search::{Node, Oracle};
-/// /// The nodes one step above that may still cost less.
+/// /// Returns the nodes one step above that may cost less.
 /// fn worth_a_look(oracle: &dyn Oracle, node: &Node, best: f64) -> Vec<Node> {
 ///     let above = oracle.lattice().successors(node);
 ///     above.filter(|node| oracle.bound(node, 0) < best).collect()
@@ -83,45 +82,45 @@ pub trait Oracle: Send + Sync {
     /// Returns the lattice.
     fn lattice(&self) -> &Lattice;
 
-    /// Assesses `nodes`, and returns the assessments in the same order. The nodes of a batch may be
-    /// assessed concurrently.
+    /// Assesses `nodes`, and returns the assessments in the same order. May assess the nodes of a
+    /// batch concurrently.
     fn assess(&self, nodes: &[Node]) -> Result<Vec<Assessment>>;
 
-    /// Returns, without an evaluation, a lower bound on the first cost of `node` itself, given that
-    /// at least `suppressed` rows are suppressed at the node. For `suppressed = 0` the bound is at
-    /// most the floor of the node and never falls along generalization, so it bounds every node
-    /// above.
+    /// Returns, without an evaluation, a lower bound on the first cost of `node` itself if at least
+    /// `suppressed` rows are suppressed at the node. For `suppressed = 0`, the bound is at most the
+    /// floor of the node and never falls along generalization, so it bounds every node above.
     fn bound(&self, node: &Node, suppressed: u64) -> f64;
 
-    /// Returns true if anonymity is upward closed: every node above an anonymous one is anonymous.
+    /// Returns true if anonymity is monotone: every node above an anonymous node is anonymous.
     fn is_monotone(&self) -> bool;
 
-    /// Returns true if the number of suppressed rows never grows along generalization, whatever the
+    /// Returns true if the number of suppressed rows never grows along generalization, for any
     /// suppression limit.
     #[doc(hidden)]
     fn suppression_is_monotone(&self) -> bool;
 
     /// Returns true if the excess of a node, its first cost minus its floor, never grows along
     /// generalization. Then `lower + (cost(u) - floor(u))` bounds the cost of every node below an
-    /// assessed `u` for which `lower` is a floor or a bound with nothing suppressed. The excess is
-    /// monotone if the rows suppressed at a node are also suppressed at every node below it and the
-    /// metric charges a suppressed row no less than a kept row (dm, glm, entropy).
+    /// assessed node `u` if `lower` is a floor or a bound without suppression. The excess is
+    /// monotone under two conditions. The rows suppressed at a node are also suppressed at every
+    /// node below it. The metric charges a suppressed row at least as much as a released row (dm,
+    /// glm, entropy).
     ///
-    /// The floor must then be the cost with nothing suppressed (dm: the sum over all classes of
-    /// f^2). Knowledge about kept classes must not raise it, and `bound(node, 0)` must be at most
+    /// The floor must then be the cost without suppression (dm: the sum of f^2 over all classes).
+    /// Knowledge about released classes must not raise it, and `bound(node, 0)` must be at most
     /// this floor.
     #[doc(hidden)]
     fn excess_is_monotone(&self) -> bool {
         false
     }
 
-    /// Returns the number of distinct values of quasi-identifier `position` when the table is
+    /// Returns the number of distinct values of the quasi-identifier at `position` if the table is
     /// generalized to `level`.
     fn distinct_values(&self, position: usize, level: u8) -> u64;
 
-    /// Returns the effective number of values of quasi-identifier `position` at `level`: 1 / the
-    /// sum of squared shares. This number of equally frequent values would distinguish rows as well
-    /// as the actual values do. Searches use it only to guess.
+    /// Returns the effective number of values of the quasi-identifier at `position` and `level`: the
+    /// reciprocal of the sum of squared shares. This many equally frequent values would distinguish
+    /// rows as well as the actual values. Searches use the number only for guesses.
     #[doc(hidden)]
     fn effective_values(&self, position: usize, level: u8) -> f64 {
         self.distinct_values(position, level) as f64

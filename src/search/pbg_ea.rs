@@ -1,15 +1,15 @@
 //! PBG-EA: an evolutionary search for property based generalizations.
 //!
-//! The initial population consists of random nodes, the top and the bottom among them. Every
-//! generation computes the fitness of each node in population and archive, selects by binary
-//! tournament over both, applies one-point crossover to pairs, and mutates by single steps. The
-//! fitness resembles that of SPEA2: for every node that dominates the node, add the number of nodes
-//! that the dominating node dominates. The best fitness is 0. Every node is offered to the archive,
-//! which applies box-dominance (module `front`).
+//! The initial population consists of the top, the bottom and random nodes. Every generation
+//! computes the fitness of each node in population and archive, selects by binary tournament over
+//! both, applies one-point crossover to pairs, and mutates by single steps. The fitness resembles
+//! SPEA2: it is a sum over all nodes that dominate the node. Each adds the number of nodes that it
+//! dominates. The best fitness is 0. Every node is offered to the archive, which applies
+//! box-dominance (module `front`).
 //!
-//! **Interpretation**: population and archive are one set, so a node that is in both counts once. A
-//! node that is not anonymous is dominated by every anonymous node. In a population of odd size,
-//! the last selected node has no partner and is only mutated.
+//! **Interpretation**: population and archive are one set, so a node in both counts once. A node
+//! that is not anonymous is dominated by every anonymous node. In a population of odd size, the
+//! last selected node has no partner and is only mutated.
 //!
 //! **Guarantee**: the archive contains no node that another assessed node dominates (Theorem 1 of
 //! the paper). The same seed gives the same result.
@@ -89,7 +89,8 @@ impl PbgEa {
         Ok((0..self.population).map(|_| winner(context)).collect())
     }
 
-    /// Applies crossover to pairs drawn without replacement.
+    /// Applies crossover to pairs drawn without replacement. Returns the children and the unpaired
+    /// nodes.
     fn recombine(&self, context: &mut Context, selected: &[Node]) -> Vec<Node> {
         let mut parents = selected.to_vec();
         parents.shuffle(&mut context.rng);
@@ -107,7 +108,7 @@ impl PbgEa {
     }
 }
 
-/// Returns for each node the sum of the dominance counts of the nodes that dominate it; lower is
+/// Returns for each node the sum of the dominance counts of the nodes that dominate it. Lower is
 /// better.
 fn fitness(pool: &[Assessment]) -> Vec<u64> {
     let beats = |a: &Assessment, b: &Assessment| {
@@ -132,7 +133,7 @@ fn fitness(pool: &[Assessment]) -> Vec<u64> {
         .collect()
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the search `pbg_ea`.
 pub const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "pbg_ea",
@@ -146,7 +147,7 @@ pub const ENTRY: Entry<Build> = Entry {
             },
             Param {
                 name: "iterations",
-                summary: "how often the population is replaced",
+                summary: "number of times the population is replaced",
                 kind: Kind::Integer { min: 0, max: i64::MAX },
                 default: Some("100"),
             },
@@ -191,8 +192,8 @@ mod tests {
             costs: vec![x, y],
             floor: 0.0,
         };
-        // (0, 0) dominates all three others, (1, 1) and (0, 2) each dominate the last: the sums are
-        // 0, 3, 3 and 3 + 1 + 1.
+        // (0, 0) dominates all three others. (1, 1) and (0, 2) each dominate the last. So the sums
+        // are 0, 3, 3 and 3 + 1 + 1.
         assert_eq!(
             fitness(&[at(0.0, 0.0), at(1.0, 1.0), at(0.0, 2.0), at(1.0, 2.0)]),
             [0, 3, 3, 5]

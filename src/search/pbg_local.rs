@@ -1,12 +1,12 @@
-//! A Pareto local search with a fitted model of the objectives (ours; not in the paper).
+//! PBG-local: a Pareto local search with a fitted model of the objectives (ours, not in the paper).
 //!
-//! The search starts from the top, the bottom and random nodes. In each round the candidates are
-//! the unseen nodes that differ from a member of the archive by one level, or, if all of those were
-//! seen, the unseen nodes nearest to the archive. Every objective is fitted as a sum of one term
-//! per column and level, on a signed logarithmic scale. The candidates that the archive is expected
-//! to dominate least are assessed. The search ends when `evaluations` are used up or no node is
-//! left. Unlike in the evolutionary search, no node is assessed twice, and no node is drawn by
-//! chance after the start.
+//! The search starts from the top, the bottom and random nodes. In each round, the candidates are
+//! the unseen nodes that differ from a member of the archive by one level. If no such node is
+//! unseen, the candidates are the unseen nodes nearest to the archive. Every objective is fitted as
+//! a sum of one term per column and level, on a signed logarithmic scale. The candidates that the
+//! archive is expected to dominate least are assessed. The search ends after `evaluations` nodes,
+//! or if no node is left. Unlike the evolutionary search, it assesses no node twice, and draws no
+//! random node after the start.
 //!
 //! **Guarantee**: the archive contains no node that another assessed node dominates. The same seed
 //! gives the same result.
@@ -69,8 +69,8 @@ impl Search for PbgLocal {
 }
 
 /// Returns the candidates that are expected to be least dominated, chosen among the unseen nodes
-/// nearest to the archive. These are the neighbours of the archive, or, if all of those were seen,
-/// the neighbours of the neighbours, and so on.
+/// nearest to the archive. They are the neighbours of the archive. If all neighbours were seen,
+/// they are the neighbours of the neighbours, and so on.
 fn next_batch(oracle: &dyn Oracle, context: &Context, fits: &[Fit]) -> Result<Vec<Node>, Stop> {
     let lattice = oracle.lattice();
     let members: Vec<Vec<f64>> = context
@@ -102,9 +102,9 @@ fn next_batch(oracle: &dyn Oracle, context: &Context, fits: &[Fit]) -> Result<Ve
     Ok(ranked.into_iter().take(BATCH).map(|(_, node)| node).collect())
 }
 
-/// Returns how far behind the archive a node is expected to be. For each member, computes the
-/// smallest gain in one objective, in units of the usual error of its fit, after which the member
-/// no longer dominates the node. Returns the greatest such gain over all members.
+/// Returns the expected distance of a node behind the archive. For each member, computes the least
+/// gain in one objective after which the member no longer dominates the node, in units of the usual
+/// error of the fit. Returns the greatest gain over all members.
 fn depth(members: &[Vec<f64>], expected: &[f64], fits: &[Fit]) -> f64 {
     let behind = |member: &Vec<f64>| {
         let gaps = member
@@ -117,12 +117,12 @@ fn depth(members: &[Vec<f64>], expected: &[f64], fits: &[Fit]) -> f64 {
     members.iter().map(behind).fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// Returns a cost on the scale on which it is fitted.
+/// Returns a cost on the signed logarithmic scale of the fit.
 fn scaled(cost: f64) -> f64 {
     cost.signum() * cost.abs().ln_1p()
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the search `pbg_local`.
 pub const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "pbg_local",

@@ -1,13 +1,13 @@
 //! Samarati's binary search on height.
 //!
-//! If anonymity is monotone and a node at some height is anonymous, then a node at every greater
-//! height is anonymous too. So binary search over the heights finds the least height that has an
-//! anonymous node. All nodes at that height are assessed, and the anonymous node that costs least
-//! is the result. The anonymous nodes at that height are the k-minimal generalizations; the paper
+//! If anonymity is monotone and a node at some height is anonymous, some node at every greater
+//! height is also anonymous. So binary search over the heights finds the least height with an
+//! anonymous node. All nodes at that height are assessed, and the result is the anonymous node of
+//! least cost. The anonymous nodes at that height are the k-minimal generalizations. The paper
 //! leaves the choice among them to the user.
 //!
 //! **Guarantee**: no anonymous node has a lower height than the result. The result is the optimum
-//! for the metric `height`; for other metrics nothing more is guaranteed. If anonymity is not
+//! for the metric `height`. For other metrics, nothing more is guaranteed. If anonymity is not
 //! monotone, the heights are tried from the lowest upward, with the same guarantee.
 //!
 //! Example: `SEARCH USING samarati`.
@@ -21,11 +21,11 @@ use super::oracle::Oracle;
 use crate::catalogue::{Entry, Info};
 use crate::lattice::Node;
 
-/// The Samarati search; it has no parameters.
+/// The Samarati search, without parameters.
 #[derive(Debug)]
 pub struct Samarati;
 
-/// The number of nodes assessed at once.
+/// The number of nodes assessed together.
 const BATCH: usize = 16;
 
 impl Search for Samarati {
@@ -59,8 +59,8 @@ impl Search for Samarati {
     }
 }
 
-/// Returns the anonymous node that costs least among the nodes at `height`. If `any` is true, stops
-/// as soon as a batch has an anonymous node.
+/// Returns the anonymous node of least cost at `height`. If `any` is true, stops after the first
+/// batch with an anonymous node. `None` if no node at the height is anonymous.
 fn best_of_height(oracle: &dyn Oracle, context: &mut Context, height: u32, any: bool) -> Result<Option<Node>, Stop> {
     let mut nodes = oracle.lattice().at_height(height).peekable();
     let mut best: Option<(f64, Node)> = None;
@@ -76,7 +76,7 @@ fn best_of_height(oracle: &dyn Oracle, context: &mut Context, height: u32, any: 
     Ok(best.map(|(_, node)| node))
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the search `samarati`.
 pub const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "samarati",

@@ -1,19 +1,19 @@
 //! Tabu search on the lattice.
 //!
-//! The search starts at the top and steps to the anonymous lower neighbour that costs least, until
-//! no lower neighbour is anonymous. In each following round, the neighbours of the current node
-//! that are not in the tabu list are candidates (all of them, or `candidates` drawn at random). The
-//! candidates are assessed, and the next node is drawn: the anonymous candidates share probability
-//! 0.7, the others 0.3. Within each group the draw is by fitness (1 / cost) or uniform. A node
+//! The search starts at the top and steps to the anonymous lower neighbour of least cost, until no
+//! lower neighbour is anonymous. In each following round, the candidates are the neighbours of the
+//! current node outside the tabu list (all of them, or `candidates` drawn at random). The
+//! candidates are assessed, and the next node is drawn. The anonymous candidates share probability
+//! 0.7, the others 0.3. Within each group, the draw is by fitness (1 / cost) or uniform. A node
 //! enters the tabu list when it is drawn. It leaves the list after its living time, or when the
 //! list is full and the node is the oldest. The result is the best anonymous node ever seen.
 //!
-//! **Interpretation**: neighbours differ in exactly one attribute, by any amount; the lower
+//! **Interpretation**: neighbours differ in exactly one attribute, by any amount. The lower
 //! neighbours in the start phase differ by one level. Lower DM is better. If one group of
-//! candidates is empty, the other group has all the probability.
+//! candidates is empty, the other group has the whole probability.
 //!
-//! **Guarantee**: the result is anonymous; nothing is proven about the optimum. Works for any
-//! metric and models, monotone or not. The same seed gives the same result.
+//! **Guarantee**: the result is anonymous. Nothing is proven about the optimum. The search works
+//! for any metric and models, monotone or not. The same seed gives the same result.
 //!
 //! Example: `SEARCH USING tabu (rounds => 300)`.
 //!
@@ -31,11 +31,11 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use std::collections::VecDeque;
 
-/// The parameters of a tabu walk, which the hybrid with the genetic algorithm shares.
+/// The parameters of a tabu walk. The hybrid with the genetic algorithm shares them.
 #[derive(Debug)]
 pub(super) struct Walk {
     pub(super) rounds: u64,
-    /// The number of neighbours assessed in a round; 0 for all.
+    /// The number of neighbours assessed in a round. 0 for all.
     candidates: usize,
     tabu_size: usize,
     living_time: u64,
@@ -43,8 +43,8 @@ pub(super) struct Walk {
     by_quality: bool,
 }
 
-/// Returns the parameters of the walk except `rounds`. Only the defaults of `candidates` and `draw`
-/// differ between the papers.
+/// Returns the parameters of the walk except `rounds`. The papers differ only in the defaults of
+/// `candidates` and `draw`.
 pub(super) const fn walk_params(candidates: &'static str, draw: &'static str) -> [Param; 5] {
     [
         Param {
@@ -67,7 +67,7 @@ pub(super) const fn walk_params(candidates: &'static str, draw: &'static str) ->
         },
         Param {
             name: "anonymous_share",
-            summary: "probability that the next node is an anonymous one",
+            summary: "probability that the next node is anonymous",
             kind: Kind::Real {
                 min: 0.0,
                 max: 1.0,
@@ -77,7 +77,7 @@ pub(super) const fn walk_params(candidates: &'static str, draw: &'static str) ->
         },
         Param {
             name: "draw",
-            summary: "how the next node is drawn within its group: by quality, or all equally",
+            summary: "draw of the next node within its group: by quality, or with equal probability",
             kind: Kind::Word(&["quality", "equal"]),
             default: Some(draw),
         },
@@ -97,8 +97,8 @@ impl Walk {
         })
     }
 
-    /// Walks from `start`. Returns the visited anonymous node with the least cost. If none was
-    /// anonymous, returns the visited node with the least cost.
+    /// Walks from `start`. Returns the anonymous node of least cost seen in the walk. If no node
+    /// was anonymous, returns the node of least cost.
     pub(super) fn run(&self, oracle: &dyn Oracle, context: &mut Context, start: Node) -> Result<Node, Stop> {
         let mut best = (context.assess_one(oracle, &start)?, start.clone());
         let mut tabu: VecDeque<(Node, u64)> = VecDeque::new();
@@ -125,7 +125,7 @@ impl Walk {
         Ok(best.1)
     }
 
-    /// Draws the next node from the candidates.
+    /// Draws the index of the next node in `found`. `None` if there are no candidates.
     fn draw(&self, context: &mut Context, found: &[Assessment]) -> Option<usize> {
         let (anonymous, others): (Vec<usize>, Vec<usize>) = (0..found.len()).partition(|&i| found[i].anonymous);
         let from_anonymous = context.rng.random::<f64>() < self.anonymous_share;
@@ -160,8 +160,7 @@ impl Walk {
     }
 }
 
-/// Returns the sort key, which orders anonymous nodes first, then by cost, then by the order of
-/// nodes.
+/// Returns the sort key: anonymous nodes first, then by cost, then by the order of nodes.
 fn rank<'a>(assessment: &Assessment, node: &'a Node) -> (bool, TotalCost, &'a Node) {
     (!assessment.anonymous, TotalCost(assessment.cost()), node)
 }
@@ -194,7 +193,7 @@ impl Search for Tabu {
 }
 
 /// Steps down from the top, always to the cheapest anonymous lower neighbour, until no lower
-/// neighbour is anonymous.
+/// neighbour is anonymous. Returns the last node.
 fn greedy_start(oracle: &dyn Oracle, context: &mut Context) -> Result<Node, Stop> {
     let mut node = oracle.lattice().top().clone();
     context.assess_one(oracle, &node)?;
@@ -211,11 +210,11 @@ fn greedy_start(oracle: &dyn Oracle, context: &mut Context) -> Result<Node, Stop
 
 const WALK: [Param; 5] = walk_params("0", "quality");
 
-/// The catalogue entry.
+/// The catalogue entry of the search `tabu`.
 pub const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "tabu",
-        summary: "random walk over neighbours with a list of nodes not to return to; heuristic",
+        summary: "random walk over neighbours that avoids recently visited nodes; heuristic",
         params: &[
             Param {
                 name: "rounds",

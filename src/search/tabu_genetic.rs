@@ -1,16 +1,17 @@
 //! The hybrid of tabu search and genetic algorithm.
 //!
-//! The frame is that of the genetic search: a uniform initial population, a roulette wheel with
-//! fitness 1 / cost, and one-point crossover. Instead of mutation, each child is the start of a
-//! tabu search, and the best node of that search takes the child's place in the next population.
+//! The hybrid shares the frame of the genetic search: a uniform initial population, a roulette
+//! wheel with fitness 1 / cost, and one-point crossover. Instead of a mutation, a tabu search
+//! starts from each child. The best node of that search takes the child's place in the next
+//! population.
 //!
 //! **Interpretation**: each round of the tabu search draws among 20 candidates. The draw is uniform
-//! within the anonymous candidates and within the others, as this paper says; the tabu paper draws
-//! by quality (`draw => quality`). The best node of a tabu search is its best anonymous node. If
-//! the tabu search met no anonymous node, it is the node that costs least.
+//! within the anonymous candidates and within the others, as in this paper. The tabu paper draws by
+//! quality (`draw => quality`). The best node of a tabu search is its best anonymous node. If the
+//! tabu search met no anonymous node, it is the node of least cost.
 //!
-//! **Guarantee**: the result is anonymous; nothing is proven about the optimum. Works for any
-//! metric and models, monotone or not. The same seed gives the same result.
+//! **Guarantee**: the result is anonymous. Nothing is proven about the optimum. The search works
+//! for any metric and models, monotone or not. The same seed gives the same result.
 //!
 //! Example: `SEARCH USING tabu_genetic (generations => 20)`.
 //!
@@ -42,7 +43,7 @@ impl Search for TabuGenetic {
 
 const WALK: [Param; 5] = walk_params("20", "equal");
 
-/// The catalogue entry.
+/// The catalogue entry of the search `tabu_genetic`.
 pub const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "tabu_genetic",
@@ -51,7 +52,7 @@ pub const ENTRY: Entry<Build> = Entry {
             POPULATION,
             Param {
                 name: "generations",
-                summary: "how often the population is replaced",
+                summary: "number of times the population is replaced",
                 kind: Kind::Integer { min: 0, max: i64::MAX },
                 default: Some("20"),
             },

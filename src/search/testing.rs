@@ -1,7 +1,7 @@
-//! A small oracle over random tables, against which every search is tested.
+//! A small oracle over random tables, used to test every search.
 //!
-//! The oracle follows the definitions by plain loops over rows, and shares no code with the
-//! evaluator of the engine. All costs are whole numbers, so floors and bounds are exact and ties
+//! The oracle implements the definitions by plain loops over rows, and shares no code with the
+//! evaluator of the engine. All costs are whole numbers, so floors and bounds are exact, and ties
 //! are real ties.
 
 use super::context::by_cost;
@@ -18,20 +18,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub enum Metric {
     /// Discernibility.
     Dm,
-    /// General loss in whole leaves, not normalised.
+    /// General loss in leaves, not normalised.
     Loss,
-    /// Sum of levels.
+    /// The sum of levels.
     Height,
-    /// Any number per node, with no floor and no bound.
+    /// An arbitrary number per node, without floor and bound.
     Arbitrary,
 }
 
-/// The model that decides which classes are kept.
+/// The model that decides which classes are released.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Model {
-    /// The class has at least k rows: monotone, whatever the suppression limit.
+    /// The class has at least k rows: monotone for any suppression limit.
     Size,
-    /// The class has at least k rows and its size is not a multiple of 3: not monotone at all.
+    /// The class has at least k rows and its size is not a multiple of 3. Never monotone.
     OddSize,
 }
 
@@ -40,13 +40,13 @@ pub enum Model {
 pub struct Toy {
     lattice: Lattice,
     rows: Vec<Vec<u8>>,
-    /// By column and level: the code that each ground value is generalized to.
+    /// For each column and level: the generalized code of each ground value.
     hierarchies: Vec<Vec<Vec<u8>>>,
     pub k: u64,
     pub limit: u64,
     pub metric: Metric,
     pub model: Model,
-    /// True if nodes that are not anonymous are not evaluated further.
+    /// Whether nodes that are not anonymous are not evaluated further.
     pub excludes: bool,
     evaluated: AtomicU64,
 }
@@ -179,13 +179,13 @@ impl Toy {
         self.evaluate(node)
     }
 
-    /// Runs the search that `call` names with this seed to its end.
+    /// Runs the search named by `call` with this seed until it finishes.
     pub fn run(&self, call: &Call, seed: u64) -> (Finding, Context) {
         let (found, context) = self.run_within(call, seed, Budget::default());
         (found.expect("an unlimited search ends by itself"), context)
     }
 
-    /// Runs the search that `call` names under a budget.
+    /// Runs the search named by `call` within a budget.
     pub fn run_within(&self, call: &Call, seed: u64, budget: Budget) -> (Result<Finding, Stop>, Context) {
         let search = super::build(call).expect("the search is registered");
         let mut context = Context::new(seed, budget);
@@ -206,7 +206,7 @@ impl Oracle for Toy {
         );
         let assess = |node| match self.evaluate(node) {
             found if self.excludes && !found.anonymous => {
-                // For such a node, the number of suppressed rows may be an estimate.
+                // The number of suppressed rows of an excluded node may be an estimate.
                 let suppressed = (found.suppressed + found.classes * 7 % 5).max(self.limit + 1);
                 Assessment::excluded(suppressed, found.costs.len(), self.bound(node, 0))
             }
@@ -388,8 +388,7 @@ pub fn check_heuristic(toy: &Toy, call: &Call, seed: u64) -> Result<(), TestCase
 }
 
 proptest! {
-    /// Checks that the toy fulfils the contract of [`Oracle`], on which all tests with the toy
-    /// depend.
+    /// The toy fulfils the contract of [`Oracle`]. All tests with the toy depend on this.
     #[test]
     fn the_toy_keeps_its_promises(toy in toy(), pick in any::<u64>()) {
         let node = toy.lattice.node_at(u128::from(pick) % toy.lattice.size());

@@ -1,5 +1,5 @@
 //! Memory reservations, files for data that the memory pool refuses, and temporary files of
-//! queries. These files have no names.
+//! queries. None of these files has a name.
 
 mod space;
 mod temporary;

@@ -1,7 +1,7 @@
 //! Memory reservations, and spill files for data that the memory pool refuses.
 //!
-//! Spill files contain codes of values, and never a text. Numbers in rows that are sorted are their
-//! own codes. The files have no name, and disappear with the process, however it ends.
+//! Spill files contain codes of values, and never a text. In sorted rows, a number is its own code.
+//! The files have no name, and disappear with the process, however it ends.
 
 use crate::error::{Error, ErrorKind, Result};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation};
@@ -12,8 +12,8 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The folder of a session's unnamed temporary files, remembered in the session's settings because
-/// the files have no path.
+/// The folder of a session's unnamed temporary files. It is stored in the session's settings
+/// because the files have no path.
 #[derive(Debug)]
 pub(crate) struct TemporaryFolder {
     /// The folder of the files.
@@ -59,7 +59,7 @@ impl SpillSpace {
         &self.pool
     }
 
-    /// Returns the bytes of memory that are not reserved; `None` if memory is not limited.
+    /// Returns the number of bytes that are not reserved; `None` if memory is not limited.
     pub(crate) fn left(&self) -> Option<usize> {
         match self.pool.memory_limit() {
             MemoryLimit::Finite(limit) => Some(limit.saturating_sub(self.pool.reserved())),
@@ -79,8 +79,8 @@ impl SpillSpace {
             Error::new(
                 ErrorKind::Resources,
                 format!(
-                    "the memory limit is reached while {doing}, and the session allows no temporary files; raise the \
-                     limit or allow them"
+                    "the memory limit is reached while {doing}, and the session does not allow temporary files; raise \
+                     the limit, or allow temporary files"
                 ),
             )
         })?;
@@ -92,7 +92,8 @@ impl SpillSpace {
         let folder = self.folder.as_ref().ok_or_else(|| {
             Error::new(
                 ErrorKind::Resources,
-                "files for an object store are written to temporary files first, and the session allows none; allow them",
+                "files for an object store are written to temporary files first, and the session does not allow them; \
+                 allow temporary files",
             )
         })?;
         tempfile::tempfile_in(folder).map_err(|e| Error::io("cannot create a temporary file", e))
@@ -125,7 +126,7 @@ pub(crate) struct Overflow {
 }
 
 impl Overflow {
-    /// The minimum number of rows that is worth a write.
+    /// The number of rows that are collected before a write.
     pub(crate) const ROWS: usize = 1 << 16;
 
     pub(crate) fn create(folder: &Path) -> Result<Self> {

@@ -19,15 +19,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes per read of a temporary file.
+/// The number of bytes per read of a temporary file.
 const CHUNK: usize = 1 << 17;
 
 /// Returns a copy of `environment` whose temporary files have no name. The files are in the first
-/// temporary folder of `environment`, which `config` remembers. Returns `None` if the files already
-/// have no name, or if temporary files are disabled. Use the returned environment and `config`
-/// together, in [`SessionContext::new_with_config_rt`].
+/// temporary folder of `environment`, and `config` stores that folder. Returns `None` if the files
+/// already have no name, or if temporary files are disabled. Use the returned environment and
+/// `config` together, in [`SessionContext::new_with_config_rt`].
 ///
-/// The size limit of the files is that of `environment`; a query that exceeds the limit fails.
+/// The size limit of the files is the limit of `environment`; a query that exceeds the limit fails.
 /// Files of the caller's own backend ([`TempFileFactory`]) are also replaced.
 ///
 /// ```
@@ -75,7 +75,7 @@ pub fn with_unnamed_files(environment: &RuntimeEnv, config: &mut SessionConfig) 
 }
 
 /// Makes the temporary files of a session unnamed again after a SET of their limit or folder has
-/// installed DataFusion's own files. Does nothing if the session's files were not unnamed before.
+/// installed DataFusion's own files. Does nothing if the session had no unnamed files before.
 pub fn keep_files_unnamed(session: &SessionContext) -> Result<()> {
     let state = session.state_ref();
     let mut state = state.write();
@@ -116,7 +116,7 @@ impl TempFileFactory for UnnamedFiles {
 
 struct UnnamedFile(Arc<Contents>);
 
-/// The contents of one file. Dropping them releases their space.
+/// The contents of one file. When dropped, they release their space.
 struct Contents {
     overflow: Overflow,
     bytes: AtomicU64,
@@ -170,7 +170,8 @@ impl io::Write for Writer {
             return Err(io::Error::other(Error::new(
                 ErrorKind::Resources,
                 format!(
-                    "temporary files would take more than {} bytes; SET datafusion.runtime.max_temp_directory_size to more",
+                    "temporary files would take more than {} bytes; SET datafusion.runtime.max_temp_directory_size to \
+                     a larger value",
                     space.limit
                 ),
             )));
@@ -198,7 +199,7 @@ mod tests {
     use datafusion::execution::memory_pool::FairSpillPool;
     use futures::TryStreamExt;
 
-    /// A session whose sorts spill, with its temporary files in `folder`.
+    /// Returns a session whose sorts spill, with its temporary files in `folder`.
     fn session(folder: &Path) -> SessionContext {
         let disk = DiskManagerBuilder::default().with_mode(DiskManagerMode::Directories(vec![folder.to_path_buf()]));
         let named = RuntimeEnvBuilder::new()

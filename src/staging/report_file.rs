@@ -1,9 +1,9 @@
-//! The staged report of a release: written first, visible last.
+//! The staged report of a release, which becomes visible after the release.
 //!
 //! A file at the report's path is replaced if a statement wrote it, or if OVERWRITE is given. The
 //! report appears only when its release is in place. Until then it is a hidden file beside its
 //! path, or a part of the staged release. A report that becomes an object is kept in memory,
-//! because an object is written whole.
+//! because an object is written in one request.
 
 use super::stage::Stage;
 use crate::error::{Error, Result};
@@ -70,8 +70,8 @@ impl StagedReport {
     }
 
     /// Moves the report to its path, or puts it into its store. Fails with
-    /// `ErrorKind::TargetExists` if something that may not be replaced is there now. Must run where
-    /// blocking is allowed.
+    /// `ErrorKind::TargetExists` if its place now has a file or object that may not be replaced.
+    /// Must run where blocking is allowed.
     pub fn publish(self) -> Result<()> {
         match self.0 {
             Staged::InRelease => Ok(()),

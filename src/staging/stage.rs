@@ -11,9 +11,9 @@
 //! *holds* its stage by a lock on the folder itself. The lock stays with the folder wherever the
 //! folder is moved, and ends with the process. A run
 //!
-//! 1. looks at every stage of its target. A stage that the run can hold is abandoned, and the run
+//! 1. examines every stage of its target. A stage that the run can hold is abandoned, and the run
 //!    discards it (below);
-//! 2. creates a folder that only its owner can look into, holds it, and checks that the name still
+//! 2. creates a folder that only its owner can open, holds it, and checks that the name still
 //!    belongs to the folder that it holds. If another run took the folder for abandoned before it
 //!    was held, this step begins again;
 //! 3. writes and recounts;
@@ -24,28 +24,28 @@
 //! 5. releases the lock on the folder that is now the target, and discards the old target under the
 //!    other name.
 //!
-//! Two names are exchanged only by a run that holds the folder that is the target at this moment,
-//! so that no two runs exchange names at once. With APPEND a run then checks once more whether this
+//! Only a run that holds the folder that is the target at this moment exchanges two names, so that
+//! no two runs exchange names at once. With APPEND, the run then checks once more whether this
 //! folder has the manifest with which the run began. Another manifest belongs to the release of
-//! another run, and this run fails: it adds rows to one release and to no other.
+//! another run. This run then fails, because it may not add its rows to another release.
 //!
-//! *Discarding* holds the folder, gives it another name of its kind, and removes it. A `-staging-`
-//! folder belongs to one run alone and is removed whole. Of a `-swapping-` folder only the files
-//! named in its manifest are removed, one by one: it may be an old target into which somebody put a
-//! file between the last check and the exchange. A folder with such a file is moved to a visible
-//! name beside the target. The kind is part of the name, because a folder that is being removed
-//! loses its files in any order.
+//! *Discarding* a folder holds it, gives it another name with the same prefix, and removes it. A
+//! `-staging-` folder belongs to one run alone and is removed whole. In a `-swapping-` folder, only
+//! the files named in its manifest are removed, one by one. The folder may be an old target, and
+//! another file may have been added between the last check and the exchange. A folder with another
+//! file is moved to a visible name beside the target. The name shows the kind of the folder,
+//! because a folder that is being removed loses its files in any order.
 //!
 //! A kill before the rename or the exchange leaves the old target, and a kill after it leaves the
-//! new target. Beside the target, a kill leaves an unfinished folder, a finished one, or (the rest
-//! of) the old target. The next run discards all of these. If two runs write to one target, the
-//! second finds a target in step 4: it is refused, or replaces the first run's release. Neither run
-//! ever removes a folder that the other holds.
+//! new target. Beside the target, a kill leaves an unfinished folder, a finished folder, or the old
+//! target or a part of it. The next run discards all of these. If two runs write to one target, the
+//! second run finds a target in step 4. The second run is refused, or replaces the first run's
+//! release. Neither run ever removes a folder that the other run holds.
 //!
-//! A file, or a folder that COPY writes, is staged inside such a folder and renamed from there. The
-//! staging folder belongs to one run alone.
+//! A file, or a folder that COPY writes, is staged inside a `-staging-` folder and renamed from
+//! there. The staging folder belongs to one run alone.
 //!
-//! Locks are those of `flock`. On file systems that several hosts share, a host may not see the
+//! The locks are `flock` locks. On file systems that several hosts share, a host may not see the
 //! locks of another host, and may take that host's stages for abandoned. It then moves these stages
 //! away before it removes anything, so the other run finds no stage to publish and fails. No
 //! incomplete release is published in this case either.
@@ -114,7 +114,7 @@ impl Stage {
                 held: Some(held),
             });
         }
-        Err(failed(io::Error::other("others remove what is made there")))
+        Err(failed(io::Error::other("other runs remove the folders here")))
     }
 
     /// Returns the folder to write to.
@@ -154,8 +154,8 @@ impl Stage {
         sync(&self.names.parent).map_err(|e| Error::io(what, e))
     }
 
-    /// Makes the stage the target, which may be an empty folder. Fails with `late` if the target
-    /// exists.
+    /// Makes the stage the target. Fails with `late` if the target exists and is not an empty
+    /// folder.
     pub fn publish_new(self, late: Error) -> Result<()> {
         self.exchanged(Replaced::None, Some(late))
     }
@@ -209,7 +209,7 @@ impl Stage {
                     Ok(()) => return Ok(false),
                     Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(failed(e)),
                     Err(_) if matches!(replaced, Replaced::None) => match fs::remove_dir(&self.target) {
-                        // An empty folder was made for the release.
+                        // The target was an empty folder, which may be replaced.
                         Ok(()) => continue,
                         Err(_) => return Err(late.unwrap_or_else(|| target_exists(&self.target))),
                     },
@@ -253,7 +253,7 @@ impl Stage {
 /// The target that a stage may replace.
 #[derive(Debug, Clone, Copy)]
 enum Replaced<'a> {
-    /// Nothing.
+    /// No release: the target must not exist, or must be an empty folder.
     None,
     /// Any release.
     Any,
@@ -274,7 +274,7 @@ pub(crate) async fn or_removed<S: Send + 'static, T>(staged: S, found: Result<T>
     }
 }
 
-/// Removes staged files on a blocking thread.
+/// Removes staged files on a blocking thread, and waits until they are removed.
 pub(crate) async fn removed<S: Send + 'static>(staged: S) -> Result<()> {
     let remove = move || {
         drop(staged);
@@ -345,7 +345,7 @@ impl Names {
     }
 
     /// Removes a folder that no process holds, except for files that no run wrote. Returns the
-    /// visible name of the folder if such files are kept.
+    /// visible name of the folder if it keeps files.
     fn discard(&self, kind: &str, folder: &Path) -> io::Result<Option<PathBuf>> {
         let Some(_held) = hold(folder)? else {
             return Ok(None);

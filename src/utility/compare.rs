@@ -1,4 +1,4 @@
-//! Compares a release with its source, and computes every figure.
+//! The comparison of a release with its source, and the computation of its measures.
 
 use super::correlation::pearson;
 use super::decision_tree::DecisionTree;
@@ -8,26 +8,26 @@ use super::information::mutual_information;
 use super::naive_bayes::NaiveBayes;
 use super::sample::{Column, Sample};
 
-/// The most distinct values of a class label.
+/// The greatest number of distinct values of a class label.
 pub const MOST_CLASSES: usize = 100;
 
-/// A release with its source, in the columns that both have and whose labels could be read.
+/// A release with its source, limited to common columns with readable labels.
 #[derive(Debug, Clone)]
 pub struct Comparison {
     /// The columns.
     pub columns: Vec<Column>,
     /// The rows of the source.
     pub source: Sample,
-    /// The released rows in classes.
+    /// The released rows. Suppressed rows are excluded.
     pub release: Sample,
-    /// The rows to test classifiers on, if they are not those of the source.
+    /// The rows used to test classifiers. `None` if these are the rows of the source.
     pub testing: Option<Sample>,
-    /// The index of the class label, if there is one.
+    /// The index of the class label in `columns`. `None` without a class label.
     pub class: Option<usize>,
 }
 
 impl Comparison {
-    /// Returns the figures of this comparison in the order of the answer.
+    /// Returns the measures of this comparison in output order.
     #[cfg(test)]
     pub fn figures(&self) -> Vec<Figure> {
         let mut figures = vec![self.of_rows()];
@@ -36,27 +36,27 @@ impl Comparison {
         figures
     }
 
-    /// Returns the figures of relations between columns: correlations and classifiers.
+    /// Returns the measures of relations between columns: correlations and classifiers.
     pub fn of_relations(&self) -> Vec<Figure> {
         let mut figures = self.correlations();
         figures.extend(self.classifiers());
         figures
     }
 
-    /// Returns the figure of the number of rows.
+    /// Returns the measure of the number of released rows.
     pub fn of_rows(&self) -> Figure {
         let (released, read) = (self.release.rows(), self.source.rows());
         let share = (read > 0).then(|| released as f64 / read as f64);
         Figure::new(Measure::Rows, share).note(format!("{released} of {read} rows"))
     }
 
-    /// Returns the figures of one column: its labels, its distribution and its information about
+    /// Returns the measures of one column: its labels, its distribution and its information about
     /// the class.
     pub fn of_column(&self, column: usize) -> Vec<Figure> {
         let Column { name, values, numbers } = &self.columns[column];
         let mut p = self.source.distribution(column, *values);
         let mut q = self.release.distribution(column, *values);
-        // Values that only the tested rows have are left out.
+        // Values that occur only in the tested rows are ignored.
         let is_there: Vec<bool> = p.iter().zip(&q).map(|(p, q)| *p > 0.0 || *q > 0.0).collect();
         for shares in [&mut p, &mut q] {
             let mut is_there = is_there.iter();
@@ -147,8 +147,8 @@ impl Comparison {
         figures
     }
 
-    /// Returns the accuracy of classifiers that were trained on the release, with the accuracy of
-    /// those that were trained on the source.
+    /// Returns the accuracy of classifiers trained on the release, together with the accuracy of
+    /// classifiers trained on the source.
     fn classifiers(&self) -> Vec<Figure> {
         let Some(class) = self.class.filter(|_| self.release.rows() > 0 && self.source.rows() > 0) else {
             return vec![];
@@ -197,11 +197,11 @@ fn divergence_of(bits: f64) -> Figure {
     Figure::new(Measure::KullbackLeibler, Some(bits)).note("bits")
 }
 
-/// Returns the share of the tested raw rows whose class is found; `None` without rows.
+/// Returns the share of the tested raw rows that are classified correctly. `None` without rows.
 fn accuracy(tested: &Sample, class: usize, classify: impl Fn(&dyn Fn(usize) -> u32) -> u32) -> Option<f64> {
     let (mut right, all) = (0, tested.rows());
     for (row, (own, n)) in tested.classes(class).iter().zip(&tested.counts).enumerate() {
-        // The labels of raw rows are the values themselves.
+        // The labels of raw rows are the values.
         if classify(&|column| tested.columns[column][row]) == *own {
             right += n;
         }

@@ -1,17 +1,17 @@
-//! A classification tree: each inner node asks whether a row's value of one column is in one of two
-//! sets.
+//! A classification tree. Each inner node tests whether a row's value of one column is in one of
+//! two sets.
 //!
-//! The tree is grown greedily: the next cut is the one that lowers the Gini impurity most among all
-//! columns. A column of numbers, dates or timestamps is cut in the middle between two values. The
-//! values of any other column are sorted by their share of the node's most frequent class and cut
-//! there. With two classes this finds the purest two sets, unless one of them is too small for a
-//! leaf. A node is not cut at depth [`DEPTH`], if it has one class, or if a part would have fewer
-//! than [`LEAST`] rows. The answer of a leaf is its most frequent class. A value that no row of a
-//! node has follows the larger part.
+//! The tree is grown greedily: the next cut lowers the Gini impurity most among all columns. A
+//! column of numbers, dates or timestamps is cut in the middle between two values. The values of
+//! any other column are sorted by their share of the node's most frequent class, and the cut
+//! divides this order. With two classes, this finds the purest two sets, unless one of them is too
+//! small for a leaf. A node is not cut at depth [`DEPTH`], if it has one class, or if a part would
+//! have fewer than [`LEAST`] rows. The answer of a leaf is its most frequent class. A value that no
+//! row of a node has belongs to the larger part.
 //!
 //! A training row counts evenly for the values under its label. If a cut divides these values, the
-//! row goes both ways with its weight divided in the same way, as rows with an unknown value do
-//! (Quinlan, C4.5, 1993, chapter 3).
+//! row is in both parts, with its weight divided in the same way. Rows with an unknown value are
+//! treated in this way by Quinlan (C4.5, 1993, chapter 3).
 //!
 //! Breiman, Friedman, Olshen and Stone, Classification and regression trees, 1984, chapters 2 and 4
 //! (theorem 4.5).
@@ -19,7 +19,7 @@
 use super::sample::{Column, Sample};
 use std::rc::Rc;
 
-/// The greatest number of cuts on the way to a leaf.
+/// The greatest number of cuts from the root to a leaf.
 pub const DEPTH: usize = 8;
 /// The least number of rows of a leaf.
 pub const LEAST: f64 = 7.0;
@@ -27,7 +27,7 @@ pub const LEAST: f64 = 7.0;
 /// A trained tree.
 #[derive(Debug, Clone)]
 pub struct DecisionTree {
-    /// Children stand before their parent; the last node is the root.
+    /// The nodes. Children precede their parent, and the last node is the root.
     nodes: Vec<Node>,
 }
 
@@ -36,7 +36,7 @@ enum Node {
     Leaf(u32),
     Cut {
         column: usize,
-        /// By value: whether a row goes to the first child.
+        /// For each value: whether a row with the value is in the first child.
         is_first: Vec<bool>,
         children: [usize; 2],
     },
@@ -46,7 +46,7 @@ enum Node {
 struct Part {
     /// The distinct rows with their weight in this node.
     rows: Vec<(u32, f64)>,
-    /// By feature: the values that reach this node.
+    /// For each feature: the values that reach this node.
     reached: Vec<Rc<Vec<bool>>>,
 }
 
@@ -54,12 +54,12 @@ struct Part {
 struct Cut {
     feature: usize,
     is_first: Vec<bool>,
-    /// The sum of squares by which purity is compared: greater is purer.
+    /// The sum of squares that measures purity. Greater is purer.
     purity: f64,
 }
 
 impl DecisionTree {
-    /// Trains on `rows`, with these columns as features. The class column has
+    /// Trains a tree on `rows`, with these columns as features. The class column has
     /// `columns[class].values` classes.
     pub fn train(rows: &Sample, columns: &[Column], features: &[usize], class: usize) -> Self {
         let mut growth = Growth {
@@ -84,7 +84,7 @@ impl DecisionTree {
         Self { nodes: growth.nodes }
     }
 
-    /// Returns the class of a row, given the value of each column.
+    /// Returns the predicted class of a row. `value` returns the row's value of each column.
     pub fn classify(&self, value: impl Fn(usize) -> u32) -> u32 {
         let mut at = self.nodes.len() - 1;
         loop {
@@ -101,7 +101,8 @@ impl DecisionTree {
         }
     }
 
-    /// Returns which values go to the first child of the root, if the root is cut.
+    /// Returns, for each value, whether it is in the first child of the root. `None` if the root is
+    /// a leaf.
     #[cfg(test)]
     pub(super) fn first_cut(&self) -> Option<&[bool]> {
         match self.nodes.last()? {
@@ -157,9 +158,9 @@ impl Growth<'_> {
         self.nodes.len() - 1
     }
 
-    /// Returns the best cut of a part, if one makes it purer.
+    /// Returns the best cut of a part. `None` if no cut makes it purer.
     fn best(&self, part: &Part, most: usize, purity: f64) -> Option<Cut> {
-        // A gain within the rounding error does not count.
+        // A gain within the rounding error is ignored.
         let mut least = purity * (1.0 + 1e-12);
         let mut best = None;
         for feature in 0..self.features.len() {
@@ -171,7 +172,7 @@ impl Growth<'_> {
         best
     }
 
-    /// Returns the best cut of one feature.
+    /// Returns the best cut of one feature. `None` if the feature has no permitted cut.
     fn cut(&self, part: &Part, feature: usize, most: usize) -> Option<Cut> {
         let classes = self.classes;
         let joint = self.joint(part, feature);
@@ -219,8 +220,9 @@ impl Growth<'_> {
         })
     }
 
-    /// Returns, for a feature with numbers, which values are at most `low`, or lie between `low`
-    /// and `high` and not above the middle of the two. NULL is not among them.
+    /// Returns, for each value of a feature with numbers, whether it is below a cut. It is below if
+    /// it is at most `low`, or between `low` and `high` and at most their middle. NULL is never
+    /// between them.
     fn below(&self, feature: usize, low: usize, high: usize) -> Vec<bool> {
         let column = &self.columns[self.features[feature]];
         let numbers = column.numbers.as_deref().unwrap_or_default();
@@ -232,7 +234,7 @@ impl Growth<'_> {
         numbers.iter().enumerate().map(is_below).collect()
     }
 
-    /// Returns the weight of each value of a feature and each class in a part.
+    /// Returns the weight of each pair of a value of a feature and a class in a part.
     fn joint(&self, part: &Part, feature: usize) -> Vec<f64> {
         let (classes, column) = (self.classes, self.features[feature]);
         let labels = &self.rows.labels[column].0;
@@ -294,7 +296,7 @@ fn purity(of_class: &[f64]) -> f64 {
     }
 }
 
-/// Returns the first class with the greatest weight.
+/// Returns the class with the greatest weight. Ties: the first.
 fn greatest(of_class: &[f64]) -> usize {
     let mut best = 0;
     for (class, n) in of_class.iter().enumerate() {

@@ -1,21 +1,21 @@
-//! Distances of the distribution `q` of a column in the release from its distribution `p` in the
-//! source.
+//! Distances between the distribution `q` of a column in the release and its distribution `p` in
+//! the source.
 
-/// Returns the total variation: half the sum of the differences, in 0 to 1.
+/// Returns the total variation: half the sum of the absolute differences, from 0 to 1.
 pub(super) fn total_variation(p: &[f64], q: &[f64]) -> f64 {
     p.iter().zip(q).map(|(p, q)| (p - q).abs()).sum::<f64>() / 2.0
 }
 
-/// Returns the divergence of Kullback and Leibler in bits: the sum of p log2(p / q). It is infinite
-/// if a value of the source has no share in the release.
+/// Returns the Kullback-Leibler divergence in bits: the sum of p log2(p / q). Infinite if a value
+/// of the source has no share in the release.
 pub(super) fn kullback_leibler(p: &[f64], q: &[f64]) -> f64 {
     let there = p.iter().zip(q).filter(|(p, _)| **p > 0.0);
-    // Rounding may leave equal distributions a hair below 0.
+    // Rounding may leave the divergence of equal distributions slightly below 0.
     there.map(|(p, q)| p * (p / q).log2()).sum::<f64>().max(0.0)
 }
 
-/// Returns the earth mover's distance of ordered values: the mean of the absolute running sum of p
-/// - q over the steps from one value to the next.
+/// Returns the earth mover's distance of ordered values: the mean of the absolute running sum of
+/// p - q over the steps between adjacent values.
 pub(super) fn earth_mover(p: &[f64], q: &[f64]) -> f64 {
     let steps = p.len().saturating_sub(1);
     let running = p.iter().zip(q).take(steps).scan(0.0, |sum, (p, q)| {

@@ -1,24 +1,24 @@
-//! The figures of a comparison: counts, shares and distances, with names of columns and no value of
-//! a row.
+//! The measures of a comparison: counts, shares and distances. They contain names of columns, but
+//! no values of rows.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What a figure measures.
+/// The kind of a measure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
-    /// The rows in classes.
+    /// The share of released rows.
     Rows,
-    /// The distinct labels, beside the distinct values of the source.
+    /// The number of distinct labels, next to the number of distinct values of the source.
     Labels,
-    /// The total variation.
+    /// The total variation between release and source.
     TotalVariation,
-    /// The divergence of Kullback and Leibler.
+    /// The Kullback-Leibler divergence between release and source.
     KullbackLeibler,
-    /// The earth mover's distance.
+    /// The earth mover's distance between release and source.
     EarthMover,
-    /// The mutual information with the class.
+    /// The mutual information of the column and the class.
     Information,
     /// Pearson's correlation with another column.
     Correlation(String),
@@ -34,15 +34,15 @@ pub enum Measure {
     Accuracy(Classifier),
 }
 
-/// The method that finds the class of a row.
+/// The method that predicts the class of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Classifier {
-    /// The most frequent class, whatever the row.
+    /// The prediction of the most frequent class for every row.
     MostFrequentClass,
-    /// Naive Bayes.
+    /// A naive Bayes classifier.
     NaiveBayes,
-    /// A decision tree.
+    /// A decision tree classifier.
     DecisionTree,
 }
 
@@ -75,23 +75,23 @@ impl fmt::Display for Measure {
     }
 }
 
-/// One figure.
+/// One measured value of a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
-    /// The column that is measured; `None` for the whole table.
+    /// The measured column. `None` for the whole table.
     pub column: Option<String>,
-    /// What is measured.
+    /// The kind of the measure.
     pub measure: Measure,
-    /// The figure of the release; `None` if it could not be measured, or is infinite.
+    /// The value for the release. `None` if it could not be measured or is infinite.
     pub value: Option<f64>,
-    /// The same figure of the source, if the source has one.
+    /// The same measure of the source. `None` if the source has none.
     pub of_source: Option<f64>,
-    /// A remark about the figure.
+    /// A remark about the value.
     pub note: Option<String>,
 }
 
 impl Figure {
-    /// Returns a figure of the whole table.
+    /// Returns a measure of the whole table.
     pub fn new(measure: Measure, value: Option<f64>) -> Self {
         Self {
             column: None,
@@ -102,7 +102,7 @@ impl Figure {
         }
     }
 
-    /// Returns the figure as a figure of this column.
+    /// Returns the measure as a measure of this column.
     pub fn of(self, column: &str) -> Self {
         Self {
             column: Some(column.into()),
@@ -110,12 +110,12 @@ impl Figure {
         }
     }
 
-    /// Returns the figure with the same figure of the source.
+    /// Returns the measure with the value for the source.
     pub fn beside(self, of_source: Option<f64>) -> Self {
         Self { of_source, ..self }
     }
 
-    /// Returns the figure with a note.
+    /// Returns the measure with a note.
     pub fn note(self, note: impl Into<String>) -> Self {
         Self {
             note: Some(note.into()),
@@ -124,19 +124,19 @@ impl Figure {
     }
 }
 
-/// All figures of a release.
+/// All measures of a release.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Utility {
-    /// The program that measured.
+    /// The program that made the comparison, with its version.
     pub software: String,
     /// The release: a table's name, a path, or "a query".
     pub release: String,
     /// The source: a table's name, a path, or "a query".
     pub source: String,
-    /// The rows that classifiers were tested on, if they are not the rows of the source.
+    /// The rows used to test classifiers. `None` if these are the rows of the source.
     pub testing: Option<String>,
-    /// The class label.
+    /// The name of the class label. `None` without a class label.
     pub class: Option<String>,
-    /// The figures, in the order of the answer.
+    /// The measures, in output order.
     pub figures: Vec<Figure>,
 }

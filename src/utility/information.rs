@@ -24,7 +24,8 @@ mod tests {
 
     #[test]
     fn information_by_hand() {
-        // If the value is the class: one bit. If the value is independent of the class: none.
+        // If the value determines the class, one bit. If the value is independent of the class,
+        // none.
         assert_eq!(mutual_information(&[4.0, 0.0, 0.0, 4.0], 2), 1.0);
         assert_eq!(mutual_information(&[2.0, 2.0, 2.0, 2.0], 2), 0.0);
         assert_eq!(mutual_information(&[0.0, 0.0], 2), 0.0);

@@ -1,12 +1,12 @@
-//! Naive Bayes: the class whose prior probability, times the likelihood of each feature by itself,
-//! is greatest.
+//! Naive Bayes: predicts the class with the greatest product of its prior probability and the
+//! likelihoods of the single features.
 //!
 //! - The prior of a class is its share of the training rows.
 //! - A column of numbers, dates or timestamps is normally distributed within a class, with the mean
-//!   and variance of the values there. A billionth of the column's own variance is added, so that
+//!   and variance of the class's values. A billionth of the column's own variance is added, so that
 //!   no variance is 0. NULL gives no information.
 //! - The likelihood of a value of any other column is (n + 1) / (N + m): n of the class's N rows
-//!   have it, and the column has m values (Laplace).
+//!   have the value, and the column has m values (Laplace).
 //!
 //! A training row counts evenly for the values under its label.
 //!
@@ -16,20 +16,20 @@
 use super::sample::{Column, Sample};
 use std::f64::consts::TAU;
 
-/// The share of a column's variance that is added to its variance within a class.
+/// The share of a column's variance added to its variance within a class.
 const SMOOTHING: f64 = 1e-9;
 
 /// A trained classifier.
 #[derive(Debug, Clone)]
 pub struct NaiveBayes {
-    /// By class: the logarithm of its prior probability.
+    /// For each class: the logarithm of its prior probability.
     priors: Vec<f64>,
-    /// By feature: its column, and by value and class the logarithm of the likelihood.
+    /// For each feature: its column, and the logarithm of the likelihood for each value and class.
     features: Vec<(usize, Vec<f64>)>,
 }
 
 impl NaiveBayes {
-    /// Trains on `rows`, with these columns as features. The class column has
+    /// Trains a classifier on `rows`, with these columns as features. The class column has
     /// `columns[class].values` classes.
     pub fn train(rows: &Sample, columns: &[Column], features: &[usize], class: usize) -> Self {
         let classes = columns[class].values;
@@ -53,8 +53,8 @@ impl NaiveBayes {
         }
     }
 
-    /// Returns the class of a row, given the value of each column; the first of equally likely
-    /// classes.
+    /// Returns the predicted class of a row. `value` returns the row's value of each column. Ties:
+    /// the first class.
     pub fn classify(&self, value: impl Fn(usize) -> u32) -> u32 {
         let mut scores = self.priors.clone();
         for (column, logarithms) in &self.features {
@@ -72,7 +72,7 @@ impl NaiveBayes {
     }
 }
 
-/// Returns the logarithm of (n + 1) / (N + m) by value and class.
+/// Returns the logarithm of (n + 1) / (N + m) for each value and class.
 fn shares(joint: &[f64], of_class: &[u64], values: usize) -> Vec<f64> {
     let cells = joint.iter().zip(of_class.iter().cycle());
     cells
@@ -80,7 +80,8 @@ fn shares(joint: &[f64], of_class: &[u64], values: usize) -> Vec<f64> {
         .collect()
 }
 
-/// Returns the logarithm of the normal density by value and class; 0 for a value without a number.
+/// Returns the logarithm of the normal density for each value and class. 0 for a value without a
+/// number.
 fn normal(joint: &[f64], numbers: &[Option<f64>], classes: usize) -> Vec<f64> {
     let known = || {
         let cells = numbers.iter().zip(joint.chunks(classes));
@@ -94,8 +95,8 @@ fn normal(joint: &[f64], numbers: &[Option<f64>], classes: usize) -> Vec<f64> {
     };
     let (_, whole) = moments(&|rows| rows.iter().sum());
     if whole.is_nan() || whole <= 0.0 {
-        // No row has a number, or all have the same one: the column gives no information about the
-        // class.
+        // If no row has a number, or all numbers are equal, the column gives no information about
+        // the class.
         return vec![0.0; joint.len()];
     }
     let of_class = |class: usize| {
@@ -107,7 +108,7 @@ fn normal(joint: &[f64], numbers: &[Option<f64>], classes: usize) -> Vec<f64> {
     for number in numbers {
         logarithms.extend(of_class.iter().map(|(mean, variance)| match number {
             Some(x) if !mean.is_nan() => -0.5 * ((TAU * variance).ln() + (x - mean).powi(2) / variance),
-            // A class without rows has probability 0 by its prior.
+            // A class without rows already has probability 0 by its prior.
             _ => 0.0,
         }));
     }

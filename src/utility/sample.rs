@@ -1,28 +1,31 @@
-//! A table as its distinct rows of labels, each label with the values that it covers.
+//! A table as a list of its distinct rows of labels. Each label has a list of the values that it
+//! covers.
 
-/// The values of a column: those of the source, those of the rows to test on, and released values
-/// that the source does not have.
+/// A column and its values: the values of the source and of the test rows, and released values that
+/// the source does not have.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
     /// The name of the column.
     pub name: String,
-    /// The number of distinct values. A value is its position among them, ascending, NULL last.
+    /// The number of distinct values. A value is represented by its position among them, ascending,
+    /// NULL last.
     pub values: usize,
-    /// Each value as a number, if the values are numbers, dates or timestamps; `None` for NULL.
+    /// Each value as a number, if the values are numbers, dates or timestamps. The inner `None` is
+    /// NULL.
     pub numbers: Option<Vec<Option<f64>>>,
 }
 
-/// The labels of a column: for each label the values that it covers, ascending.
+/// The labels of a column. For each label: the values that it covers, ascending.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Labels(pub Vec<Vec<u32>>);
 
 impl Labels {
-    /// Returns the labels of raw values, each of which covers itself.
+    /// Returns the labels of raw values. Each label covers one value.
     pub fn raw(values: usize) -> Self {
         Self((0..values as u32).map(|value| vec![value]).collect())
     }
 
-    /// Returns the mean of the numbers under each label; `None` if no value under it has a number.
+    /// Returns the mean of the numbers under each label. `None` if no value under it has a number.
     pub(super) fn numbers(&self, numbers: &[Option<f64>]) -> Vec<Option<f64>> {
         let mean = |values: &Vec<u32>| {
             let known = values.iter().filter_map(|v| numbers[*v as usize]);
@@ -36,16 +39,16 @@ impl Labels {
 /// The distinct rows of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sample {
-    /// By column: its labels.
+    /// The labels of each column.
     pub labels: Vec<Labels>,
-    /// By column: the label of each distinct row.
+    /// For each column: the label of each distinct row.
     pub columns: Vec<Vec<u32>>,
-    /// The number of equal rows of each distinct row.
+    /// The number of occurrences of each distinct row.
     pub counts: Vec<u64>,
 }
 
 impl Sample {
-    /// Returns rows without columns.
+    /// Returns a sample of rows without columns.
     pub fn empty(counts: &[u64]) -> Self {
         Self {
             labels: vec![],
@@ -54,7 +57,7 @@ impl Sample {
         }
     }
 
-    /// Adds a column: its labels, and the label of each row.
+    /// Adds a column with its labels and the label of each row.
     pub fn push(&mut self, labels: Labels, rows: Vec<u32>) {
         self.labels.push(labels);
         self.columns.push(rows);
@@ -65,12 +68,12 @@ impl Sample {
         self.counts.iter().sum()
     }
 
-    /// Returns the number of labels of a column that occur.
+    /// Returns the number of labels of a column that occur in the rows.
     pub(super) fn occurring(&self, column: usize) -> usize {
         self.by_label(column).iter().filter(|n| **n > 0).count()
     }
 
-    /// Returns the number of rows of each label of a column.
+    /// Returns the number of rows with each label of a column.
     pub(super) fn by_label(&self, column: usize) -> Vec<u64> {
         let mut rows = vec![0; self.labels[column].0.len()];
         for (label, n) in self.columns[column].iter().zip(&self.counts) {
@@ -93,15 +96,15 @@ impl Sample {
         shares
     }
 
-    /// Returns the class of each distinct row. A class label is released as it is, so its label
+    /// Returns the class of each distinct row. A class label is released unchanged, so its label
     /// covers one value.
     pub(super) fn classes(&self, class: usize) -> Vec<u32> {
         let value = |label: &u32| self.labels[class].0[*label as usize].first().copied().unwrap_or(0);
         self.columns[class].iter().map(value).collect()
     }
 
-    /// Returns the number of rows of each value of a column and each of `classes` classes, the
-    /// classes of a value side by side. A row counts evenly for the values under its label.
+    /// Returns the number of rows with each value of a column and each of `classes` classes. The
+    /// classes of a value are adjacent. A row counts evenly for the values under its label.
     pub(super) fn joint(&self, column: usize, values: usize, class: usize, classes: usize) -> Vec<f64> {
         let labels = &self.labels[column].0;
         let mut rows = vec![0u64; labels.len() * classes];

@@ -1,5 +1,5 @@
-//! Tests of whole comparisons, with figures computed by hand, and with definitions that spread
-//! every row over its values one by one.
+//! Tests of whole comparisons, with results computed by hand, and with definitions that divide
+//! every row among its values.
 
 use super::decision_tree::DecisionTree;
 use super::naive_bayes::NaiveBayes;
@@ -14,7 +14,7 @@ fn column(name: &str, values: usize, is_number: bool) -> Column {
     }
 }
 
-/// Returns raw rows of these columns; `rows` has the values of each row.
+/// Returns raw rows of these columns. `rows` contains the values of each row.
 fn raw(columns: &[Column], rows: &[Vec<u32>]) -> Sample {
     Sample {
         labels: columns.iter().map(|c| Labels::raw(c.values)).collect(),
@@ -32,8 +32,8 @@ fn figure(figures: &[Figure], column: &str, measure: Measure) -> Figure {
     found.unwrap_or_else(|| panic!("{column}: {measure}")).clone()
 }
 
-/// Returns four ages in two classes, the younger two in the first class. The release has only the
-/// labels `0 to 1` and `2 to 3`.
+/// Returns four ages in two classes, with the younger two in the first class. The release has only
+/// the labels `0 to 1` and `2 to 3`.
 fn halves() -> Comparison {
     let columns = vec![column("age", 4, true), column("job", 2, false)];
     let rows: Vec<Vec<u32>> = (0..40).map(|i| vec![i % 4, i % 4 / 2]).collect();
@@ -122,8 +122,7 @@ fn naive_bayes_by_hand() {
 
 #[test]
 fn a_tree_finds_what_one_cut_cannot() {
-    // The class is whether exactly one of two features is set; the third feature gives no
-    // information.
+    // The class is 1 if exactly one of two features is set. The third feature gives no information.
     let columns = ["a", "b", "noise", "c"].map(|name| column(name, 2, false));
     let rows: Vec<Vec<u32>> = (0..96)
         .map(|i: u32| (i % 2, i / 2 % 2, i))
@@ -134,7 +133,7 @@ fn a_tree_finds_what_one_cut_cannot() {
     for row in &rows {
         assert_eq!(tree.classify(|column| row[column]), row[3], "{row:?}");
     }
-    // Three values of a category are divided into two sets, with the middle one apart.
+    // Three values of a category are divided into two sets, with the middle value alone.
     let columns = [column("x", 3, false), column("c", 2, false)];
     let rows: Vec<Vec<u32>> = (0..30).map(|i| vec![i % 3, u32::from(i % 3 == 1)]).collect();
     let tree = DecisionTree::train(&raw(&columns, &rows), &columns, &[0], 1);
@@ -180,8 +179,8 @@ fn comparison() -> impl Strategy<Value = Comparison> {
 }
 
 /// Returns the rows, with each row once for every choice of values under its labels. The weight of
-/// a choice is one divided by the number of choices. It is given as a count out of 720720, which
-/// every number of choices divides.
+/// a choice is one divided by the number of choices. It is a count out of 720720, because every
+/// number of choices divides 720720.
 fn spelled_out(sample: &Sample) -> Vec<(Vec<u32>, u64)> {
     let mut all = vec![];
     for row in 0..sample.counts.len() {
@@ -199,9 +198,9 @@ fn spelled_out(sample: &Sample) -> Vec<(Vec<u32>, u64)> {
 }
 
 proptest! {
-    /// Every figure of a release is equal to that of raw rows in which each row is repeated for
-    /// every value that its labels cover, with an even weight. Counts, accuracy and correlations
-    /// are excepted.
+    /// Every measure of a release equals the measure of raw rows in which each row is repeated for
+    /// every value under its labels, with an even weight. Counts, accuracy and correlations are
+    /// exceptions.
     #[test]
     fn labels_count_as_the_rows_they_stand_for(comparison in comparison()) {
         let out = spelled_out(&comparison.release);
@@ -225,7 +224,7 @@ proptest! {
         }
     }
 
-    /// Distances agree with sums over rows.
+    /// Distances equal the sums over rows.
     #[test]
     fn distances_agree_with_counting_rows(comparison in comparison()) {
         let out = spelled_out(&comparison.release);
@@ -243,8 +242,8 @@ proptest! {
         prop_assert!((found - moved / (there.len().max(2) - 1) as f64).abs() < 1e-9);
     }
 
-    /// The first cut of a tree is the purest of all permitted cuts, found by trying every two sets
-    /// of values.
+    /// The first cut of a tree is the purest of all permitted cuts, found by trying every division
+    /// into two sets of values.
     #[test]
     fn the_first_cut_is_the_purest(rows in prop::collection::vec((0u32..5, 0u32..2), 14..60), is_number in any::<bool>()) {
         let columns = [column("x", 5, is_number), column("c", 2, false)];
@@ -258,7 +257,7 @@ proptest! {
         let both = |set: u32| Some(purity(&|v| set >> v & 1 == 1)? + purity(&|v| set >> v & 1 == 0)?);
         let best = sets.filter_map(both).fold(f64::NEG_INFINITY, f64::max);
         let whole = purity(&|_| true).unwrap();
-        // Each row stands for seven rows, so that no leaf is too small.
+        // Each row counts as seven rows, so that no leaf is too small.
         let mut raw = raw(&columns, &rows);
         raw.counts.fill(7);
         let tree = DecisionTree::train(&raw, &columns, &[0], 1);

@@ -423,7 +423,7 @@ const MISTAKES: &[(&str, &str)] = &[
         "CREATE HIERARCHY h AS INTERVALS 5, 10",
         "expected (width, ...), found 5",
     ),
-    ("CREATE HIERARCHY h AS PREFIX (2, 4)", "no fewer than level 1"),
+    ("CREATE HIERARCHY h AS PREFIX (2, 4)", "must keep fewer than level 1"),
     ("CREATE HIERARCHY h AS TRUNCATE (DECADES)", "did you mean \"DECADE\"?"),
     (
         "CREATE HIERARCHY h FROM 'data/hierarchies/age.csv' OPTIONS (delimeter ';')",

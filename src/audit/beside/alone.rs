@@ -1,14 +1,14 @@
-//! What is certain without the source: how the totals of two releases differ.
+//! The comparison of two releases without the source: how their totals differ.
 //!
 //! Two releases label a column alike if they have it at the same level of the same hierarchy. If
 //! rows are counted by such columns, both releases count the same groups. The difference between
 //! the two totals of a group is then the number of people who are only in one release, minus the
 //! number of people who are only in the other.
 //!
-//! If both releases read the same files directly, without a query, and one of them suppressed
-//! nothing, that release contains everyone in the other. The difference is then exactly the number
-//! of people in the group whom the other release does not contain. The classes of these people
-//! contain nobody else, so fewer than k such people break k-anonymity. In all other cases the
+//! If both releases read the same files directly, without a query, and one of them suppressed no
+//! row, that release contains everyone in the other release. The difference is then exactly the
+//! number of people in the group whom the other release does not contain. The classes of these
+//! people contain no other people, so a number below k breaks k-anonymity. In all other cases the
 //! difference is reported but not checked.
 
 use super::side::Placed;
@@ -82,7 +82,7 @@ fn is_alike(one: &Known, other: &Known) -> Result<bool> {
     let (Some(hierarchy), Some(others)) = (&one.hierarchy, &other.hierarchy) else {
         return Ok(false);
     };
-    // Summaries of two manifests cannot be compared, because each has a key of its own.
+    // Summaries of two manifests cannot be compared, because each manifest has its own key.
     let key = |hierarchy| HierarchySummary::of(hierarchy, &[]);
     let (mut own, theirs) = (key(hierarchy)?, key(others)?);
     own.name.clone_from(&theirs.name);
@@ -121,9 +121,9 @@ async fn smallest_difference(
     Ok(least.first().map(|row| row[0]).filter(|n| *n > 0))
 }
 
-/// Returns the release that certainly contains everyone in the other one, if there is such a
-/// release: both releases read the same files directly, and the returned release suppressed
-/// nothing.
+/// Returns the release that certainly contains everyone in the other release: both releases read
+/// the same files directly, and the returned release suppressed no row. Returns `None` if this is
+/// not certain.
 fn whole<'a, 'b>(sides: &'b [Placed<'a>; 2]) -> Option<&'b Placed<'a>> {
     let read = |side: &Placed<'_>| {
         let manifest = side.manifest();

@@ -1,8 +1,8 @@
-//! What two releases of one table reveal together.
+//! The disclosure by two releases of one table together.
 //!
-//! Each release satisfies its models on its own. A reader of both releases knows two things about
-//! each person: what the first release shows, and what the second one shows. This is a pair of
-//! labels, or one label and the fact that the other release has no row of the person. A *class
+//! Each release satisfies its models on its own. A reader of both releases knows a pair for each
+//! person: the labels of the person in the first release, and the labels in the second release. If
+//! a release has no row of the person, the reader knows this fact instead of labels. A *class
 //! together* contains the persons who have the same pair.
 //!
 //! With the source (AGAINST), the pairs are counted by SQL ([`together`]). The labels are computed

@@ -1,4 +1,4 @@
-//! Two releases, and the data to check them against.
+//! The input of a check of two releases together.
 
 use crate::audit::claim::Claim;
 use crate::job::QuasiIdentifier;
@@ -16,7 +16,7 @@ pub(crate) struct Pair {
     pub(crate) entity: Option<String>,
 }
 
-/// One of the two releases.
+/// One of the two releases, with the claim of its manifest.
 pub(crate) struct Side {
     /// The release as the statement names it.
     pub(crate) name: String,

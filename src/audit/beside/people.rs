@@ -12,7 +12,7 @@ pub(super) type Told = (String, Option<f64>);
 
 /// The table of all rows of the source, with the labels that each release has for them.
 pub(super) const PAIRS: &str = "pairs";
-/// The column of the entity.
+/// The column of the table of pairs that contains the entity of a row.
 pub(super) const ENTITY: &str = "e";
 
 /// Returns the SQL aggregate that counts the persons among rows.
@@ -44,8 +44,8 @@ pub(super) async fn present(session: &SessionContext, has_entity: bool) -> Resul
 }
 
 /// Returns the number of classes together whose persons are in both releases, and the size of the
-/// smallest such class. Also returns the size of the smallest class whose persons are in only one
-/// of the releases. `labels` are the columns of the labels.
+/// smallest of these classes. Also returns the size of the smallest class whose persons are in only
+/// one of the releases. `labels` are the columns of the labels.
 pub(super) async fn classes(session: &SessionContext, labels: &[String], has_entity: bool) -> Result<Vec<Told>> {
     let (keys, size) = (labels.join(", "), size(has_entity));
     let each = format!(

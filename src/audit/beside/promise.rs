@@ -18,7 +18,7 @@ pub(super) const OF_SECOND: &str = "of_second";
 /// The table of the rows in at least one of the two releases.
 pub(super) const OF_BOTH: &str = "of_both";
 
-/// A promise about the classes together.
+/// A promise of one or both releases that is recounted on the classes together.
 pub(super) struct Together<'a> {
     pub(super) promise: Promise<'a>,
     pub(super) constraint: &'a Constraint,

@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 const FIRST: &str = "first_release";
 const SECOND: &str = "second_release";
 
-/// Runs all checks of two releases.
+/// Runs all checks of two releases, with the source if the statement gives it (AGAINST).
 pub(crate) async fn beside(pair: &Pair, observer: &dyn Observer) -> Result<Verification> {
     let mut found = Verification::default();
     let sides = [

@@ -19,7 +19,7 @@ use arrow::datatypes::DataType;
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
-/// One of the two releases as a table of the session.
+/// One of the two releases, with its evidence and its quasi-identifiers.
 pub(super) struct Placed<'a> {
     pub(super) side: &'a Side,
     pub(super) evidence: &'a Evidence,
@@ -36,19 +36,19 @@ pub(super) struct Placed<'a> {
 pub(super) struct Labels {
     /// The column that is labelled, and the SQL of its label.
     pub(super) columns: Vec<(String, String)>,
-    /// The joins that the labels need.
+    /// The SQL of the joins that the labels need; empty if they need none.
     pub(super) joins: String,
     /// The SQL of the same labels in the released table: one for each of the leading elements of
     /// `columns`, in the same order.
     pub(super) of_release: Vec<String>,
-    /// The SQL conditions for a row to be released together with its class. A row that violates one
-    /// of them has a value that the hierarchy of a column does not know (ON UNMAPPED SUPPRESS).
+    /// The SQL conditions for a row to be released together with its class. A row that violates a
+    /// condition has a value that the hierarchy of a column does not map (ON UNMAPPED SUPPRESS).
     pub(super) admitted: Vec<String>,
 }
 
 impl Labels {
-    /// Leaves out the rows whose value the hierarchy of a column does not know, if the hierarchy
-    /// suppresses such rows. The unknown values become a table called `name`.
+    /// Leaves out the rows whose value the hierarchy of a column does not map, if the hierarchy
+    /// suppresses these rows. The unmapped values become a table called `name`.
     async fn admit(&mut self, session: &SessionContext, known: &Known, name: &str) -> Result<()> {
         let Some(hierarchy) = known
             .hierarchy
@@ -82,7 +82,7 @@ impl Labels {
 }
 
 impl<'a> Placed<'a> {
-    /// Places a release, whose table is called `table`.
+    /// Prepares a release whose rows are in the table called `table`.
     pub(super) fn of(side: &'a Side, called: &'static str, table: &str) -> Result<Self> {
         let name = &side.name;
         let evidence = side
@@ -125,15 +125,15 @@ impl<'a> Placed<'a> {
         let refused = |why: String| Err(Error::usage(format!("{name}: {why}")));
         if manifest.differential_privacy.is_some() {
             return refused(
-                "BESIDE does not support a differentially private sample, which does not tell who is in it; its budget says \
-                 what it adds to other releases"
+                "BESIDE does not support a differentially private sample, which does not show whose rows it contains; its \
+                 budget states what it adds to other releases"
                     .into(),
             );
         }
         if manifest.partition.is_some() {
             return refused(format!(
-                "BESIDE ... AGAINST does not support local recoding ({}), whose labels do not tell which rows of the source \
-                 are in which class; compare full-domain releases (RECODING GLOBAL), or leave AGAINST out",
+                "BESIDE ... AGAINST does not support local recoding ({}), whose labels do not determine the class of each \
+                 row of the source; compare full-domain releases (RECODING GLOBAL), or leave AGAINST out",
                 manifest.search.algorithm
             ));
         }
@@ -215,8 +215,8 @@ impl<'a> Placed<'a> {
         let (name, column) = (&self.side.name, &known.column);
         if known.form.is_of_class() {
             return Err(Error::usage(format!(
-                "{name}: BESIDE ... AGAINST does not support LABELS {} of column {column}, which do not tell which class a row \
-                 is in; LABELS TEXT, BOUNDS and MIDPOINT do",
+                "{name}: BESIDE ... AGAINST does not support LABELS {} of column {column}, which do not determine the class of \
+                 a row; use LABELS TEXT, BOUNDS or MIDPOINT",
                 known.form
             )));
         }
@@ -231,8 +231,8 @@ impl<'a> Placed<'a> {
         let named = self.manifest().hierarchy_of(column).map(|h| h.name.as_str());
         let named = named.map_or(String::new(), |named| format!(" {named}"));
         Err(Error::usage(format!(
-            "{name}: column {column} was released with a hierarchy{named} that is not in this session, or is another one here; \
-             write CREATE OR REPLACE HIERARCHY{named} AS it was for the release, and then VERIFY"
+            "{name}: column {column} was released with a hierarchy{named} that is not in this session, or has another definition \
+             here; write CREATE OR REPLACE HIERARCHY{named} AS it was for the release, and then VERIFY"
         )))
     }
 

@@ -12,8 +12,8 @@ use datafusion::prelude::SessionContext;
 
 /// The table of the source's rows with their labels in both releases.
 const LABELLED: &str = "labelled";
-/// The most rows of a source whose pairs are kept in memory. The pairs of a larger source are
-/// computed for each query.
+/// The maximum number of rows of a source whose pairs are kept in memory. The pairs of a larger
+/// source are computed for each query.
 const KEPT: u64 = 1 << 16;
 /// The tables of the classes of both releases.
 const CLASSES: [&str; 2] = ["classes_a", "classes_b"];
@@ -173,8 +173,8 @@ async fn unlike(session: &SessionContext, columns: usize, classes: &str, prefix:
     count(session, &sql).await
 }
 
-/// Registers what is released of each row of the source: its labels in each release, or NULL and
-/// false for a release that does not contain the row.
+/// Registers the labels of each row of the source in both releases. If a release does not contain
+/// the row, the labels are NULL and the flag of the release is false.
 async fn pair(
     session: &SessionContext,
     labels: &[Labels; 2],
@@ -224,7 +224,7 @@ async fn register(session: &SessionContext, name: &str, sql: &str) -> Result<()>
     Ok(())
 }
 
-/// Recounts a promise on the classes together.
+/// Recounts a promise on the classes together, and its second bound if it has one.
 async fn recounted(
     session: &SessionContext,
     one: &Together<'_>,

@@ -26,9 +26,9 @@ use tokio::task::JoinSet;
 /// number.
 const MATRIX_ROWS: usize = 4_096;
 
-/// Draws the permutations of the randomized columns, for rows that are ordered by the columns
-/// `first` before all other columns. If `measure` is set, also counts the mutual information
-/// between each column and the released classes.
+/// Draws the permutations of the randomized columns. The rows are ordered by the columns of
+/// `first`, then by all other columns. With `measure`, also computes the mutual information between
+/// each column and the released classes.
 pub(super) async fn draw(
     job: &Job,
     decision: &Decision,
@@ -130,8 +130,8 @@ pub(super) async fn numbering(decision: &Decision, recoding: &Arc<RecodingPlan>)
     blocking("numbering the classes", number).await
 }
 
-/// Permutes a column by a matrix. Position i of the matrix is row i of the release in which the
-/// column is not permuted.
+/// Permutes a column by a matrix. Row i of the matrix belongs to row i of the release before the
+/// column is permuted.
 async fn draw_by_matrix(
     (job, decision, source): (&Job, &Decision, &Surveyed),
     column: &str,
@@ -175,8 +175,8 @@ async fn draw_by_matrix(
     blocking("permuting by a matrix", permute).await
 }
 
-/// Returns the rows that are permuted. Suppressed rows that are written have no value in a
-/// sensitive column and are left out.
+/// Returns the rows of `batch` that are permuted. Leaves out suppressed rows, because they have no
+/// value in a sensitive column.
 fn without_suppressed(batch: RecordBatch) -> Result<RecordBatch> {
     match batch.column_by_name(SUPPRESSED) {
         Some(suppressed) => Ok(filter_record_batch(&batch, &not(suppressed.as_boolean())?)?),
@@ -248,7 +248,7 @@ async fn read_matrix(name: &str, rows: &DataFrame, released: u64) -> Result<Vec<
     let matrix = gathered(rows.clone().limit(0, Some(columns + 1))?).await?;
     if matrix.num_rows() != columns {
         return Err(Error::usage(format!(
-            "the matrix {name} has {columns} columns and another number of rows; it has to be square"
+            "the matrix {name} has {columns} columns and a different number of rows; it must be square"
         )));
     }
     let mut read = vec![vec![]; columns];

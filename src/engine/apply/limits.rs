@@ -1,4 +1,5 @@
-//! Personal limits: prepares the second scan to enforce the limit of each row.
+//! Personal limits, which are limits that rows of the source have of their own: prepares the second
+//! scan, which enforces the limit of each row.
 
 use crate::error::{Error, Result};
 use crate::frequency::gathered;
@@ -27,7 +28,7 @@ pub(super) struct Limits {
 
 impl Limits {
     /// Reads the values of the sensitive attribute and places them in its hierarchy. Returns `None`
-    /// if no row has a limit.
+    /// if the job has no personal limits.
     pub(super) async fn of(job: &Job) -> Result<Option<Self>> {
         let Some((constraint, limit)) = job.guarantees.personal() else {
             return Ok(None);
@@ -95,21 +96,21 @@ impl Limits {
         }))
     }
 
-    /// Returns a plan that enforces every personal limit on the rows of `plan`, in the order of
-    /// their classes.
+    /// Returns a plan that enforces every personal limit on the rows of `plan`, which are ordered
+    /// by class.
     pub(super) fn kept(&self, plan: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
         let (columns, outcome) = (Arc::clone(&self.columns), Arc::clone(&self.outcome));
         Arc::new(PersonalExec::over_classes(plan, columns, outcome))
     }
 
-    /// Returns the outcome of the personal limits, or `None` before all rows were read.
+    /// Returns the outcome of the personal limits, or `None` until all rows are read.
     pub(super) fn outcome(&self) -> Option<Outcome> {
         self.outcome.lock().clone()
     }
 }
 
 /// Fails with `ErrorKind::Data` if a row has no limit, or a limit that is not a probability. A
-/// limit of 20, meant as a percentage, would be no limit at all.
+/// limit of 20, meant as a percentage, would limit nothing.
 async fn admit(rows: &DataFrame, limit: &str) -> Result<()> {
     let limits = select_columns(rows, &[limit])?;
     let value = || Expr::Cast(Cast::new(Box::new(ident(limit)), DataType::Float64));
@@ -118,8 +119,8 @@ async fn admit(rows: &DataFrame, limit: &str) -> Result<()> {
         0 => {}
         n => {
             return Err(Error::data(format!(
-                "column {limit} has no number in {n} rows; a row without a limit of its own has limit 1: say so in a query, \
-                 coalesce({limit}, 1)"
+                "column {limit} has no number in {n} rows; to give rows without a limit of their own the limit 1, \
+                 write coalesce({limit}, 1) in a query"
             )));
         }
     }

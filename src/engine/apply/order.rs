@@ -1,9 +1,9 @@
-//! The proof of a release's order: as the rows are handed out, every row is compared with the row
-//! before it.
+//! The check of a release's order: each row is compared with the row before it while the rows are
+//! returned.
 //!
-//! This file uses no order keys, levels or groups. It compares the released values themselves. The
-//! comparison therefore finds rows that are left in the source's order, or in an order that depends
-//! on values that are not released, whatever the cause.
+//! This file does not use order keys, levels or groups. It compares the released values themselves.
+//! It therefore detects every other order, such as the order of the source or an order by values
+//! that are not released, whatever the cause.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::job::Roles;
@@ -28,11 +28,12 @@ pub(in crate::engine) struct Ascending {
     columns: Vec<Compared>,
 }
 
-/// A column to compare.
+/// A column whose values are compared from row to row.
 #[derive(Debug, Clone, Copy)]
 struct Compared {
     column: usize,
-    /// Treats zero and negative zero, which are one value of a quasi-identifier, as equal.
+    /// Whether zero and negative zero compare as equal, because they are one value of a
+    /// quasi-identifier.
     as_value: bool,
 }
 
@@ -192,7 +193,7 @@ fn require(ordering: Ordering) -> Result<()> {
     match ordering {
         Ordering::Greater => Err(Error::new(
             ErrorKind::Verification,
-            "rows would be released in an order that is not that of what is released of them; nothing was published",
+            "the rows are not in the order of their released values; nothing was published",
         )),
         _ => Ok(()),
     }
@@ -210,8 +211,8 @@ impl Compared {
     }
 }
 
-/// Returns the indices of dictionary labels if these indices order rows as the labels do: the
-/// dictionary ascends and has no NULL.
+/// Returns the dictionary indices of labels if the indices sort as the labels do: the dictionary
+/// ascends, and neither it nor the column contains NULL. Otherwise returns `None`.
 fn indices(values: &ArrayRef) -> Option<&[i32]> {
     let labels = values.as_dictionary_opt::<Int32Type>()?;
     let texts = labels.values().as_string_opt::<i32>()?;

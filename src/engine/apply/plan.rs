@@ -1,4 +1,4 @@
-//! A release as rows: the ordered plan that rewrites the source, and a table over such a plan.
+//! A release as rows: the ordered plan that rewrites the source, and a table over this plan.
 
 use crate::error::Result;
 use crate::operator::{ComputedTable, Operator, Rows, project};
@@ -12,16 +12,15 @@ use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use std::fmt;
 use std::sync::Arc;
 
-/// Returns the plan of a release. The plan orders the rows by all their columns: by those of
-/// `first` before the others and by those of `last` after them. The columns of the order key are
-/// the last columns of each row.
+/// Returns the plan of a release. The plan orders the rows by the columns of `first`, then by all
+/// other columns, and finally by the columns of `last`. The last columns of each row are the
+/// columns of the order key.
 ///
-/// The order is defined by released values only: the columns of PARTITIONED BY, the
-/// quasi-identifiers in the order of the statement, the other columns in the order of the source.
-/// Labels ascend by the bytes of their texts, other values by the order of their type, and NULL
-/// comes last. The order therefore reveals nothing beyond the rows. Only equal rows are not
-/// ordered, so the order does not depend on the order of the input. [`super::order`] proves the
-/// order.
+/// Only released values define the order: the columns of PARTITIONED BY, the quasi-identifiers in
+/// the order of the statement, the other columns in the order of the source. Labels ascend by the
+/// bytes of their texts, other values by the order of their type, and NULL comes last. The order
+/// therefore reveals nothing beyond the rows. Only equal rows can change places, so the result does
+/// not depend on the order of the input. [`super::order`] checks the order.
 pub(in crate::engine) async fn plan(
     source: &DataFrame,
     recoding: Arc<RecodingPlan>,
@@ -42,9 +41,9 @@ pub(in crate::engine) async fn plan(
 
 /// The columns of a release that are sorted, and the columns by which they are sorted.
 pub(in crate::engine) struct Arrangement {
-    /// The columns that are carried through the sort.
+    /// The columns that pass through the sort.
     pub(in crate::engine) carried: Vec<usize>,
-    /// The schema of the carried columns.
+    /// The schema of these columns.
     pub(in crate::engine) schema: SchemaRef,
     /// The columns of `schema` in the order in which they are compared.
     pub(in crate::engine) sorted: Vec<usize>,
@@ -59,7 +58,7 @@ impl Arrangement {
         first: &[String],
         last: &[String],
     ) -> Result<Self> {
-        // Columns that the order key determines are neither compared nor carried through the sort,
+        // Columns that the order key determines are not compared and do not pass through the sort,
         // unless they are in `first`.
         let is_told = |name: &str| recoding.is_in_order_key(name) && !first.iter().any(|f| f == name);
         let carried: Vec<usize> = (0..released.fields().len())
@@ -77,9 +76,9 @@ impl Arrangement {
         let order = all.clone().filter(is_order);
         let is_other = |i: &usize| !is_order(i) && schema.field(*i).name() != SUPPRESSED && !hidden.contains(i);
         let others = all.filter(is_other);
-        // A reader cannot distinguish rows that are released alike. Columns that are not released,
-        // and the mark of suppressed rows, are therefore compared last, so that no order reveals
-        // them.
+        // A reader cannot distinguish rows with equal released values. Columns that are not
+        // released, and the mark of suppressed rows, are compared last, so that the order does not
+        // reveal them.
         let suppressed = schema.index_of(SUPPRESSED).ok();
         let mut sorted: Vec<usize> = vec![];
         for i in partition
@@ -102,7 +101,7 @@ impl Arrangement {
 }
 
 /// Returns the rows of a release in no particular order, with the columns of the order key last.
-/// Kept strings have the type with which they are read.
+/// Kept strings have the string type of the scan.
 pub(in crate::engine) async fn recoded(
     rows: &DataFrame,
     recoding: Arc<RecodingPlan>,
@@ -113,7 +112,7 @@ pub(in crate::engine) async fn recoded(
 /// The second scan of the source.
 struct Read {
     rows: Arc<dyn ExecutionPlan>,
-    /// The schema of the released columns, those of the order key last.
+    /// The schema of the released columns, followed by the columns of the order key.
     released: SchemaRef,
 }
 
@@ -153,7 +152,7 @@ pub(in crate::engine) fn table_over(plan: Arc<dyn ExecutionPlan>, state: Session
     Ok(ComputedTable::new(Made { plan, state }, schema))
 }
 
-/// Returns `plan` without the columns of the order key, except those of `kept`.
+/// Returns `plan` without the columns of the order key, except the columns of `kept`.
 pub(in crate::engine) fn without_order_key(
     plan: Arc<dyn ExecutionPlan>,
     kept: &[String],
@@ -184,7 +183,7 @@ impl Operator for Made {
     const NAME: &'static str = "MadeExec";
 
     fn run(&self, _: SendableRecordBatchStream, _: SchemaRef, _: &Arc<TaskContext>) -> Result<Rows> {
-        // A plan keeps the state of its execution: a file scan that has handed out all its files
+        // A plan keeps the state of its execution: a file scan that has returned all its files
         // returns no rows the second time. Every check is a separate query, so the state is reset.
         let plan = reset_plan_states(Arc::clone(&self.plan))?;
         Ok(execute_stream(plan, self.state.task_ctx())?)
@@ -196,7 +195,7 @@ mod tests {
     use super::*;
     use datafusion::prelude::{CsvReadOptions, SessionContext};
 
-    /// Tests that a table over a plan returns all rows to every query, although the plan hands out
+    /// Tests that a table over a plan returns all rows to every query, although the plan returns
     /// each file only once.
     #[tokio::test]
     async fn a_release_can_be_read_again() {

@@ -7,7 +7,7 @@ use crate::job::{Job, QuasiIdentifier, Roles};
 use crate::recode::{ColumnTreatment, Grouped, QuasiIdentifierRule, RecodingPlan, Released};
 use std::sync::Arc;
 
-/// Returns the recoding plan of every released column except the randomized ones, and of the
+/// Returns the recoding plan of every released column except the randomized columns, and of the
 /// columns of `extra`, which are only recounted.
 pub(super) fn recoding(job: &Job, decision: &Decision, source: &Surveyed, extra: &[String]) -> Result<RecodingPlan> {
     let limit = job.guarantees.personal().map(|(_, limit)| limit.to_string());

@@ -20,7 +20,7 @@ use std::sync::Arc;
 pub(in crate::engine) struct Rewrite {
     /// The released rows, ordered, with the hidden columns and the columns of the order key.
     pub(in crate::engine) plan: Arc<dyn ExecutionPlan>,
-    /// The recoding plan of every column except the randomized ones.
+    /// The recoding plan of every column except the randomized columns.
     pub(in crate::engine) recoding: Arc<RecodingPlan>,
     /// The permutations of the randomized columns.
     pub(in crate::engine) permutations: Arc<Vec<Arc<Permutation>>>,
@@ -32,8 +32,8 @@ pub(in crate::engine) struct Rewrite {
     measured: Option<Measured>,
 }
 
-/// Reads what the rewriting scan needs besides the rows: personal limits, matrices, and the columns
-/// of drawn masks. Fails as that scan would.
+/// Reads the inputs of the rewriting scan other than the rows: personal limits, matrices, and the
+/// columns of drawn masks. Fails if the rewriting scan would fail on them.
 pub(in crate::engine) async fn foresee_rewrite(job: &Job, decision: &Decision) -> Result<()> {
     let first: &[String] = job.output.target.as_ref().map_or(&[], |t| &t.partitioned_by);
     let source = Surveyed::of(job).await?;
@@ -44,8 +44,9 @@ pub(in crate::engine) async fn foresee_rewrite(job: &Job, decision: &Decision) -
 }
 
 /// Draws the permutations of the randomized columns and plans the rows. The rows come from the
-/// classes alone if the classes determine the released rows, and from a second scan if not. For a
-/// target, also measures the mutual information between the randomized columns and the classes.
+/// classes alone if the classes determine the released rows, and otherwise from a second scan. If
+/// the job has a target, also measures the mutual information between the randomized columns and
+/// the classes.
 pub(in crate::engine) async fn rewrite(
     job: &Job,
     decision: &Decision,
@@ -77,7 +78,7 @@ pub(in crate::engine) async fn rewrite(
     let is_of_classes = told.is_some();
     let ordered = match told {
         Some(classes) => classes.into_plan(),
-        // The source has rows that were not drawn. Nothing but the classes may be read again.
+        // The source contains rows outside the sample, so only the classes may be read.
         None if job.guarantees.sampling().is_some() => {
             return Err(Error::internal("a sample whose classes do not determine the release"));
         }

@@ -1,5 +1,5 @@
-//! The source, prepared for the scans that rewrite it. Drawn masks need the ranks of the rows, and
-//! the values of the whole column.
+//! The source, prepared for the scans that rewrite it. A drawn mask needs the rank of each row and
+//! all values of its column.
 //!
 //! The rank of a row follows from the values of its columns alone, so the masks do not depend on
 //! the order in which the rows are read.
@@ -22,7 +22,7 @@ use datafusion::prelude::{Expr, lit};
 
 /// The rows of the source with the ranks that drawn masks need.
 pub(super) struct Surveyed {
-    /// The rows.
+    /// The rows of the source, with the columns of ranks that drawn masks read.
     pub(super) rows: DataFrame,
     surveys: Vec<Survey>,
     /// The memory reservation for the surveys and for the values that are drawn from them.
@@ -30,7 +30,7 @@ pub(super) struct Surveyed {
 }
 
 impl Surveyed {
-    /// Reads the columns of drawn masks.
+    /// Reads the columns of drawn masks, and adds columns of ranks to the rows.
     pub(super) async fn of(job: &Job) -> Result<Self> {
         let mut own = Self {
             rows: job.input.source.rows.clone(),
@@ -113,7 +113,7 @@ async fn survey(input: &Input, name: &str, number: usize) -> Result<Survey> {
     let counted = counted.sort(vec![column(name).sort(true, false)])?;
     let counted = gathered(counted).await?;
     let (values, counts) = (counted.column(0), counted.column(1).as_primitive::<Int64Type>());
-    // NULL comes last.
+    // NULL comes last, and is not a value of the survey.
     let known = values.len() - values.logical_null_count();
     Ok(Survey {
         column: name.into(),
@@ -124,7 +124,8 @@ async fn survey(input: &Input, name: &str, number: usize) -> Result<Survey> {
 }
 
 /// Returns the rank of a row by a column. Rows with equal values in this column are ranked by all
-/// other columns that the release depends on, so rows that can change places are released alike.
+/// other columns that the release depends on. Only rows that are released alike can therefore
+/// change places.
 fn rank(job: &Job, survey: &Survey) -> Result<Expr> {
     let is_redacted = job
         .roles

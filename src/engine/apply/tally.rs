@@ -17,7 +17,7 @@ pub(super) struct Tally {
     counts: Vec<u64>,
     /// The counts by class, if they are needed.
     pub(super) classes: Option<ContingencyTable>,
-    /// The counts by group, where other columns define the groups.
+    /// The counts by group, if other columns define groups.
     groups: Option<(DistinctRows, ContingencyTable)>,
     reservation: MemoryReservation,
     pub(super) column: String,

@@ -1,5 +1,5 @@
-//! The advice to use another search if it loses far less: local recoding, or local recoding of more
-//! combinations.
+//! Advice to use another search that loses far less: local recoding, or local recoding of more
+//! combinations of quasi-identifier values.
 
 use super::decision::describe;
 use super::evaluator::Evaluator;
@@ -13,17 +13,17 @@ use crate::partition;
 use crate::search::{Budget, Context};
 use std::sync::Arc;
 
-/// The partitioning algorithm that is tried. It is the fastest of the algorithms that RECODING
-/// LOCAL runs, and RECODING LOCAL loses no more than this algorithm does.
+/// The partitioning algorithm that this module tries. It is the fastest of the algorithms that
+/// RECODING LOCAL runs, and RECODING LOCAL loses no more than this algorithm does.
 const TRIED: &str = "mondrian";
 /// The maximum number of combinations of quasi-identifier values that are divided for advice.
 const MOST: usize = 65_536;
 /// The maximum number of cells that are divided for advice: combinations times quasi-identifiers.
 const CELLS: usize = 16 * MOST;
-/// The number of rows per combination that a table above either of these limits must have. Dividing
-/// the combinations then takes a small part of the time for reading and writing the rows.
+/// The minimum number of rows per combination for a table above either limit. Dividing the
+/// combinations then takes a small part of the time for reading and writing the rows.
 const ROWS_EACH: u64 = 8;
-/// A loss below this is small enough whatever another search would lose.
+/// The smallest loss for which local recoding is advised.
 const LOSS: f64 = 0.1;
 /// Local recoding loses far less if its loss is below this share of the other loss.
 const FAR_LESS: f64 = 0.5;
@@ -42,8 +42,7 @@ pub fn advice(job: &Job, evaluator: &Arc<Evaluator>, value: f64) -> Result<Optio
 fn coarser(roles: &Roles, evaluator: &Evaluator) -> Option<String> {
     let bottom = evaluator.lattice.bottom();
     let lookups = evaluator.sets().base().key_schema.lookups();
-    // If ON UNMAPPED TOP makes values `*`, the column has no level 0, however many such values
-    // there are.
+    // If ON UNMAPPED TOP changes any value to `*`, the lowest level of the column is 1.
     let named = |q: &QuasiIdentifier, lookup: &Lookup| {
         let is_raised = q.hierarchy.on_unmapped() == OnUnmapped::Top && lookup.unmapped_values() > 0;
         q.levels.map_or(0, |(low, _)| low).max(u8::from(is_raised))
@@ -56,17 +55,17 @@ fn coarser(roles: &Roles, evaluator: &Evaluator) -> Option<String> {
         .any(|((q, lookup), level)| *level > named(q, lookup));
     is_raised.then(|| {
         format!(
-            "the table has more combinations of quasi-identifier values than are compared one by one, so those of the levels \
-             {} were divided: with SET anonsql.divided_combinations to a larger number and more memory this can lose less",
+            "the table has too many combinations of quasi-identifier values to divide, so the combinations of the \
+             levels {} were divided; SET anonsql.divided_combinations to a larger number to lose less, which takes more memory",
             describe(roles, bottom)
         )
     })
 }
 
 /// Tries local recoding of the table, and returns advice if local recoding loses far less than
-/// `value`. Returns `None` if local recoding cannot meet the request, or if trying it could take
-/// long. The number of combinations decides whether it could take long, not a clock, so the same
-/// request always gets the same advice.
+/// `value`. Returns `None` if local recoding cannot meet the request, or if the trial could take
+/// long. The number of combinations, and not a clock, decides whether the trial could take long, so
+/// the same request always gets the same advice.
 fn local(job: &Job, evaluator: &Arc<Evaluator>, value: f64) -> Result<Option<String>> {
     let BaseSet::Held(set) = &evaluator.sets().base().set else {
         return Ok(None);

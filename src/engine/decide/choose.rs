@@ -1,4 +1,5 @@
-//! Chooses what is released, as the job asks: a search, a partition, or a given node.
+//! Chooses the node or partition to release: by a search, by local recoding, or as the statement
+//! gives it.
 
 use super::decision::Decision;
 use super::divide::divided;

@@ -1,4 +1,4 @@
-//! The budget of a search or of local recoding, and its context.
+//! The budget and the context of a search or of local recoding.
 
 use crate::error::Result;
 use crate::job::Goal;

@@ -1,4 +1,4 @@
-//! The proof that every label of a partition covers the values it stands for, before any row is
+//! The check that every label of a partition covers the values it stands for, before any row is
 //! labelled.
 //!
 //! Labels are normally checked against each row's values when they are given to the row
@@ -12,9 +12,9 @@ use crate::key::KeySchema;
 use crate::partition::Partition;
 use std::sync::Arc;
 
-/// Checks each label of a partition against the values of every combination that has the label.
-/// Above the ground level, these are all values under the labels of the combination. Fails with an
-/// internal error if a label does not cover one of the values.
+/// Checks each label of a partition against the values of every combination that has the label. If
+/// the combinations are above level 0, these are all values under the labels of the combination.
+/// Fails with an internal error if a label does not cover one of the values.
 pub(super) fn check_partition(
     key_schema: &KeySchema,
     combinations: &FrequencySet,

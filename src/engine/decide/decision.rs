@@ -31,7 +31,7 @@ pub struct Decision {
     pub classes: Arc<FrequencySet>,
     /// The verdict, with the classes that are kept.
     pub verdict: Verdict,
-    /// The value of the metric.
+    /// The value of the job's metric on the kept classes.
     pub value: f64,
     /// The proof about other nodes.
     pub proof: Proof,
@@ -102,8 +102,9 @@ impl Decision {
         if guarantees.starred { self.verdict.suppressed } else { 0 }
     }
 
-    /// Returns true if suppressed rows are written and must be marked for the recount. Such rows
-    /// look like a class that is `*` in every quasi-identifier, and have entities of their own.
+    /// Returns true if suppressed rows are written and must be marked for the recount. Without the
+    /// mark, these rows look like a class that is `*` in every quasi-identifier, and the recount
+    /// could not distinguish their entities from the entities of that class.
     pub fn marks_suppressed(&self, job: &Job) -> bool {
         job.input.entity.is_some() && self.starred_rows(&job.guarantees) > 0
     }

@@ -1,5 +1,5 @@
-//! Local recoding: has algorithms divide the base set, and decides for the partition that loses
-//! least.
+//! Local recoding: has algorithms divide the base set, which is the set of distinct combinations of
+//! quasi-identifier values, and chooses the partition that loses least.
 
 use super::context::{budget, context, reason};
 use super::cover::check_partition;
@@ -22,7 +22,7 @@ use crate::settings::Settings;
 use datafusion::execution::memory_pool::MemoryReservation;
 use std::sync::Arc;
 
-/// A partition that may be released.
+/// A partition that may be released, with the algorithm that made it.
 struct Division<'a> {
     candidate: &'a Candidate,
     classes: Arc<FrequencySet>,
@@ -37,13 +37,13 @@ struct Division<'a> {
 const SECOND_FORM: usize = 1 << 18;
 
 /// Runs every algorithm that can meet the request, one after the other within one budget, each as
-/// if it were the only algorithm. Decides for the partition with the least loss by the job's
-/// metric. If several partitions have the same loss, the default metric decides, and then the order
-/// of the algorithms. An algorithm is skipped if it does not fit the memory limit, or if its turn
-/// comes after the time limit, provided that there is another algorithm. For a large table, the
+/// if it were the only algorithm. Chooses the partition with the least loss by the job's metric. If
+/// several partitions have the same loss, the default metric decides, and then the order of the
+/// algorithms. An algorithm is skipped if it exceeds the memory limit, if it would suppress too
+/// many rows, or if a partition is already found and the budget is used up. For a large table, the
 /// second form of an algorithm is skipped as well.
 pub(super) fn divided(job: &Job, evaluator: &Arc<Evaluator>, observer: &Arc<dyn Observer>) -> Result<Decision> {
-    // One function: each candidate uses the results of the candidates before it.
+    // This is one function because each candidate uses the results of the candidates before it.
     observer.begin(Phase::Search);
     let budget = budget(&job.goal, observer.as_ref());
     let coarser = coarser(job, evaluator)?;
@@ -107,7 +107,7 @@ pub(super) fn divided(job: &Job, evaluator: &Arc<Evaluator>, observer: &Arc<dyn 
     })
 }
 
-/// Returns why another algorithm is tried after this error; `None` if the error ends the search.
+/// Returns why another algorithm is tried after this error, or `None` if the error ends the search.
 fn passed_over(error: &Error) -> Option<&'static str> {
     match error.kind() {
         ErrorKind::Resources => Some("memory limit"),

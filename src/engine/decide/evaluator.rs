@@ -23,7 +23,7 @@ pub(super) struct Rule {
     pub(super) detail: Option<usize>,
     /// Whether the model reads the number of classes of each size.
     reads_sizes: bool,
-    /// Whether the model reads the values that labels stand for.
+    /// Whether the model reads the number of values that each label covers.
     reads_labels: bool,
     /// Whether the model reads the supersets of a class.
     reads_supersets: bool,
@@ -33,7 +33,7 @@ pub(super) struct Rule {
 }
 
 impl Rule {
-    /// Returns true if the model is about the classes, and not about groups of a subset of the
+    /// Returns true if the model judges the classes themselves, and not groups by a subset of the
     /// quasi-identifiers.
     pub(super) fn is_of_classes(&self) -> bool {
         self.subsets.is_empty()
@@ -47,7 +47,7 @@ pub(super) struct Objective {
     pub(super) higher_is_better: bool,
 }
 
-/// The classes of a node, or the groups of a partition, that are kept.
+/// The judgement of the classes of a node, or of the groups of a partition.
 #[derive(Debug, Clone)]
 pub struct Verdict {
     /// The partition whose groups are the classes, in the same order; `None` for the classes of a
@@ -57,12 +57,12 @@ pub struct Verdict {
     pub kept: Vec<bool>,
     /// The number of kept classes.
     pub classes: u64,
-    /// The sizes of the released classes, if the rows were written and several kept classes may be
-    /// written alike.
+    /// The sizes of the released classes, if the rows were written and several kept classes may
+    /// have equal labels in the output.
     pub alike: Option<Arc<Vec<u64>>>,
     /// The number of rows in the kept classes.
     pub released: u64,
-    /// The number of all other rows.
+    /// The number of rows outside the kept classes.
     pub suppressed: u64,
     /// Whether the number of suppressed rows is within the limit and the entire release satisfies
     /// the models.
@@ -90,7 +90,7 @@ pub struct Evaluator {
     drift: Arc<[Drift]>,
 }
 
-/// The judgement of a node.
+/// The judgement of a node, with its classes if all of them were counted.
 pub(super) enum Judged {
     /// The classes of the node, and the verdict on them.
     Counted(Arc<FrequencySet>, Verdict),
@@ -221,7 +221,7 @@ impl Evaluator {
         &self.drift
     }
 
-    /// Returns the frequency sets.
+    /// Returns the frequency sets of the scanned table.
     pub fn sets(&self) -> &FrequencySets {
         &self.sets
     }
@@ -377,7 +377,7 @@ impl Evaluator {
         }
     }
 
-    /// Returns the spans of values that the labels of a class of a node stand for.
+    /// Returns the span of values that each label of a class of a node covers.
     fn spans(&self, set: &FrequencySet, class: usize) -> impl Iterator<Item = Span> {
         let key_schema = &self.sets.base().key_schema;
         key_schema.lookups().iter().enumerate().map(move |(column, lookup)| {
@@ -398,7 +398,7 @@ impl Evaluator {
         }
     }
 
-    /// Returns the size of the smallest class that is kept.
+    /// Returns the size of the smallest class that is kept, or `None` if no class is kept.
     pub fn smallest_class(&self, set: &FrequencySet, verdict: &Verdict) -> Option<u64> {
         let kept = verdict.kept.iter().enumerate().filter(|(_, kept)| **kept);
         kept.map(|(i, _)| self.size(set, i)).min()
@@ -447,7 +447,7 @@ fn least_rows(guarantees: &Guarantees) -> u64 {
     full.map(|c| c.model.min_class_size()).max().unwrap_or(1)
 }
 
-/// Prepares a metric for the table.
+/// Prepares a metric for the table, with the weights, k and suppression limit of the job.
 fn objective(job: &Job, base: &Base, metric: &dyn Metric) -> Result<Objective> {
     let weights: Vec<f64> = job.roles.quasi_identifiers.iter().map(|q| q.weight).collect();
     let subject = metric::Subject {

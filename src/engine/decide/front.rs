@@ -1,20 +1,20 @@
 //! The Pareto front of a job: the nodes that no other node beats in every objective.
 //!
-//! A node must be anonymous by the job's models, if there are any. For one objective only, more
-//! rows may be suppressed than the models require: for k (or highest_risk) if it is among the
-//! objectives, else for the first of l and t. k is the greatest number such that the rows in
-//! smaller classes are within the limit, and those rows are suppressed. For l and t, the classes
-//! with fewer values, or those farther from the table, are suppressed in the same way. All
-//! objectives of a node are then measured on the remaining classes: s_k, glm and the rest count
-//! those rows as suppressed, as in the property-based generalization paper. Without such an
-//! objective, only the models cause suppression.
+//! A node must be anonymous by the job's models, if there are any. One objective may suppress more
+//! rows than the models require: k (or highest_risk) if it is among the objectives, otherwise the
+//! first of l and t. k is the greatest number such that the rows in smaller classes are within the
+//! limit, and these rows are suppressed. For l and t, the classes with fewer values, or the classes
+//! farther from the table, are suppressed in the same way. All objectives of a node are then
+//! measured on the remaining classes: s_k, glm and the rest count the additional rows as
+//! suppressed, as in the property-based generalization paper. Without k, l and t, only the models
+//! cause suppression.
 //!
-//! **Interpretation**: if groups of a subset of the columns (`ON (a, b)`) would fail once those
-//! rows are suppressed, and suppressing these groups too would exceed the limit, those rows are
-//! kept.
+//! **Interpretation**: the suppression of the additional rows can make groups of a subset of the
+//! columns (`ON (a, b)`) fail. If the suppression of these groups would then exceed the limit, the
+//! additional rows are kept.
 //!
-//! Every row of a front is therefore what `AT NODE` releases with the row's k, l and t under
-//! SATISFYING.
+//! `AT NODE` therefore releases the same rows as a row of the front if SATISFYING contains the k, l
+//! and t of this row.
 
 use super::context::{budget, context};
 use super::evaluator::{Evaluator, Judged, Verdict};
@@ -42,7 +42,7 @@ pub enum Optimized {
     Metric(Box<dyn Metric>),
 }
 
-/// One objective of OPTIMIZING.
+/// One objective of OPTIMIZING: a property or metric, and its direction.
 #[derive(Debug)]
 pub struct Objective {
     /// Whether a larger value is better.
@@ -56,7 +56,7 @@ pub struct Objective {
 pub struct Reached {
     /// The node.
     pub node: Node,
-    /// The value of each objective.
+    /// The value of each objective, in the order of the statement.
     pub values: Vec<f64>,
     /// The number of suppressed rows.
     pub suppressed: u64,
@@ -64,7 +64,7 @@ pub struct Reached {
     pub classes: u64,
 }
 
-/// A Pareto front of nodes.
+/// A Pareto front of nodes, and the coverage of the search that found it.
 #[derive(Debug)]
 pub struct Front {
     /// The nodes. The node that is best in the first objective comes first.
@@ -105,7 +105,7 @@ pub async fn front_oracle(job: &Job, objectives: &[Objective], observer: &dyn Ob
     FrontOracle::new(job, counted(job, objectives, observer).await?, objectives)
 }
 
-/// Reads the source. The classes contain the details that the objectives read.
+/// Reads the source, and counts the classes with the details that the objectives read.
 async fn counted(job: &Job, objectives: &[Objective], observer: &dyn Observer) -> Result<Scanned> {
     let metrics = metrics(objectives);
     let mut details = detail_requests(job, &metrics);
@@ -258,14 +258,13 @@ impl Released for Classes<'_> {
 
 /// The evaluator with the objectives of a front as costs.
 ///
-/// The oracle bounds no cost. A search that claims the optimum therefore skips only nodes that
-/// cannot be anonymous, and what remains is the true front.
+/// The oracle has no lower bound for any cost. A search that claims the optimum therefore skips
+/// only nodes that cannot be anonymous, so it finds the true front.
 #[derive(Debug)]
 pub struct FrontOracle {
     evaluator: Evaluator,
     objectives: Vec<Ready>,
-    /// The position of the objective that decides which rows are suppressed beyond what the models
-    /// need.
+    /// The position of the objective that suppresses rows beyond the suppression by the models.
     leader: Option<usize>,
 }
 
@@ -294,7 +293,8 @@ impl FrontOracle {
         })
     }
 
-    /// Turns costs into values. The same step turns values into costs.
+    /// Converts costs to values or values to costs: both directions negate each maximised
+    /// objective.
     fn values(&self, costs: &[f64]) -> Vec<f64> {
         let turned = costs.iter().zip(&self.objectives);
         // Adding 0 turns the negative zero that negation leaves into an ordinary zero.
@@ -332,7 +332,7 @@ impl FrontOracle {
     }
 
     /// Returns the verdict after the worst classes by the leading objective are suppressed too, up
-    /// to the limit. Returns `None` if that changes nothing.
+    /// to the limit. Returns `None` if no more classes can be suppressed within the limit.
     fn suppress(&self, leader: usize, set: &FrequencySet, verdict: &Verdict) -> Result<Option<Verdict>> {
         let Measurement::Property(property, detail) = &self.objectives[leader].of else {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! Checks the node that the statement gives.
+//! The node that the statement gives with AT NODE.
 
 use super::decision::{Decision, Proof, describe};
 use super::evaluator::Evaluator;
@@ -29,7 +29,7 @@ pub(super) fn given(roles: &Roles, evaluator: &Arc<Evaluator>, levels: &[u8]) ->
     let node = of_lattice(roles, evaluator, levels)?;
     let Some((classes, verdict)) = evaluator.judge_if_demanded(&node)?.counted() else {
         return Err(Error::infeasible(format!(
-            "the node {} does not satisfy the models: more than {} rows would have to be suppressed, which is what may be",
+            "the node {} does not satisfy the models: more than {} rows, the suppression limit, would have to be suppressed",
             describe(roles, &node),
             evaluator.suppression_limit()
         )));

@@ -25,7 +25,8 @@ pub struct Combinations {
 /// columns: its key, and a group that may contain only this combination.
 const GROUPING_BYTES: usize = 96;
 
-/// Reserves the memory of a partitioning algorithm.
+/// Reserves the memory of a partitioning algorithm. Fails with `ErrorKind::Resources` if the memory
+/// limit is too low.
 pub(super) fn reserve(job: &Job, evaluator: &Evaluator, partitioner: &dyn Partitioner) -> Result<MemoryReservation> {
     let combinations = evaluator.sets.base().held()?.len();
     let subsets: usize = evaluator.rules.iter().map(|rule| rule.subsets.len()).sum();
@@ -69,7 +70,7 @@ pub(super) struct Groups<'a> {
     scratch: RefCell<Scratch>,
 }
 
-/// Scratch space: sums by code, and the codes that were met.
+/// Scratch space: the sums by code, the codes that have a sum, and a histogram.
 #[derive(Default)]
 struct Scratch {
     sums: Vec<u64>,
@@ -138,8 +139,8 @@ fn groupings(job: &Job, evaluator: &Evaluator) -> Result<Vec<Grouping>> {
         let least = rule.predicate.least_size().filter(|_| evaluator.entity.is_none());
         let Some(least) = least else {
             return Err(Error::usage(format!(
-                "cells are suppressed for groups of some quasi-identifiers by their rows alone, and {} reads more; use a \
-                 search over the lattice, such as SEARCH USING auto",
+                "the number of rows alone must decide which cells are suppressed for groups of some quasi-identifiers, \
+                 and {} reads more; use a search over the lattice, such as SEARCH USING auto",
                 constraint.describe(&job.roles.quasi_identifiers)
             )));
         };
@@ -206,9 +207,9 @@ impl Table for Groups<'_> {
             }
             None => rows,
         };
-        // A model of the entire release is checked for the group alone: if each part is within an
-        // average, the entire release is too. Where that does not follow, the entire partition is
-        // judged at the end.
+        // A model of the entire release is checked for the group alone: if every group is within an
+        // average, the entire release is too. For other models, the judgement of the entire
+        // partition at the end decides.
         let alone = Overall {
             classes: 1,
             size,

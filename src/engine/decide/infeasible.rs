@@ -1,4 +1,4 @@
-//! Errors for requests that cannot be met, with the reasons that are known.
+//! Errors for requests that cannot be met, with the known reasons.
 
 use super::decision::describe;
 use super::evaluator::Evaluator;
@@ -35,8 +35,9 @@ pub struct NearestMiss {
     pub suppressed: u64,
     /// The number of rows that may be suppressed.
     pub allowed: u64,
-    /// Among the quasi-identifiers that LEVELS keeps below their top, the one that blocks most,
-    /// with its top and the number of rows that would have to be suppressed at that top.
+    /// Among the quasi-identifiers that LEVELS keeps below their top, the quasi-identifier that
+    /// blocks most, with its top and the number of rows that would have to be suppressed at that
+    /// top.
     pub lifted: Option<(String, u8, u64)>,
 }
 

@@ -3,8 +3,9 @@
 //! A batch satisfies its models when its node is chosen. If a model judges a class by its own rows,
 //! the union of the batch and the release then satisfies the model as well. A class of the union is
 //! a class of the batch, a class of the release, or a class of each with the same labels. In the
-//! third case, the joint class satisfies the model if both classes satisfy it: it has more rows and
-//! more values, and a mixture of distributions that are even enough is even enough.
+//! third case, the joint class satisfies the model if both classes satisfy it: the joint class has
+//! more rows and more values, and the mixture of two distributions that are even enough is even
+//! enough.
 //!
 //! A model that compares a class with the whole table, such as t-closeness, is different: a batch
 //! changes the distribution of the whole table. The classes of the union are therefore judged by
@@ -95,15 +96,15 @@ fn joined(job: &Job, decision: Decision, standing: &HashMap<String, Standing>) -
         let node = describe(&job.roles, decision.classes.node());
         if broken > 0 && verdict.classes > 0 {
             return Err(Error::infeasible(format!(
-                "at the node {node} the rows of the batch would change what is usual, and {broken} classes of the release \
-                 that stands would no longer be close enough to it; let the rows wait for others, or release all rows anew, \
-                 with OVERWRITE"
+                "at the node {node} the rows of the batch would change the distribution of the table, and {broken} \
+                 classes of the existing release would no longer be close enough to it; add the rows with a later batch, \
+                 or release all rows anew with OVERWRITE"
             )));
         }
         if !verdict.anonymous {
             return Err(Error::infeasible(format!(
-                "at the node {node}, {} rows would have to wait so that the batch and the release together hold the models, \
-                 and {} may",
+                "at the node {node}, {} rows would have to wait so that the batch and the release together satisfy the \
+                 models, and {} may",
                 verdict.suppressed, evaluator.limit
             )));
         }
@@ -194,7 +195,7 @@ impl<'a> Rule<'a> {
         })
     }
 
-    /// Prepares the model for a table with these sensitive values.
+    /// Prepares the model for a table with the sensitive values of these classes.
     fn predicate<'b>(&self, classes: impl Iterator<Item = &'b Vec<(u32, u64)>>) -> Result<Box<dyn Predicate>> {
         let mut attribute = self.attribute.clone();
         for (code, n) in classes.flatten() {

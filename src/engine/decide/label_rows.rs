@@ -3,7 +3,7 @@
 use super::evaluator::{Evaluator, Verdict};
 use crate::frequency::FrequencySet;
 
-/// The rows of a label.
+/// The numbers of rows of a label, before and after suppression.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LabelRows {
     /// The number of rows of the source whose value has the label.
@@ -12,9 +12,10 @@ pub struct LabelRows {
     pub released: u64,
 }
 
-/// Returns the rows of each label that a released class has, in the order of the numbers or dates
-/// that the labels stand for, or else of their texts. Returns nothing for a partition, because its
-/// labels overlap and a value of the source does not belong to a single label.
+/// Returns the rows of each label that occurs in a released class, in the order of the numbers or
+/// dates that the labels stand for, or of their texts if they stand for neither. Returns an empty
+/// vector for a partition, because its labels overlap and a value of the source does not belong to
+/// a single label.
 pub fn label_rows(evaluator: &Evaluator, classes: &FrequencySet, verdict: &Verdict, column: usize) -> Vec<LabelRows> {
     if verdict.partition.is_some() {
         return vec![];

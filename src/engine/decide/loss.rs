@@ -1,4 +1,4 @@
-//! How much of one quasi-identifier is lost, by the general loss metric.
+//! The loss of one quasi-identifier by the general loss metric.
 
 use super::evaluator::{Evaluator, Verdict};
 use crate::frequency::FrequencySet;

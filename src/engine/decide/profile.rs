@@ -11,7 +11,7 @@ pub struct Profile {
     /// Whether the suppressed rows are within the limit.
     pub anonymous: bool,
     /// The size of the smallest class of a release at the node. For a node that is not anonymous,
-    /// the largest k under the suppression limit. 0 if there is no class.
+    /// the largest k under the suppression limit. 0 if the node has no class.
     pub k: u64,
     /// The number of suppressed rows.
     pub suppressed: u64,

@@ -16,8 +16,7 @@ use std::sync::Arc;
 
 /// Decides for the node of an earlier release if it satisfies the models. If it does not, a search
 /// replaces the node if the statement asks for a search. Otherwise fails with
-/// `ErrorKind::Infeasible`: a release that would break a promise is not made, whatever the
-/// statement does about drift.
+/// `ErrorKind::Infeasible`: no mode of ON DRIFT permits a release that breaks a promise.
 pub(super) fn replayed(
     job: &Job,
     evaluator: &Arc<Evaluator>,
@@ -72,8 +71,8 @@ pub(super) fn replayed(
     }
 }
 
-/// Returns the classes that the models rule out; `None` if there are none. Rows with unknown values
-/// are in no class.
+/// Returns the number of classes that fail the models, with their rows, as drift. Returns `None` if
+/// every class satisfies the models. Rows with unknown values are in no class.
 fn fallen(
     job: &Job,
     evaluator: &Evaluator,
@@ -88,7 +87,7 @@ fn fallen(
     }
     let (fallen, rows) = ruled_out;
     let fate = match verdict.anonymous {
-        true => format!(" and are suppressed, as {} rows may be", evaluator.suppression_limit()),
+        true => format!(" and are suppressed (limit: {} rows)", evaluator.suppression_limit()),
         false => String::new(),
     };
     let text = format!(
@@ -103,7 +102,7 @@ fn fallen(
     })
 }
 
-/// Returns why a node does not satisfy the models.
+/// Returns the reasons why a node does not satisfy the models.
 fn failures(
     job: &Job,
     evaluator: &Evaluator,
@@ -131,7 +130,8 @@ fn failures(
     failed
 }
 
-/// Returns why a node does not satisfy the models, for a node whose classes do not fit in memory.
+/// Returns the reason why a node does not satisfy the models, for a node whose classes do not fit
+/// in memory.
 fn uncounted(roles: &Roles, evaluator: &Evaluator, node: &Node, at_least: u64) -> Drift {
     let limit = evaluator.suppression_limit();
     let text = format!(

@@ -1,4 +1,4 @@
-//! Has a search choose the node.
+//! The search for a node of the lattice.
 
 use super::context::{budget, context, reason};
 use super::decision::{Alternatives, Decision, Proof};
@@ -87,8 +87,8 @@ pub(super) fn by_costs((node, a): &(Node, Assessment), (other, b): &(Node, Asses
         .then_with(|| node.cmp(other))
 }
 
-/// Returns the best node found, with its cost. If the search was stopped before it found one, tries
-/// the most general node.
+/// Returns the best node found, with its cost. If the search was stopped before it found a node,
+/// tries the most general node. Returns `None` if no node is anonymous.
 fn answer(evaluator: &Evaluator, context: &Context, stopped: Option<&str>) -> Result<Option<(Node, f64)>> {
     if let Some((node, found)) = context.incumbent() {
         return Ok(Some((node.clone(), found.cost())));
@@ -101,8 +101,8 @@ fn answer(evaluator: &Evaluator, context: &Context, stopped: Option<&str>) -> Re
     Ok(found.anonymous.then(|| (top, found.cost())))
 }
 
-/// Runs a search to its end or to the end of its budget. Returns what it proved, and why it ended
-/// early.
+/// Runs a search to its end or to the end of its budget. Returns its finding, and the reason if it
+/// ended early.
 pub(super) fn run(
     search: &dyn Search,
     oracle: &dyn Oracle,

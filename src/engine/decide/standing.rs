@@ -1,7 +1,7 @@
 //! The classes of an existing release, counted by reading its files.
 //!
-//! The files contain exactly what was released. They are therefore counted anew for each batch, and
-//! no counts that could contradict the files are kept beside the manifest.
+//! The files contain exactly the released rows. They are therefore counted anew for each batch. No
+//! counts are stored beside the manifest, because stored counts could contradict the files.
 
 use crate::canonical::one_spelling;
 use crate::engine::standing::rows_that_stand;
@@ -33,7 +33,7 @@ pub(super) struct Standing {
 }
 
 impl Default for Standing {
-    /// Returns an empty set of classes, for the case that there is no release.
+    /// Returns an empty set of classes, for a target without a release.
     fn default() -> Self {
         Self {
             values: new_empty_array(&DataType::Null),
@@ -50,7 +50,7 @@ pub(super) async fn standing(job: &Job, target: &Target, attribute: &str) -> Res
     let rows = rows_that_stand(&SessionContext::new_with_state(job.input.source.state()), target).await?;
     let counted = rows.aggregate(keys, vec![count(lit(1))])?;
     let mut stream = counted.execute_stream().await.map_err(Error::from_data)?;
-    // The strings may have a different string type than in the plan.
+    // The stream may have a different string type than the plan.
     let schema = stream.schema();
     let data_type = match plain_type(schema.field(names.len() - 1).data_type()) {
         DataType::Utf8View | DataType::LargeUtf8 => DataType::Utf8,

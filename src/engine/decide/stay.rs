@@ -8,8 +8,8 @@ use crate::search::Oracle;
 use std::sync::Arc;
 
 /// Returns the decision for the levels of the release to which the rows are added. These are the
-/// lowest levels that a search may choose. Returns `None` if there is no such release, or if these
-/// levels do not satisfy the models.
+/// lowest levels that a search may choose. Returns `None` if the rows are not added to a release,
+/// or if these levels do not satisfy the models.
 pub(super) fn stayed(output: &Output, evaluator: &Arc<Evaluator>) -> Result<Option<Decision>> {
     if output.grows().is_none() {
         return Ok(None);

@@ -60,7 +60,7 @@ impl Evaluator {
             let (groups, group_of) = released.roll_up(key_schema, &Node::new(levels.collect()));
             return (entries, groups, group_of);
         };
-        // A group of a partition has labels of its own, which no node has.
+        // The labels of a partition do not belong to the levels of a node.
         let columns: Vec<&[u32]> = (0..columns.len())
             .filter(|i| columns[*i])
             .map(|i| partition.cells(i))

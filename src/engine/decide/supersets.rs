@@ -10,8 +10,8 @@ use crate::pool::check_cancelled;
 
 impl Evaluator {
     /// Clears `kept` for each class of a node that satisfies the rule neither by itself nor within
-    /// one of its supersets. The more general nodes are those up to the top of every hierarchy,
-    /// nearest first.
+    /// one of its supersets. The supersets are classes of the more general nodes up to the top of
+    /// every hierarchy, nearest first.
     pub(super) fn apply_among_supersets(&self, rule: &Rule, set: &FrequencySet, kept: &mut [bool]) -> Result<()> {
         let mut holds = kept.to_vec();
         self.apply(rule, set, &mut holds);
@@ -68,8 +68,8 @@ fn more_general(node: &Node, top: Node) -> Result<Vec<Node>> {
     let lattice = Lattice::new(node.clone(), top);
     if lattice.size() > MOST {
         return Err(Error::usage(format!(
-            "above the node {node} there are {} nodes, and a model that looks for supersets of classes looks at {MOST} at \
-             most; name fewer quasi-identifiers, or hierarchies with fewer levels",
+            "{} nodes are above the node {node}, and a model of supersets of classes examines at most {MOST} nodes; \
+             name fewer quasi-identifiers, or use hierarchies with fewer levels",
             lattice::said(lattice.size())
         )));
     }

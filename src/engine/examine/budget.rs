@@ -30,8 +30,8 @@ pub(super) fn budget(output: &Output, sampling: &Sampling) -> Result<(Budget, Op
     let note = match replaced.map(|manifest| manifest.differential_privacy) {
         None => None,
         Some(None) => Some(
-            "the release that this one replaces is not differentially private; whoever has it, and it is of the same people, \
-             knows what it tells"
+            "the replaced release is not differentially private; if it is of the same people, epsilon and delta do not \
+             limit what both releases together disclose"
                 .into(),
         ),
         Some(Some(last)) => {
@@ -39,8 +39,8 @@ pub(super) fn budget(output: &Output, sampling: &Sampling) -> Result<(Budget, Op
             budget.epsilon_of_all += last.epsilon_of_all;
             budget.delta_of_all += last.delta_of_all;
             Some(format!(
-                "this is release {} of this folder under differential privacy; whoever has all of them, and they are of the same \
-                 people, has seen epsilon {} and delta {}",
+                "this is release {} of this folder under differential privacy; if all of them are of the same people, together \
+                 they spend epsilon {} and delta {}",
                 budget.releases, budget.epsilon_of_all, budget.delta_of_all
             ))
         }

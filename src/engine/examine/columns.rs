@@ -1,4 +1,5 @@
-//! Counts the columns that are released as they are, and the codes of people.
+//! Counts the values of the columns that are released unchanged, and of identifiers that may be
+//! codes of people.
 
 use super::sketch::Sketch;
 use crate::error::{Error, Result};
@@ -24,7 +25,8 @@ const MOST_OF_ONE: usize = 1 << 16;
 /// The number of distinct values whose form is examined in each column.
 const TEXTS: usize = 500;
 
-/// Returns the examined columns of a job.
+/// Returns the columns that are released unchanged or masked, and the codes of people, with their
+/// counts.
 pub(super) async fn examined(job: &Job, progress: &Arc<AtomicU64>) -> Result<Vec<Examined>> {
     let mut columns = vec![];
     for field in job.input.source.rows.schema().fields() {
@@ -116,7 +118,7 @@ fn facts(name: &str, kind: Kind, tally: Option<Tally>) -> Facts {
     }
 }
 
-/// The counts of a column.
+/// The counts of a column, and a sample of its values as texts.
 struct Tally {
     values: u64,
     distinct: Sketch<()>,

@@ -93,7 +93,7 @@ pub(super) async fn links(
     })
 }
 
-/// Adds the rows of one batch.
+/// Adds the rows of one batch to the sample.
 fn add(sketch: &Mutex<Sketch<Holder>>, batch: &RecordBatch, entity: Option<&(bool, String)>) -> Result<()> {
     let (combinations, people) = hashes(batch, entity)?;
     let mut sketch = sketch.lock();

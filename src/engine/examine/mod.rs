@@ -1,10 +1,10 @@
-//! Between stages 2 and 3: examines the source for what the models do not count, before anything is
-//! written.
+//! Between stages 2 and 3: examines the source for risks that the models do not measure, before any
+//! row is written.
 //!
-//! The columns that are released as they are, and codes of people, are counted in one scan
-//! ([`columns`]). If kept columns could single out many released rows, a second scan counts these
-//! rows ([`links`]). Both scans keep a sample that does not depend on the order of the rows
-//! ([`sketch`]), so the same source has the same warnings whatever the number of threads.
+//! One scan ([`columns`]) counts the columns that are released unchanged, and the codes of people.
+//! If kept columns could single out many released rows, a second scan ([`links`]) counts these
+//! rows. Both scans keep a sample that does not depend on the order of the rows ([`sketch`]), so
+//! the same source has the same warnings for any number of threads.
 
 mod budget;
 mod columns;
@@ -64,8 +64,8 @@ fn check_replaced(job: &Job) -> Result<()> {
     // A target that is not a release is refused when it is to be replaced.
     match target.manifest()? {
         Some(last) if last.rows_out > 0 => Err(Error::data(format!(
-            "{}, and OVERWRITE would replace the {} rows in {} by none; check what was delivered, or \
-             write to another folder if no rows are what you mean to release",
+            "{}, and OVERWRITE would replace the {} rows in {} with none; check the delivery of the \
+             source, or write to another folder to release no rows",
             match job.guarantees.sampling() {
                 Some(_) => "no class has enough drawn rows",
                 None => "the source has no rows",
@@ -85,7 +85,8 @@ fn without_entity(base: &Base, entity: &str) -> Option<(String, u64)> {
     Some((entity.to_string(), counts[null])).filter(|(_, rows)| *rows > 0)
 }
 
-/// Examines the source of a job.
+/// Returns the findings about the source of a job. Reads no row of the source if the release is
+/// drawn from a sample.
 pub async fn findings(job: &Arc<Job>, decision: &Decision, observer: &Arc<dyn Observer>) -> Result<Findings> {
     let progress = observer.begin(Phase::Measure);
     if let Some(sampling) = job.guarantees.sampling().cloned() {

@@ -29,7 +29,7 @@ impl<V> Sketch<V> {
         }
     }
 
-    /// Returns true if the sample keeps the value with this hash once the value was added.
+    /// Returns true if the sample keeps a value with this hash.
     pub(super) fn takes(&self, hash: u64) -> bool {
         hash.trailing_zeros() >= self.zeros
     }

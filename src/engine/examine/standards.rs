@@ -36,8 +36,8 @@ pub(super) fn check(job: &Job, decision: &Decision, examined: &[Examined]) -> Re
     for (i, q) in job.roles.quasi_identifiers.iter().enumerate() {
         let lookup = base.key_schema.lookup(i);
         let level = match (is_given, &decision.verdict.partition) {
-            // The level is that of the chosen node, because a search may have replaced the node of
-            // an earlier release.
+            // The chosen node decides the level, because a search may have replaced the node of an
+            // earlier release.
             (true, None) => decision.classes.node().level(i),
             _ => q.levels.map_or(0, |(low, _)| low),
         };
@@ -76,8 +76,9 @@ fn texts(lookup: &Lookup, level: u8, labels: &[u32]) -> Result<StringArray> {
     Ok(texts.as_string::<i32>().clone())
 }
 
-/// Returns the codes of the values whose rows can be released. Above level 0, a value that the
-/// hierarchy does not know has no label or ends the run, unless it has the label of the top.
+/// Returns the codes of the values whose rows can be released. Above level 0, the rows of a value
+/// that the hierarchy does not map are not released, unless ON UNMAPPED TOP gives them the top
+/// label.
 fn known(lookup: &Lookup, on_unmapped: OnUnmapped, level: u8) -> Vec<u32> {
     let is_left_out = |code: usize| level > 0 && on_unmapped != OnUnmapped::Top && lookup.is_unmapped(code);
     let values = lookup.values();

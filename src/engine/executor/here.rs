@@ -14,7 +14,7 @@ use futures::future::{BoxFuture, ready};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-/// This machine.
+/// The machine that runs the session.
 pub(super) struct Here;
 
 impl Executor for Here {
@@ -40,8 +40,8 @@ impl Recounting for Here {
         Elsewhere::default()
     }
 
-    /// The write on this machine has proved the order of the rows that it wrote. The order of rows
-    /// that other machines sorted must be proved by their executor.
+    /// Accepts the order of rows that this machine wrote, because the write has checked it. Fails
+    /// if other machines sorted the rows, because their executor must check the order.
     fn check_order<'a>(
         &'a self,
         _: &'a SessionContext,

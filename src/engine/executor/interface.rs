@@ -1,4 +1,4 @@
-//! What an executor does for a release.
+//! The interface of an executor, which runs parts of a release on this machine or on others.
 
 use crate::engine::apply::Rewrite;
 use crate::engine::decide::Decision;
@@ -18,7 +18,7 @@ use url::Url;
 
 /// A kind of executor other than this machine.
 pub(super) struct ExecutorKind {
-    /// Makes it possible for sessions of this configuration to use the executor.
+    /// Enables the executor for sessions of this configuration.
     pub(super) enable: fn(&mut SessionConfig),
     /// Makes the executor report failing machines to an observer.
     pub(super) observe: fn(&mut SessionConfig, Arc<dyn Observer>),
@@ -26,7 +26,7 @@ pub(super) struct ExecutorKind {
     pub(super) of: Connect,
 }
 
-/// Connects a session to its executor.
+/// Connects a session to its executor. Returns `None` if the session is not set to use it.
 type Connect = fn(&SessionState) -> Result<Option<Box<dyn Executor>>>;
 
 /// The place where the plans of a release run.
@@ -49,8 +49,8 @@ pub(in crate::engine) trait Executor: Send + Sync {
 
 /// An executor's part in the recount of a release.
 pub(in crate::engine) trait Recounting: Send + Sync {
-    /// Returns the optimizer rules by which the executor computes its part of the recount's
-    /// queries. The rows that it has read are added to `progress`.
+    /// Returns the optimizer rules that make the executor compute its part of the recount's
+    /// queries. The executor adds the rows that it reads to `progress`.
     fn elsewhere(self: Arc<Self>, progress: &Arc<AtomicU64>) -> Elsewhere;
 
     /// Checks the order of the rows of the written files, if the executor has sorted the rows.
@@ -65,7 +65,7 @@ pub(in crate::engine) trait Recounting: Send + Sync {
     ) -> BoxFuture<'a, Result<()>>;
 }
 
-/// A release that is to be written.
+/// The inputs of the write of a release.
 pub(in crate::engine) struct ToWrite<'a> {
     pub(in crate::engine) job: &'a Job,
     pub(in crate::engine) decision: &'a Decision,
@@ -82,7 +82,7 @@ pub(in crate::engine) struct ToWrite<'a> {
     pub(in crate::engine) observer: &'a dyn Observer,
 }
 
-/// What an executor did with a release.
+/// The answer of an executor to the request to write a release.
 pub(in crate::engine) enum Wrote {
     /// The executor wrote all files.
     Done(Done),
@@ -91,7 +91,7 @@ pub(in crate::engine) enum Wrote {
     Declined(Option<Spool>),
 }
 
-/// The files that an executor wrote.
+/// The files that an executor wrote, and the rows beside them.
 pub(in crate::engine) struct Done {
     pub(in crate::engine) files: Vec<WrittenFile>,
     /// The rows that are recounted in addition to the files.

@@ -1,13 +1,12 @@
 //! The places where the two scans, the write and the recount of a release run.
 //!
-//! The scan, the write and the recount ask the [`Executor`] of the session first. An executor
-//! computes elsewhere what it can, and declines the rest, which the stage then does on this
-//! machine. A new executor needs a folder and a line in [`EXECUTORS`].
+//! The scan, the write and the recount first ask the [`Executor`] of the session. The executor runs
+//! the work on other machines or declines it. A stage does declined work on this machine. A new
+//! executor needs a folder and a line in [`EXECUTORS`].
 //!
-//! The machines of an executor are not trusted, and each executor must ensure that itself:
-//! [`Executor::write`] returns only files with as many rows as the classes have, and
-//! `Recounting::check_order` proves the order of rows that other machines have sorted. The recount
-//! checks everything else.
+//! An executor does not trust its machines. [`Executor::write`] returns only files with as many
+//! rows as the classes have, and `Recounting::check_order` proves the order of rows that other
+//! machines have sorted. The recount checks everything else.
 
 mod here;
 mod interface;
@@ -30,7 +29,7 @@ const EXECUTORS: &[ExecutorKind] = &[
     workers::KIND,
 ];
 
-/// Makes it possible for sessions of this configuration to use the executors of this build.
+/// Enables the executors of this build for sessions of this configuration.
 pub(crate) fn enable_executors(config: &mut SessionConfig) {
     EXECUTORS.iter().for_each(|kind| (kind.enable)(config));
 }
@@ -42,7 +41,7 @@ pub(crate) fn observe_executors(config: &mut SessionConfig, observer: &Arc<dyn O
         .for_each(|kind| (kind.observe)(config, Arc::clone(observer)));
 }
 
-/// Returns the executor of a session: the one that its settings name, or else this machine.
+/// Returns the executor that the settings of a session name, or else this machine.
 pub(super) fn executor(state: &SessionState) -> Result<Box<dyn Executor>> {
     for kind in EXECUTORS {
         if let Some(executor) = (kind.of)(state)? {

@@ -24,14 +24,14 @@ const ENTRY: usize = 160;
 /// its label.
 const ITEM: usize = 12;
 
-/// The sets of a column.
+/// The distinct sets of items of a column, with their rows.
 pub(super) struct Counted {
     /// The distinct items, ascending. The position of an item is its code.
     pub(super) items: ArrayRef,
     pub(super) sets: ItemSets,
     /// The number of items that are NULL.
     pub(super) nulls: u64,
-    /// The memory of the sets.
+    /// The memory reservation for the sets.
     pub(super) memory: MemoryReservation,
 }
 
@@ -109,7 +109,7 @@ impl Tally {
             });
             *rows += 1;
         }
-        // The sorted items are a copy.
+        // Sorting copies the items, so their bytes count twice.
         let held = self.memory.try_resize(self.bytes + 2 * self.items.bytes());
         held.map_err(|_| too_many(&self.column))
     }

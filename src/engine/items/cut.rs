@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// Returns the recoding of the items of a column. Fails as infeasible if no cut satisfies every
 /// model on the column without removing items from more than `removable` rows.
 pub(super) fn cut(job: &Job, set: &ItemSet, counted: Counted, removable: u64) -> Result<GeneralizedItems> {
-    // One function: from the items that were counted to their labels.
+    // This is one function because each step uses the results of the steps before.
     let (column, hierarchy) = (&set.column, &set.hierarchy);
     let own = |e: Error| e.context(format!("column {column}"));
     let Counted {
@@ -85,9 +85,9 @@ pub(super) fn cut(job: &Job, set: &ItemSet, counted: Counted, removable: u64) ->
     })
 }
 
-/// Returns the lowest and the highest level that may be used. Level 0 is excluded if an item that
-/// ON UNMAPPED TOP sends to the top would be released unchanged there. Fails as a data error if
-/// LEVELS has no other level.
+/// Returns the lowest and the highest level that may be used. Level 0 is excluded if ON UNMAPPED
+/// TOP gives an item the top label, because level 0 would release this item unchanged. Fails as a
+/// data error if LEVELS has no other level.
 fn levels(set: &ItemSet, lookup: &Lookup, coverage: &Coverage) -> Result<(u8, u8)> {
     let (low, high) = set.levels.unwrap_or((0, lookup.top()));
     let is_raised = set.hierarchy.on_unmapped() == OnUnmapped::Top && coverage.rows_unmapped > 0;
@@ -105,7 +105,7 @@ fn levels(set: &ItemSet, lookup: &Lookup, coverage: &Coverage) -> Result<(u8, u8
     }
 }
 
-/// Returns the promises about a column, each with its model as it was written.
+/// Returns the bounds that models set on a column, and these models as the statement writes them.
 fn bounds(job: &Job, column: &String) -> (Vec<ItemBound>, Vec<String>) {
     let models = job
         .guarantees
@@ -127,7 +127,7 @@ struct Labels {
     label_of: Vec<Option<u32>>,
 }
 
-/// Returns the labels of a cut. Only labels that rows have are released, or named.
+/// Returns the labels of a cut, without labels that no item has.
 fn labels(tree: &ItemTree, cut: &Cut, items: usize) -> Labels {
     let mut levels: BTreeMap<String, u8> = BTreeMap::new();
     let text = |item: usize| Some(&tree.labels()[tree.label(cut, item as u32)? as usize]);
@@ -143,11 +143,11 @@ fn labels(tree: &ItemTree, cut: &Cut, items: usize) -> Labels {
 }
 
 /// Returns the error for models that no cut satisfies. `removed` is the number of values that the
-/// hierarchy does not know and therefore removes.
+/// hierarchy does not map and therefore removes.
 fn infeasible(models: &[String], removable: u64, removed: u64) -> Error {
     let unknown = match removed {
         0 => String::new(),
-        removed => format!(", and the hierarchy removes {removed} values that it does not know"),
+        removed => format!(", and the hierarchy removes {removed} values that it does not map"),
     };
     Error::infeasible(format!(
         "{} cannot hold: some labels are in too few rows however the items are generalized, and at most {removable} rows \

@@ -12,12 +12,13 @@ use std::sync::Arc;
 /// Returns the change that makes a release the content of its table. With APPEND, the change adds
 /// the written files to the table. `text` is the text of the release's manifest.
 pub(super) fn change(target: &Target, written: &Written, (manifest, text): (&Manifest, &str)) -> Result<Change> {
-    // A release that grew names the files of earlier batches first.
+    // The manifest of a release that grew lists the files of earlier batches first.
     let earlier = manifest.output.len().saturating_sub(written.files.len());
     let files = manifest.output.iter().skip(earlier).zip(&written.files);
     let columns = manifest.columns.iter().map(|column| {
         let field = written.schema.field_with_name(&column.name)?;
-        // A reader takes NOT NULL as a promise about later versions, too.
+        // All columns are nullable, because a reader expects NOT NULL to hold for later versions
+        // too.
         Ok(Field::new(&column.name, stored(field.data_type(), target.format), true))
     });
     Ok(Change {

@@ -25,7 +25,7 @@ pub(super) fn manifest(
     input: Vec<FileSummary>,
     (run, output): (Option<String>, Vec<FileSummary>),
 ) -> Result<Manifest> {
-    // One function: a manifest with every field.
+    // This is one function because it fills every field of a manifest.
     let partition = decision.verdict.partition.as_deref();
     let levels = match partition {
         Some(_) => &[],
@@ -57,7 +57,7 @@ pub(super) fn manifest(
                 .collect(),
         }),
         source: match job.guarantees.sampling() {
-            // The types of a text file are those that its values allow.
+            // The types of a text file follow from all its values, so a sample does not name them.
             Some(_) => vec![],
             None => job.input.source.typed_columns(),
         },
@@ -112,7 +112,8 @@ pub(super) fn manifest(
 }
 
 /// Returns the value of the minimized metric, and the values of the other metrics that can be
-/// measured on the release. Returns no values if the release has no value of the minimized metric.
+/// measured on the release. Returns an empty map if the release has no value of the minimized
+/// metric.
 fn metrics(job: &Job, decision: &Decision, written: &Written, release: &Release) -> Result<BTreeMap<String, f64>> {
     let Some(value) = release.value else {
         return Ok(BTreeMap::new());

@@ -1,5 +1,5 @@
-//! Moving a release to its target: the manifest and the report are written first, then everything
-//! is published at once.
+//! The publication of a release: the manifest and the report are written first, and then the
+//! release is moved to its target at once.
 
 use super::change::change;
 use super::grown::grown;
@@ -29,7 +29,7 @@ use std::sync::Arc;
 /// The outcome of a run for a target.
 #[derive(Debug)]
 pub enum Placed {
-    /// A release is in its place.
+    /// The release is in its target.
     Published(Box<Published>),
     /// The target exists and the statement keeps it.
     Kept,
@@ -62,14 +62,14 @@ pub struct ReleasedRows {
 pub(in crate::engine) struct Inputs(BoxFuture<'static, Result<Vec<FileSummary>>>);
 
 impl Inputs {
-    /// Returns the sizes and checksums.
+    /// Waits for the sizes and checksums, and returns them.
     pub(in crate::engine) async fn all(self) -> Result<Vec<FileSummary>> {
         self.0.await
     }
 
     /// Starts to compute the sizes and checksums of the files that a job reads.
     pub(in crate::engine) fn of(job: &Job) -> Self {
-        // The size and the checksum of a file depend on every row in it.
+        // A sample names no input files, because their size and checksum depend on every row.
         let source = Some(&job.input.source).filter(|_| job.guarantees.sampling().is_none());
         let files = source.map(|source| source.files.clone()).unwrap_or_default();
         let objects = source.into_iter().flat_map(|source| source.pins.objects());
@@ -110,8 +110,8 @@ pub(in crate::engine) async fn publish(
     let ((stage, report), ()) = or_removed((stage, report), job.input.check_unchanged().await).await?;
     let state = job.input.source.state();
     let then = move || {
-        // The next reader of the target would get the session's cached statistics and listings of
-        // the replaced files.
+        // Otherwise the next reader of the target would get the session's cached statistics and
+        // listings of the replaced files.
         forget_files(state.runtime_env());
         let published = report.map_or(Ok(()), StagedReport::publish);
         published.map_err(|e| e.context("the release is in place, but not its report"))

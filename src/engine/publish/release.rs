@@ -1,4 +1,4 @@
-//! How the figures of a release follow from what was decided, written and recounted.
+//! The figures of a release, from its decision, its written files and its recount.
 
 use crate::engine::decide::Decision;
 use crate::engine::examine::Findings;
@@ -21,7 +21,7 @@ impl Release {
         recounted: &Recounted,
     ) -> Result<Self> {
         let verdict = &written.settled.verdict;
-        // For a sample, the release omits all figures that are not about the drawn rows.
+        // For a sample, figures about rows that were not drawn are omitted.
         let is_told = job.guarantees.sampling().is_none();
         Ok(Self {
             rows_in: is_told.then(|| decision.evaluator.rows()),
@@ -48,8 +48,9 @@ impl Release {
         })
     }
 
-    /// Returns the figures that a decision foresees. Figures that are known only while rows are
-    /// written are missing: checks, randomized columns, and rows suppressed for their own limits.
+    /// Returns the figures that follow from a decision alone. Figures that are known only once rows
+    /// are written are missing: checks, randomized columns, and rows suppressed for their own
+    /// limits.
     pub(in crate::engine) fn foreseen(job: &Job, (decision, findings): (&Decision, Findings)) -> Self {
         let verdict = &decision.verdict;
         Self {
@@ -84,7 +85,7 @@ fn value(goal: &Goal, decision: &Decision, written: &Written) -> Result<f64> {
     let values = written.settled.measure(decision, &[goal.metric.as_ref()]);
     values.into_iter().next().flatten().ok_or_else(|| {
         Error::usage(format!(
-            "{} is not known of what is left after rows were suppressed for their own limits; MINIMIZING glm is",
+            "{} cannot be measured after rows were suppressed for their own limits; write MINIMIZING glm",
             goal.metric_name
         ))
     })

@@ -8,8 +8,8 @@ use std::collections::HashMap;
 /// The maximum number of names that an error lists.
 const TOLD: usize = 5;
 
-/// Fails if a batch read files that an earlier batch of the release read, whatever the names and
-/// conditions. `statement` is the checksum of the batch's statement. Fails with
+/// Fails if a batch read files that an earlier batch of the release read, even under other names or
+/// with other conditions. `statement` is the checksum of the batch's statement. Fails with
 /// `ErrorKind::TargetExists` if the batch read no other files, and with `ErrorKind::Data` if it
 /// read other files too. With the option `read_again`, fails only for the same statement over the
 /// same files.

@@ -1,5 +1,5 @@
-//! The details that the classes of a job contain beside their rows: sensitive values, entities,
-//! class labels.
+//! The details that the classes of a job contain in addition to their rows: sensitive values,
+//! entities, class labels.
 
 use crate::frequency::{Attribute, Base, DetailRequest};
 use crate::job::{Constraint, Input, Job, Roles};
@@ -63,7 +63,7 @@ pub(in crate::engine) fn attribute_request(input: &Input, attribute: &str) -> De
     }
 }
 
-/// Returns the position of a detail in the base set.
+/// Returns the position of a detail in the base set, or `None` if the set does not contain it.
 pub(in crate::engine) fn position(base: &Base, request: &DetailRequest) -> Option<usize> {
     base.attributes.iter().position(|a| a.request == *request)
 }

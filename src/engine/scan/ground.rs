@@ -1,10 +1,10 @@
-//! Level 0 of a column with values that its hierarchy does not know.
+//! Level 0 of a column with unmapped values, which are values that its hierarchy does not contain.
 //!
-//! ON UNMAPPED TOP makes such a value `*`, and only level 1 and higher levels have that label.
-//! Level 0 is the value itself, so it would release values that nobody has examined. If the column
-//! has such values, level 0 is therefore not among the levels that a search may choose. A statement
-//! that nevertheless asks for level 0 fails, and so does a statement whose ranges or labels are
-//! computed from the values themselves.
+//! ON UNMAPPED TOP changes an unmapped value to `*`, but only at level 1 and above. Level 0 is the
+//! value itself, so it would release values that the author of the hierarchy has not examined. A
+//! search may therefore not choose level 0 of a column with unmapped values. A statement that
+//! nevertheless asks for level 0 fails. A statement fails too if its ranges or labels are computed
+//! from the values themselves.
 
 use crate::error::{Error, Result};
 use crate::hierarchy::{Coverage, Lookup, OnUnmapped};
@@ -31,8 +31,9 @@ impl Chosen {
         }
     }
 
-    /// Removes level 0 from quasi-identifier number `i` if values that ON UNMAPPED TOP makes `*`
-    /// would be released unchanged there. Fails as a data error if the statement asks for level 0.
+    /// Removes level 0 from quasi-identifier number `i` if level 0 would release unmapped values
+    /// unchanged that ON UNMAPPED TOP changes to `*`. Fails as a data error if the statement asks
+    /// for level 0.
     pub(super) fn raise(&self, i: usize, q: &mut QuasiIdentifier, lookup: &Lookup, coverage: &Coverage) -> Result<()> {
         let (low, high) = q.levels.unwrap_or((0, lookup.top()));
         let is_open = low == 0 && high <= lookup.top();

@@ -46,8 +46,8 @@ pub async fn scan(job: &Job, details: &[DetailRequest], observer: &dyn Observer)
     let sampling = job.guarantees.sampling().cloned();
     let progress = match (observer.begin(Phase::Scan), &sampling) {
         (progress, None) => progress,
-        // The number of rows that are read is not reported if it must stay unknown which rows are
-        // drawn.
+        // For a sample, the number of rows read is not reported, because it would reveal rows that
+        // were not drawn.
         (_, Some(_)) => Arc::default(),
     };
     let watched = (sampling.is_none().then_some(observer), &progress);
@@ -104,7 +104,7 @@ pub async fn scan(job: &Job, details: &[DetailRequest], observer: &dyn Observer)
     })
 }
 
-/// Fails for a column without a type.
+/// Fails if a column has NULL in every row and therefore no type.
 fn check_typed(rows: &DataFrame) -> Result<()> {
     let untyped = rows.schema().fields().iter().find(|f| f.data_type().is_null());
     match untyped.map(|f| f.name()) {
@@ -117,7 +117,7 @@ fn check_typed(rows: &DataFrame) -> Result<()> {
     }
 }
 
-/// The result of merging a scan.
+/// The result of merging a scan: the base set, or the drift that prevents it.
 enum Merged {
     /// The base set with the lattice over it, and the drift that does not stop the statement.
     Whole(Box<(Base, Lattice, Vec<Drift>)>),
@@ -281,8 +281,8 @@ fn bind(
     })
 }
 
-/// Fails, before a search looks for labels, if bounds are to be released and a label that may be
-/// chosen has no bounds.
+/// Fails if bounds are to be released and a label that may be chosen has no bounds. This check is
+/// made before the search, which can take long.
 fn has_bounds(quasi_identifier: &QuasiIdentifier, lookup: &Lookup) -> Result<()> {
     let (low, high) = quasi_identifier.levels.unwrap_or((0, lookup.top()));
     let mut levels = low..=high.min(lookup.top());

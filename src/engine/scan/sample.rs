@@ -1,10 +1,10 @@
 //! The sample of a differentially private release, drawn from the classes of the source.
 //!
 //! Each row of a class is drawn independently with the same probability. The number of drawn rows
-//! therefore describes the sample completely, and no row needs a name. The draws of a class come
-//! from a stream of ChaCha20 whose key is the HMAC-SHA-256 of the labels of the class under the key
-//! of the sample. The draws depend neither on the order of the rows, nor on the files, threads and
-//! memory with which they are read.
+//! therefore describes the sample of a class completely, and rows need no identifiers. The draws of
+//! a class come from a stream of ChaCha20 whose key is the HMAC-SHA-256 of the labels of the class
+//! under the key of the sample. The draws do not depend on the order of the rows, or on the files,
+//! threads and memory with which they are read.
 //!
 //! The key of the sample is never written anywhere, because it reveals how many rows a class had.
 //! Without a secret, the operating system draws the key for every run. With a secret, the key is
@@ -31,7 +31,7 @@ use std::sync::Arc;
 /// The key of a sample, or of the draws of a class.
 type Key = [u8; 32];
 
-/// The number of rows that are drawn between two checks for cancellation of the statement.
+/// Rows drawn between two cancellation checks.
 const PATIENCE: u64 = 1 << 20;
 
 /// Returns the classes of `base` from which enough rows are drawn, each with its number of drawn
@@ -79,7 +79,8 @@ fn labels(base: &Base) -> Result<Rows> {
     Ok(RowConverter::new(fields.collect())?.convert_columns(&columns)?)
 }
 
-/// Returns the key of a sample.
+/// Returns the key of a sample: random for each run, or computed from a secret, the request and the
+/// classes.
 fn key(sampling: &Sampling, labels: &Rows, counts: &[u64]) -> Result<Key> {
     match &sampling.key {
         SampleKey::Fresh => {
@@ -165,7 +166,7 @@ mod tests {
                 let key = keyed(&[5; 32], &[&i.to_le_bytes()]).unwrap();
                 found[draw(key, rows, share).unwrap() as usize] += 1.0;
             }
-            // Numbers of rows that are too rare to compare are merged into one.
+            // Numbers of rows that are too rare to compare are merged into one group.
             let (mut chi, mut degrees, mut rare) = (0.0, -1.0, (0.0, 0.0));
             for (e, f) in expected.iter().map(|p| p * 4000.0).zip(found) {
                 if e < 5.0 {

@@ -4,7 +4,7 @@ use crate::drift::Drift;
 use crate::frequency::FrequencySets;
 use crate::lattice::Lattice;
 
-/// A scanned source.
+/// The frequency sets and the lattice of a source.
 #[derive(Debug)]
 pub struct Scanned {
     /// The frequency sets: the base set with the distinct combinations of quasi-identifier values,

@@ -1,4 +1,5 @@
-//! Values that a hierarchy does not know, as drift from an earlier release.
+//! Unknown values, which are values that a hierarchy does not contain, as drift from an earlier
+//! release.
 
 use super::details::{attribute_request, position};
 use crate::drift::{Drift, DriftKind};
@@ -39,7 +40,7 @@ pub(super) fn of_attributes(job: &Job, base: &Base) -> Result<Vec<Drift>> {
 }
 
 /// Returns each drift of a column with this coverage, and whether it stops the statement. Unknown
-/// values are no drift if the definition of the hierarchy determines their treatment.
+/// values are not drift if the definition of the hierarchy determines their treatment.
 pub(super) fn unknown(column: &str, hierarchy: &Hierarchy, coverage: &Coverage) -> Vec<(Drift, bool)> {
     let mut found = vec![];
     if hierarchy.refuses_unknown() && coverage.values_unmapped > 0 {

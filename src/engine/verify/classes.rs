@@ -1,5 +1,5 @@
-//! The proof that a release is what was decided: grouped by their labels, the released rows are
-//! exactly the decided classes. The proof finds any change that sorts and files make to rows.
+//! The check that a release has the decided classes: grouped by their labels, the released rows are
+//! exactly the decided classes. The check finds any change that sorts and files make to labels.
 
 use crate::canonical::one_spelling;
 use crate::engine::write::Settled;
@@ -66,8 +66,8 @@ pub(super) async fn check_classes(
         others => Err(Error::new(
             ErrorKind::Verification,
             format!(
-                "recounting the release found {others} classes with other rows than were decided; nothing was \
-                 published"
+                "recounting the release found {others} classes whose rows are not the decided rows; nothing \
+                 was published"
             ),
         )),
     }

@@ -5,8 +5,8 @@ use crate::job::Roles;
 use crate::recount::Generalized;
 use std::sync::Arc;
 
-/// Returns the quasi-identifiers of a job with the levels of the decided node. A partition has no
-/// such levels.
+/// Returns the quasi-identifiers of a job with the levels of the decided node. Returns an empty
+/// vector for a partition, which has no levels.
 pub(super) fn generalized(roles: &Roles, decision: &Decision) -> Vec<Generalized> {
     if decision.verdict.partition.is_some() {
         return vec![];

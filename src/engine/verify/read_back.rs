@@ -1,4 +1,4 @@
-//! Reading the staged files back like any other reader.
+//! Reads the staged files back as any other reader would.
 
 use crate::engine::standing::parquet;
 use crate::engine::write::{Staging, WrittenFile};

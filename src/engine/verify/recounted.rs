@@ -1,4 +1,4 @@
-//! The recount of what was written, and its result.
+//! The recount of the written rows, and its result.
 
 use super::classes::check_classes;
 use super::levels::generalized;
@@ -36,10 +36,10 @@ pub(in crate::engine) struct Recounted {
     pub(in crate::engine) reached_k: Option<u64>,
     /// The check of each promise, in the order of the models.
     pub(in crate::engine) checks: Vec<Check>,
-    /// The recounting session.
+    /// The recounting session, in which a report runs further queries.
     pub(in crate::engine) session: SessionContext,
-    /// The recounted table with the most information: the files, or the rows kept beside them if
-    /// the files lack columns.
+    /// The recounted table with the most information: the files, or the rows kept in addition to
+    /// the files if these lack columns.
     pub(in crate::engine) released: ReleasedTable,
 }
 
@@ -62,19 +62,19 @@ impl Recounted {
     }
 }
 
-/// The rows that a recount reads.
+/// The rows that a recount reads: the files, or the rows in the spool.
 #[derive(Clone, Copy)]
 enum Rows {
     /// The rows of the files. If `tell` is true, the files contain everything that the promises
     /// read. Otherwise only rows and classes are counted.
     Files { format: Format, tell: bool },
-    /// The rows that were kept.
+    /// The rows that were kept in the spool.
     Kept,
 }
 
-/// Recounts what was written: the files of `stage`, and the rows that were kept instead of or
-/// beside the files. If a count differs because the source changed in the meantime, fails with
-/// `ErrorKind::Data` and an error that names this reason.
+/// Recounts the files of `stage`, and the rows that were kept instead of the files or in addition
+/// to them. Fails with `ErrorKind::Data` if a count differs because the source changed in the
+/// meantime.
 pub(in crate::engine) async fn recount(
     job: &Job,
     decision: &Decision,
@@ -130,8 +130,8 @@ async fn counted(
     found.ok_or_else(|| Error::internal("nothing was written that could be recounted"))
 }
 
-/// Estimates how many rows a recount reads: the classes are counted twice, each promise beyond
-/// class sizes reads the released rows again, and some compare them with the whole table.
+/// Estimates how many rows a recount reads. The classes are counted twice. Each promise beyond
+/// class sizes reads the released rows again, and some promises also read the whole table.
 fn rows_to_read(guarantees: &Guarantees, decision: &Decision) -> u64 {
     let released = decision.verdict.released + decision.starred_rows(guarantees);
     let reads = |c: &&Constraint| c.attribute.is_some() || !c.is_of_classes() || c.model.reads().population;
@@ -168,7 +168,7 @@ impl Recount<'_> {
         if rows != expected {
             return Err(Error::new(
                 ErrorKind::Verification,
-                format!("{rows} rows were written where {expected} were to be; nothing was published"),
+                format!("{rows} rows were written instead of {expected}; nothing was published"),
             ));
         }
         let key_schema = &self.decision.evaluator.sets().base().key_schema;
@@ -192,7 +192,7 @@ impl Recount<'_> {
         // The checks are in the order of the models.
         if let Some(check) = self.check_limits() {
             let place = job.guarantees.constraints.iter().position(|c| c.is_personal());
-            // If the files do not contain what the models read, no checks come before this one.
+            // If the files lack columns that the models read, there are no checks of other models.
             checks.insert(place.unwrap_or(checks.len()).min(checks.len()), check);
         }
         if tell {
@@ -209,7 +209,7 @@ impl Recount<'_> {
         })
     }
 
-    /// Returns the table to recount.
+    /// Registers the population if the job has one, and returns the table to recount.
     async fn table(&self, rows: Rows) -> Result<ReleasedTable> {
         let (job, decision) = (self.job, self.decision);
         let is_kept = matches!(rows, Rows::Kept);
@@ -263,7 +263,7 @@ impl Recount<'_> {
         )))
     }
 
-    /// Returns the check of the personal limits, which were counted while the rows were handed out.
+    /// Returns the check of the personal limits, which were counted while the rows were written.
     fn check_limits(&self) -> Option<Check> {
         let (constraint, _) = self.job.guarantees.personal()?;
         let above = self.written.outcome.as_ref().map(|o| o.above);

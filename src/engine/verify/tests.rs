@@ -64,13 +64,13 @@ async fn what_was_written_is_counted_and_holds() {
 #[tokio::test]
 async fn a_row_that_was_lost_is_found() {
     let error = error(|rows| rows.slice(0, 5)).await;
-    assert!(error.contains("5 rows were written where 6 were to be"), "{error}");
+    assert!(error.contains("5 rows were written instead of 6"), "{error}");
 }
 
 #[tokio::test]
 async fn a_row_in_another_class_is_found() {
     let error = error(|rows| with(&rows, "age", &["30s", "30s", "30s", "50s", "50s", "50s"])).await;
-    assert!(error.contains("2 classes with other rows than were decided"), "{error}");
+    assert!(error.contains("2 classes whose rows are not the decided"), "{error}");
 }
 
 #[tokio::test]
@@ -80,7 +80,7 @@ async fn a_row_that_stands_for_another_is_found() {
         take_record_batch(&rows, &places).unwrap()
     })
     .await;
-    assert!(error.contains("classes with other rows"), "{error}");
+    assert!(error.contains("classes whose rows are not"), "{error}");
 }
 
 #[tokio::test]

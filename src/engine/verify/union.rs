@@ -3,8 +3,8 @@
 //!
 //! A reader who has the release before and after the batch knows which rows are new. The new rows
 //! must therefore satisfy the models by themselves, and all rows must satisfy them together.
-//! Distributions are compared with those of the released rows, because a reader of the release
-//! knows no other distribution.
+//! Distributions are compared with the distributions of the released rows, because a reader of the
+//! release knows no others.
 
 use super::read_back::as_written;
 use super::recounted::{RELEASED, Recounted};
@@ -31,11 +31,11 @@ const STANDING: &str = "standing";
 pub(in crate::engine) struct Union {
     /// The manifest of the release before the batch was added.
     pub(in crate::engine) standing: Arc<Manifest>,
-    /// The number of rows.
+    /// The number of all rows, including the new rows.
     pub(in crate::engine) rows: u64,
     /// The number of classes by released labels.
     pub(in crate::engine) classes: u64,
-    /// The size of the smallest class.
+    /// The size of the smallest class of all rows.
     pub(in crate::engine) reached_k: Option<u64>,
     /// The check of each promise over all rows.
     pub(in crate::engine) checks: Vec<Check>,
@@ -62,7 +62,7 @@ pub(in crate::engine) async fn recount_union(
         job,
         session,
         &table(&job.roles, RELEASED),
-        "these rows alone would not hold",
+        "these rows alone do not satisfy",
     )
     .await?;
     let Some(standing) = target.grows.clone() else {
@@ -70,11 +70,11 @@ pub(in crate::engine) async fn recount_union(
     };
     same_types(&standing, &written.schema)?;
     if standing.batches.is_empty() {
-        // In a release that was not made to grow, distributions may have been compared with those
-        // of the source.
+        // In a release that was not made to grow, distributions may have been compared with the
+        // distributions of the source.
         let rows = as_written(rows_that_stand(session, target).await?, &written.schema)?;
         session.register_table(STANDING, rows.into_view())?;
-        let what = "the rows of the release that stands alone do not hold";
+        let what = "the rows of the existing release alone do not satisfy";
         check(job, session, &table(&job.roles, STANDING), what).await?;
     }
     let places = stage.places_of_all(target, &written.files).await?;
@@ -88,12 +88,12 @@ pub(in crate::engine) async fn recount_union(
         return Err(Error::new(
             ErrorKind::Verification,
             format!(
-                "the release and the batch have {rows} rows where {expected} were to be; nothing was added. VERIFY the release \
-                 that stands"
+                "the release and the batch have {rows} rows instead of {expected}; nothing was added. VERIFY the existing \
+                 release"
             ),
         ));
     }
-    let checks = check(job, session, &grown, "with these rows, the release would not hold").await?;
+    let checks = check(job, session, &grown, "with these rows, the release would not satisfy").await?;
     Ok(Some(Union {
         classes: grown.classes(session).await?,
         standing,
@@ -134,7 +134,7 @@ fn same_types(standing: &Manifest, written: &Schema) -> Result<()> {
         let own = type_name(written.field_with_name(&column.name)?.data_type());
         if own != column.data_type {
             return Err(Error::usage(format!(
-                "APPEND: column {} is {own}, and in the release that stands it is {}; CAST it",
+                "APPEND: column {} is {own}, and in the existing release it is {}; CAST it",
                 column.name, column.data_type
             )));
         }

@@ -3,7 +3,7 @@
 //! Two values that were judged as different must be different in the file; otherwise the file
 //! guarantees less than was promised. CSV has one spelling for NULL and the empty text. JSON has
 //! one spelling for NULL and the floating-point values that are not numbers. A column with more
-//! than one such value is refused before any of it is visible.
+//! than one of these values is refused before any row is visible.
 
 use super::compact::compact;
 use crate::error::{Error, Result};
@@ -85,16 +85,16 @@ impl Alike {
         let quoted = quote(column);
         Error::data(match self {
             Alike::Csv(spelled) if spelled.is_empty() => format!(
-                "column {quoted} has NULL and the empty text, which a CSV file writes alike: it would not hold what was \
-                 recounted. Write Parquet, or make them one in a query: nullif({quoted}, '')"
+                "column {quoted} has NULL and the empty text, which a CSV file writes alike, so the file would not keep \
+                 the recounted promises. Write Parquet, or make them one in a query: nullif({quoted}, '')"
             ),
             Alike::Csv(_) => format!(
-                "column {quoted} has NULL and the very text that is to stand for it in the CSV file, which would not hold \
-                 what was recounted. Write Parquet, or let another text stand for NULL"
+                "column {quoted} has NULL and the very text that stands for NULL in the CSV file, so the file would not keep \
+                 the recounted promises. Write Parquet, or choose another text for NULL"
             ),
             Alike::Json => format!(
-                "column {quoted} has more than one of NULL, NaN, Infinity and -Infinity, which JSON writes alike: the file \
-                 would not hold what was recounted. Write Parquet"
+                "column {quoted} has more than one of NULL, NaN, Infinity and -Infinity, which JSON writes alike, so the \
+                 file would not keep the recounted promises. Write Parquet"
             ),
         })
     }

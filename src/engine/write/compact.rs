@@ -2,8 +2,8 @@
 //!
 //! An Arrow array can contain more than its rows: a dictionary has labels that no row uses, a slice
 //! or a view refers to the buffers of other rows, and a NULL can cover the value that was removed.
-//! A reader of such a batch, or of a file written from it, can read those bytes too. [`compact`]
-//! copies the values of the rows and nothing else.
+//! A reader of this array, or of a file written from it, can read those bytes too. [`compact`]
+//! copies only the values of the rows.
 
 use crate::error::Result;
 use arrow::array::{
@@ -70,7 +70,7 @@ fn with_used_values(array: &ArrayRef) -> Result<ArrayRef> {
     )
 }
 
-/// Returns the dictionary with only those values that a row has.
+/// Returns the dictionary with only the values that a row has.
 fn used<K: ArrowDictionaryKeyType>(array: &DictionaryArray<K>) -> Result<DictionaryArray<K>> {
     let is_used = array.occupancy();
     let mut places = vec![K::Native::ZERO; is_used.len()];

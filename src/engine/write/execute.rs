@@ -30,7 +30,8 @@ pub(in crate::engine) async fn write_files(
     (target, staging): (&Target, &Staging),
     observer: &Arc<dyn Observer>,
 ) -> Result<Written> {
-    // One function: the input of every executor, and the results made of its files.
+    // This is one function because it prepares the input of every executor and builds the result
+    // from the files of the executor.
     let schema = rewrite.plan.schema();
     let beside = beside(job, decision, &rewrite);
     let columns = recounted_beside(job, decision, &rewrite, target);
@@ -96,7 +97,7 @@ pub(in crate::engine) async fn write_files(
     })
 }
 
-/// Keeps the rows of a release in a spool until they are handed out.
+/// Keeps the rows of a release in a spool until they are read.
 pub(in crate::engine) async fn keep_rows(
     job: &Job,
     decision: &Decision,

@@ -25,7 +25,7 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::sync::Arc;
 
-/// The number of files that may still be uploading to an object store while the next one is
+/// The number of files that may still be uploading to an object store while the next file is
 /// written.
 const ON_WAY: usize = 2;
 
@@ -55,7 +55,7 @@ pub(super) async fn write(
 /// The folder of rows that are equal in the columns of PARTITIONED BY.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Partition {
-    /// Empty without PARTITIONED BY; otherwise it ends in a slash.
+    /// The path of the folder: empty without PARTITIONED BY, and otherwise with a slash at the end.
     path: String,
     values: Vec<(String, Option<String>)>,
 }
@@ -90,12 +90,12 @@ struct Files<'a> {
     alike: Option<Seen>,
     open: Option<(Partition, u64, Box<dyn Sink>)>,
     limit: Limit,
-    /// The number of files before the open one, including those of the release to which rows are
-    /// added. Numbers count all files, so that names are unique and in row order.
+    /// The number of files before the open file, including the files of the release to which rows
+    /// are added. Numbers count all files, so that names are unique and in row order.
     begun: usize,
     /// The number of files of the release to which rows are added.
     standing: usize,
-    /// Finished files, oldest first.
+    /// Finished files that may still be uploading, oldest first.
     put: VecDeque<Put>,
     done: Vec<WrittenFile>,
 }
@@ -154,7 +154,8 @@ impl<'a> Files<'a> {
         Ok(())
     }
 
-    /// Adds rows of one partition.
+    /// Adds rows of one partition to the open file, and begins a new file if the open file is full
+    /// or of another partition.
     async fn add_run(&mut self, partition: &Partition, mut rows: RecordBatch) -> Result<()> {
         while rows.num_rows() > 0 {
             let full = self.limit.rows();
@@ -231,7 +232,7 @@ impl<'a> Files<'a> {
 
     async fn finish(mut self) -> Result<Vec<WrittenFile>> {
         if self.open.is_none() && self.begun == self.standing {
-            // A release without rows still has its columns, including those that are folders.
+            // A release without rows still has its columns, including the columns that are folders.
             let mut partition = Partition::default();
             for name in &self.target.partitioned_by {
                 partition.add(name, None, self.target.format)?;
@@ -273,8 +274,8 @@ pub(in crate::engine) struct FileRows {
 }
 
 impl FileRows {
-    /// Splits the columns of this schema into those that are stored in files and those that become
-    /// folders. Hidden columns and those of the order key are neither.
+    /// Splits the columns of this schema into columns that are stored in files and columns that
+    /// become folders. Hidden columns and the columns of the order key are left out.
     pub(in crate::engine) fn of(schema: &SchemaRef, among: &FileColumns, format: Format) -> Result<(Self, Vec<usize>)> {
         let partition_columns: Vec<usize> = among
             .partitioned_by

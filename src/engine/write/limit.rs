@@ -7,12 +7,12 @@
 
 use super::sink::ROW_GROUP;
 
-/// The maximum number of rows of a file.
+/// The maximum size of a file, in rows or in bytes.
 pub(super) struct Limit {
-    /// The maximum number of rows of a file, whatever their bytes.
+    /// The maximum number of rows of a file of any size in bytes.
     rows: u64,
-    /// The approximate number of bytes of a file; `None` if it is not limited, or once the number
-    /// of rows follows from it.
+    /// The approximate number of bytes of a file; `None` if it is not limited, or once the first
+    /// rows have been measured.
     size: Option<u64>,
 }
 

@@ -1,5 +1,5 @@
-//! Stage 4: writes the rows to staged files, or keeps them until they are handed out. The rows are
-//! not visible yet.
+//! Stage 4: writes the rows to staged files, or keeps them until they are read. The rows are not
+//! visible yet.
 
 mod alike;
 mod compact;

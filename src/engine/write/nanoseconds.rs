@@ -1,6 +1,6 @@
 //! Decides which columns of a release keep their times in nanoseconds. Spark 3 and other tools
-//! cannot read those from Parquet, so times are written in microseconds unless that would change a
-//! value.
+//! cannot read nanoseconds from Parquet, so times are written in microseconds unless microseconds
+//! would change a value.
 
 use super::stored::{exactly, has_nanoseconds, in_microseconds};
 use crate::engine::apply::{Rewrite, plan, recoding_among};
@@ -18,8 +18,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Returns the released columns whose times are stored in nanoseconds, and informs the observer of
-/// each such column of a Parquet file. Reads each column of the source that has such times until a
-/// released value with nanoseconds is found.
+/// each of these columns in a Parquet file. Reads each column of the source with times in
+/// nanoseconds until a released value that needs them is found.
 ///
 /// A type must not depend on rows that are not in a release. Suppressed rows are therefore left
 /// out. Nothing is read for a release of a sample: its columns keep their types. Computed labels
@@ -42,7 +42,7 @@ pub(super) async fn nanoseconds(
         .collect();
     let names = typed.iter().map(|field| field.name().clone());
     match target.format {
-        // The types are those of the table, and a value that would lose something is an error.
+        // The table decides the types. A value that its type cannot store exactly is an error.
         Format::Table(_) => return Ok(vec![]),
         Format::Csv => return Ok(names.collect()),
         Format::Parquet => {}

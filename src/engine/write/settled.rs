@@ -8,7 +8,7 @@ use crate::recode::personal::Outcome;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Returns the sizes of the classes that a reader can tell apart; `None` if these are the kept
+/// Returns the sizes of the classes that a reader can distinguish; `None` if these are the kept
 /// classes. Several classes can have the same mean, and several groups of local recoding can have
 /// the same labels.
 fn alike(recoding: &RecodingPlan, classes: &FrequencySet, verdict: &Verdict) -> Option<Arc<Vec<u64>>> {

@@ -11,7 +11,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::PathBuf;
 
-/// A written file.
+/// A written file, with its summary if it is already known.
 #[derive(Debug, Clone)]
 pub(in crate::engine) struct WrittenFile {
     /// The path of the file relative to the folder or prefix.
@@ -43,7 +43,7 @@ pub(super) enum Shelf {
     Store(Outbox, SpillSpace),
 }
 
-/// A finished file.
+/// A finished file, in its place or on its way to an object store.
 pub(super) enum Put {
     /// The file is in the staging folder.
     There(WrittenFile),
@@ -79,7 +79,7 @@ impl Shelf {
         }
     }
 
-    /// Takes a finished file with this number of rows.
+    /// Leaves a finished file of `rows` rows in the folder, or starts its upload.
     pub(super) fn put(
         &self,
         file: File,

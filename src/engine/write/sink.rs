@@ -24,7 +24,7 @@ use std::sync::Arc;
 /// Rows per encoded batch. Together with [`ROW_GROUP`], this number decides where pages end, so it
 /// is not a setting.
 const BATCH: usize = 1 << 14;
-/// Rows per row group.
+/// Rows per row group of a Parquet file.
 pub(super) const ROW_GROUP: usize = 1 << 18;
 /// The bytes of rows that may wait for encoding, in addition to one row group or batch, while
 /// further rows are collected.
@@ -32,9 +32,9 @@ const ENCODING: usize = 1 << 25;
 /// The name of the write task in error messages.
 pub(in crate::engine) const WRITING: &str = "writing the release";
 
-/// An open file of a release.
+/// An open file of a release, to which rows are added.
 pub(in crate::engine) trait Sink: Send {
-    /// Adds rows.
+    /// Adds rows. Waits if too many earlier rows are still being encoded.
     fn add(&mut self, rows: RecordBatch) -> BoxFuture<'_, Result<()>>;
 
     /// Returns the number of bytes of all complete row groups or batches, after writing them.
@@ -73,7 +73,7 @@ struct ParquetSink {
 
 /// A row group whose columns are encoded by one task each.
 struct Encoding {
-    /// The memory of the rows in bytes.
+    /// The bytes of the rows in memory.
     bytes: usize,
     columns: Vec<SpawnedTask<Result<Vec<ArrowColumnChunk>>>>,
 }
@@ -213,7 +213,7 @@ struct CsvSink {
     schema: SchemaRef,
     /// Whether the next rows are the first rows, before which the header is written.
     is_first: bool,
-    /// The bytes that were written.
+    /// The number of bytes written so far.
     bytes: u64,
     /// Earlier rows that are still being encoded, oldest first.
     encoding: VecDeque<Texts>,
@@ -226,7 +226,7 @@ struct Texts {
 }
 
 impl CsvSink {
-    /// Starts to encode rows.
+    /// Starts to encode rows on another task.
     fn encode(&mut self, rows: RecordBatch) {
         let (has_header, bytes) = (std::mem::take(&mut self.is_first), rows.get_array_memory_size());
         let task = SpawnedTask::spawn(async move {
@@ -288,7 +288,7 @@ impl Sink for CsvSink {
     }
 }
 
-/// Returns the file with everything that was written to it.
+/// Writes the buffered bytes, and returns the file.
 fn whole(file: BufWriter<File>) -> Result<File> {
     file.into_inner().map_err(|e| failed(e.into_error()))
 }

@@ -1,10 +1,10 @@
-//! The spool: released rows that are computed once, so that exactly the recounted rows are handed
-//! out.
+//! The spool: released rows that are computed once, so that a reader gets exactly the recounted
+//! rows.
 //!
 //! A plan that is executed twice can return different rows. The rows of a release are therefore
-//! spooled if they are recounted before they are handed out, or if the files alone cannot prove the
+//! spooled if they are recounted before a reader gets them, or if the files alone cannot prove the
 //! promises. The first rows are kept in memory, up to a share of the memory limit, and the rest in
-//! a file without a name. Columns that only the recount needs are kept beside the released ones.
+//! a file without a name. The spool also keeps the columns that only the recount needs.
 
 use super::alike::{Alike, Seen};
 use super::compact::compact;
@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 /// The bytes of rows that are kept in memory if memory has no limit.
 const HELD: usize = 256 << 20;
-/// The rows may take the memory limit divided by this number.
+/// The rows take at most the memory limit divided by this number.
 const PART: usize = 8;
 
 /// Spooled rows in the order they were added.
@@ -36,7 +36,8 @@ const PART: usize = 8;
 pub(in crate::engine) struct Spool {
     schema: SchemaRef,
     rows: Vec<Held>,
-    /// The bytes of the rows in memory, and the maximum that these rows may take.
+    /// The bytes of the rows in memory. `share` bytes are reserved for these rows when the spool
+    /// opens.
     bytes: usize,
     share: usize,
     memory: MemoryReservation,
@@ -44,7 +45,7 @@ pub(in crate::engine) struct Spool {
     file: Option<(Arc<Overflow>, u64)>,
 }
 
-/// The place of a batch of rows.
+/// A batch of spooled rows, in memory or as its place in the file.
 #[derive(Debug)]
 enum Held {
     Memory(RecordBatch),
@@ -71,7 +72,7 @@ impl Spool {
         }
     }
 
-    /// Returns the names of the columns.
+    /// Returns the names of the columns that the spool keeps.
     pub(in crate::engine) fn columns(&self) -> Vec<String> {
         self.schema.fields().iter().map(|f| f.name().clone()).collect()
     }
@@ -200,7 +201,7 @@ impl ReleaseTable {
     }
 }
 
-/// Some columns of a spool.
+/// Some columns of a spool, as the rows of a table.
 #[derive(Debug)]
 pub struct ShownColumns {
     rows: Arc<Spool>,

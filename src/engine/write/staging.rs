@@ -19,7 +19,8 @@ use std::sync::Arc;
 /// The maximum number of bytes of the names of all columns together.
 const HEADER: u64 = 16 << 20;
 
-/// A release that is being written and is not visible yet. Dropping it removes what was written.
+/// A release that is being written and is not visible yet. Dropping the staging removes the written
+/// files.
 #[derive(Debug)]
 pub(in crate::engine) enum Staging {
     /// The folder that becomes the target.
@@ -49,7 +50,7 @@ impl Staging {
         })
     }
 
-    /// Returns the place for the files.
+    /// Returns the place where the files are written.
     pub(super) fn shelf(&self, input: &Input) -> Shelf {
         match self {
             Self::Folder(stage) => Shelf::Folder(stage.folder().to_path_buf()),
@@ -73,8 +74,8 @@ impl Staging {
         }
     }
 
-    /// Returns the keeper of the staging. After the staging has ended, a caller waits with the
-    /// keeper until nothing of the staging is left in an object store.
+    /// Returns the keeper of the staging, with which a caller waits until an object store contains
+    /// no file of the staging that is to be removed.
     pub(in crate::engine) fn keeper(&self) -> Keeper {
         self.run().map_or_else(Keeper::default, Run::keeper)
     }
@@ -95,9 +96,9 @@ impl Staging {
         }
     }
 
-    /// Puts the files of the release that `target` grows beside the written ones, and returns the
-    /// locations from which a reader reads all of them, like [`Self::places`]. Fails with
-    /// `ErrorKind::Data` if the release's files are not those that its manifest names.
+    /// Puts the files of the release that `target` grows beside the written files, and returns the
+    /// locations from which a reader reads all files, like [`Self::places`]. Fails with
+    /// `ErrorKind::Data` if the files of the release are not the files that its manifest names.
     pub(in crate::engine) async fn places_of_all(&self, target: &Target, files: &[WrittenFile]) -> Result<Vec<String>> {
         let own = target.grows.as_ref().map_or(&[][..], |standing| &standing.output);
         let (one_by_one, own) = (target.partitioned_by.is_empty(), own.to_vec());
@@ -160,7 +161,7 @@ impl Staging {
                     false => Err(Error::new(
                         ErrorKind::Verification,
                         format!(
-                            "the file {} is another one than a worker has written; nothing was published",
+                            "the file {} differs from the file that a worker reported; nothing was published",
                             w.path
                         ),
                     )),

@@ -11,7 +11,7 @@ use std::sync::Arc;
 async fn rewritten(job: &Arc<Job>) -> (Decision, Rewrite) {
     let decision = decided(job).await;
     let mut rewrite = rewrite(job, &decision, &silent()).await.unwrap();
-    // Whatever rows the plan returns are written, in its order.
+    // The write stores any rows that the plan returns, in the order of the plan.
     let rows = batch(&[(1, "x", "flu"), (2, "x", "cold"), (3, "y", "flu")]);
     rewrite.plan = MemorySourceConfig::try_new_exec(&[vec![rows.clone()]], rows.schema(), None).unwrap();
     (decision, rewrite)

@@ -19,7 +19,7 @@ pub(in crate::engine) enum Writers {
     Here,
     /// Other machines, through an executor.
     Others {
-        /// The machines that wrote something other than what they were asked for.
+        /// The machines whose reports were refused.
         distrusted: Vec<Url>,
     },
 }
@@ -28,7 +28,7 @@ pub(in crate::engine) enum Writers {
 pub(in crate::engine) struct Written {
     /// The written files, if there is a target.
     pub(in crate::engine) files: Vec<WrittenFile>,
-    /// The machines that wrote the files.
+    /// The machines that wrote the files: this machine or others.
     pub(in crate::engine) writers: Writers,
     /// The footer of each file.
     pub(in crate::engine) footer: Footer,

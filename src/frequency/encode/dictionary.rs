@@ -1,4 +1,4 @@
-//! Values to codes: one dictionary per column, shared by the partitions of a scan.
+//! Turns values into codes: one dictionary per column, shared by the partitions of a scan.
 
 use super::interner::{Interner, ranked};
 use super::last_dictionary::LastDictionary;
@@ -10,7 +10,8 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 
 /// The codes of one column. Codes are assigned in order of first appearance, which depends on the
-/// threads. [`Shared::finish`] returns the values in ascending order, which does not.
+/// threads. [`Shared::finish`] returns the values in ascending order, which does not depend on the
+/// threads.
 #[derive(Debug)]
 pub(crate) struct Shared {
     column: String,
@@ -47,7 +48,7 @@ impl Shared {
         })
     }
 
-    /// Returns the memory held, in bytes.
+    /// Returns the memory of the dictionary in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.values.lock().bytes()
     }
@@ -70,14 +71,14 @@ impl Shared {
     pub(crate) fn finish(&self) -> Result<Dictionary> {
         let seen = self.values.lock().values()?;
         let (sorted, ranks) = ranked(std::slice::from_ref(&seen))?;
-        // There is one sorted column, because one was given.
+        // The result has one column, because the input has one column.
         let values = sorted.into_iter().next().unwrap_or(seen);
         Ok(Dictionary { values, ranks })
     }
 }
 
-/// A partition's view of a [`Shared`] dictionary. Values that the partition has met before are
-/// encoded without a lock. After an error the view must not be used again.
+/// A partition's view of a [`Shared`] dictionary. Values that the partition has seen before are
+/// encoded without a lock. After an error, the view must not be used again.
 #[derive(Debug)]
 pub(crate) struct Local {
     shared: Arc<Shared>,
@@ -86,13 +87,13 @@ pub(crate) struct Local {
     met: Met,
 }
 
-/// The values that a partition has met, with their codes.
+/// The values that a partition has seen, with their codes.
 #[derive(Debug)]
 struct Met {
     values: Interner,
     /// The shared code of each value, by its number in this partition.
     codes: Vec<u32>,
-    /// Whether every number equals its shared code, as in a scan of one partition. Then no row has
+    /// True if every number equals its shared code, as in a scan of one partition. Then no row has
     /// to be translated.
     is_shared: bool,
     numbers: Vec<usize>,
@@ -124,7 +125,7 @@ impl Local {
         })
     }
 
-    /// Returns the memory held, in bytes.
+    /// Returns the memory of the view in bytes.
     pub(crate) fn memory(&self) -> usize {
         self.met.values.bytes() + self.met.codes.capacity() * 4
     }
@@ -149,8 +150,8 @@ impl Local {
 }
 
 impl Met {
-    /// Returns the code of every row of `array`, which is not a dictionary array. Calls `meet` once
-    /// for all new values.
+    /// Returns the code of every row of `array`, which is not a dictionary array. Calls `meet`
+    /// once, with all new values.
     fn encode(&mut self, array: &ArrayRef, meet: impl FnOnce(&ArrayRef) -> Result<Vec<u32>>) -> Result<Vec<u32>> {
         let known = self.codes.len();
         if self.values.len() != known {
@@ -161,7 +162,7 @@ impl Met {
         if fresh > 0 {
             let mut rows = vec![0; fresh];
             for (row, number) in self.numbers.iter().enumerate() {
-                // The row number is that of any row with the value.
+                // Any row with the value can represent it.
                 if let Some(fresh) = number.checked_sub(known) {
                     rows[fresh] = row as u32;
                 }
@@ -191,8 +192,8 @@ pub(super) fn require_finite(column: &str, values: &ArrayRef) -> Result<()> {
     match wide.as_primitive::<Float64Type>().iter().flatten().all(f64::is_finite) {
         true => Ok(()),
         false => Err(Error::data(format!(
-            "column {column} holds NaN or infinity, which no hierarchy can place; filter or replace them in a query, or \
-             give the column another role"
+            "column {column} holds NaN or infinity, which no hierarchy can contain; filter or replace them in a query, \
+             or give the column another role"
         ))),
     }
 }

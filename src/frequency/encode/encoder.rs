@@ -1,4 +1,4 @@
-//! Values to the codes of a lookup table, for the second scan.
+//! Turns values into the codes of a lookup table, for the second scan.
 
 use super::dictionary::require_finite;
 use super::interner::Interner;
@@ -30,8 +30,8 @@ impl Encoder {
         })
     }
 
-    /// Returns the code of every row. Fails with `ErrorKind::Data` for a value that the first scan
-    /// did not see, because the source has then changed.
+    /// Returns the code of every row. Fails with `ErrorKind::Data` for a value that did not occur
+    /// in the first scan, because the source has then changed.
     pub fn encode(&mut self, array: &ArrayRef) -> Result<Vec<u32>> {
         let mut codes = self.values.intern(array)?;
         for code in &mut codes {
@@ -40,7 +40,7 @@ impl Encoder {
                 None => {
                     require_finite(&self.column, array)?;
                     return Err(Error::data(format!(
-                        "column {} holds values that it did not hold in the first scan: the source changed during the \
+                        "column {} contains values that the first scan did not read: the source changed during the \
                          run",
                         self.column
                     )));

@@ -1,4 +1,5 @@
-//! Values of a column to dense codes. DataFusion's grouping decides which values are equal.
+//! Turns the values of a column into dense codes. DataFusion's grouping decides which values are
+//! equal.
 
 use super::last_dictionary::LastDictionary;
 use crate::error::{Error, Result};
@@ -15,8 +16,8 @@ use std::sync::Arc;
 /// Assigns codes to the values of one column: 0, 1, 2, ... in order of first appearance. NULL is a
 /// value, and the two zeros of floating point are one value.
 pub(crate) struct Interner {
-    /// The lock is never contended. The mutex only makes a type `Sync` that DataFusion declares
-    /// only as `Send`.
+    /// The lock is never contended. It makes the interner `Sync`, because `GroupValues` is `Send`
+    /// only.
     groups: Mutex<Box<dyn GroupValues>>,
     data_type: DataType,
     last: LastDictionary,
@@ -68,7 +69,7 @@ impl Interner {
         self.groups.lock().len()
     }
 
-    /// Returns the memory held, in bytes.
+    /// Returns the memory of the interner in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.groups.lock().size()
     }
@@ -108,8 +109,9 @@ impl fmt::Debug for Interner {
     }
 }
 
-/// Returns the type that values are grouped as. The 32-bit offsets of the smaller types end at 2
-/// GiB, where DataFusion's grouping panics; casting back to such a type is an error instead.
+/// Returns the type in which values are grouped. The 32-bit offsets of the smaller types end at 2
+/// GiB, where DataFusion's grouping panics. With the larger types, only the cast back to the
+/// column's type can fail, and it returns an error.
 fn grouped_as(data_type: &DataType) -> &DataType {
     match data_type {
         DataType::Utf8 => &DataType::LargeUtf8,
@@ -149,7 +151,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::HashMap;
 
-    /// The form that is a dictionary array.
+    /// The number of the form for dictionary arrays.
     const DICTIONARY: usize = 6;
 
     /// Returns these numbers as an array in one of the forms that a column can have.
@@ -196,7 +198,8 @@ mod tests {
                 let codes: Vec<(usize, usize)> = codes.iter().map(|c| (0, *c as usize)).collect();
                 interleave(&[values.as_ref()], &codes).unwrap()
             };
-            // The values are those of the rows, and calling `values` changes no code.
+            // The values equal the values of the rows, and calling `values` does not change the
+            // codes.
             for _ in 0..2 {
                 let values = interner.values().unwrap();
                 prop_assert_eq!(&of_row(&values, &mut interner), &whole);

@@ -1,5 +1,4 @@
-//! The codes of dictionary arrays: each value of a dictionary is looked up once, instead of once
-//! per row.
+//! The codes of dictionary arrays. Each value of a dictionary is looked up once, not once per row.
 
 use crate::error::Result;
 use arrow::array::{Array, ArrayRef, AsArray, UInt32Array, make_array, new_null_array};
@@ -14,8 +13,9 @@ pub(super) struct LastDictionary {
     null: Option<u32>,
 }
 
-/// The values of a dictionary, with the codes of those values that a row has had. A filter leaves
-/// values in the dictionary that no row has; these are not values of the column.
+/// The values of a dictionary, with the codes of the values that have occurred in a row. A filter
+/// can leave values in the dictionary that do not occur in a row. They are not values of the
+/// column.
 #[derive(Debug)]
 struct Known {
     values: ArrayRef,
@@ -23,7 +23,7 @@ struct Known {
     unseen: usize,
 }
 
-/// The marker in place of a code for a value that no row has had.
+/// Marks a value that has not occurred in a row, in place of its code.
 const UNSEEN: u32 = u32::MAX;
 
 impl LastDictionary {
@@ -64,7 +64,7 @@ impl LastDictionary {
 }
 
 impl Known {
-    /// Encodes the values that rows have for the first time.
+    /// Encodes the values that occur in a row for the first time.
     fn meet(&mut self, keys: &UInt32Array, encode: &mut impl FnMut(&ArrayRef) -> Result<Vec<u32>>) -> Result<()> {
         let unseen = |key: &u32| self.codes[*key as usize] == UNSEEN;
         let mut fresh: Vec<u32> = keys.iter().flatten().filter(unseen).collect();
@@ -83,7 +83,7 @@ impl Known {
     }
 }
 
-/// Returns true if two arrays are the same memory.
+/// Returns true if two arrays share their memory.
 fn same_buffers(a: &ArrayRef, b: &ArrayRef) -> bool {
     a.len() == b.len() && (Arc::ptr_eq(a, b) || a.to_data().ptr_eq(&b.to_data()))
 }

@@ -1,5 +1,5 @@
-//! Values to codes: the interner of a column's values, one dictionary per column of a scan, and the
-//! codes of a lookup table.
+//! Turns values into codes: the interner of a column's values, one dictionary per column of a scan,
+//! and the codes of a lookup table.
 
 mod dictionary;
 mod encoder;

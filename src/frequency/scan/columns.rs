@@ -1,11 +1,11 @@
-//! The columns of a scan, and the details that classes contain beside their rows.
+//! The columns of a scan, and the details of classes: values that are counted in addition to rows.
 
 use crate::error::Result;
 use crate::frequency::encode::Shared;
 use arrow::datatypes::SchemaRef;
 use std::sync::Arc;
 
-/// A detail that classes contain beside their rows.
+/// A detail of classes, which is counted in addition to their rows.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum DetailRequest {
     /// The values of a column with their row counts (sensitive attributes, class labels).

@@ -21,7 +21,7 @@ pub(crate) struct DetailTally {
     /// The counts that were written to files: the key of a combination, followed by a word for each
     /// code.
     files: LayoutFiles,
-    /// The codes of the uncounted rows that are not in a file yet.
+    /// The codes of the uncounted rows that are not yet in a file.
     unwritten: Vec<u64>,
     indices: Vec<usize>,
     locals: Vec<Local>,
@@ -63,7 +63,7 @@ impl DetailTally {
         Ok(())
     }
 
-    /// Keeps the codes of a batch whose rows are not counted.
+    /// Encodes a batch whose rows are not counted, and stores the codes for [`DetailTally::write`].
     pub(super) fn put_off(&mut self, batch: &RecordBatch) -> Result<()> {
         self.unwritten = self.encode(batch)?;
         Ok(())
@@ -93,8 +93,8 @@ impl DetailTally {
         })
     }
 
-    /// Writes the rows that were put off to a file. `keys` are the keys of their combinations.
-    /// Without counts, each row counts once.
+    /// Writes the rows of the last [`DetailTally::put_off`] to a file. `keys` are the keys of their
+    /// combinations. Without `counts`, each row counts once.
     pub(super) fn write(
         &mut self,
         layout: &PackedLayout,
@@ -127,7 +127,7 @@ impl DetailTally {
         self.counts.bytes()
     }
 
-    /// Returns the memory of this partition's view of the dictionaries, in bytes.
+    /// Returns the memory of this partition's views of the dictionaries, in bytes.
     pub(super) fn bytes_of_views(&self) -> usize {
         self.locals.iter().map(Local::memory).sum()
     }

@@ -18,9 +18,9 @@ pub(crate) struct Marginals {
 }
 
 impl Marginals {
-    /// Counts the rows of `streams`, each on a task of its own. The columns of the streams have these
-    /// dictionaries, in this order. Fails with `ErrorKind::Resources` if the values do not fit in
-    /// memory.
+    /// Counts the rows of `streams`, each in a task of its own. The columns of the streams have
+    /// these dictionaries, in this order. Fails with `ErrorKind::Resources` if the values do not
+    /// fit in memory.
     pub(crate) async fn read(
         columns: Vec<Arc<Shared>>,
         streams: Vec<SendableRecordBatchStream>,
@@ -59,8 +59,9 @@ impl Marginals {
         Ok(Self { columns, counts })
     }
 
-    /// Returns the values of a column in ascending order with NULL last, and the number of rows of
-    /// each. A value that was met only by another scan with the same dictionary has no rows.
+    /// Returns the values of a column in ascending order with NULL last, and the number of rows
+    /// with each value. A value that occurs only in another scan with the same dictionary has 0
+    /// rows.
     pub(crate) fn of(&self, column: usize) -> Result<(ArrayRef, Vec<u64>)> {
         let Dictionary { values, ranks } = self.columns[column].finish()?;
         let mut counts = vec![0; values.len()];
@@ -98,7 +99,8 @@ mod tests {
     }
 
     proptest! {
-        /// The counts of one scan of several partitions are those of a GROUP BY for each column.
+        /// The counts of one scan of several partitions equal the counts of a GROUP BY for each
+        /// column.
         #[test]
         fn counts_are_those_of_queries(
             parts in prop::collection::vec(prop::collection::vec((prop::option::of(0u8..5), prop::option::of(-3i8..3)), 0..9), 1..4),

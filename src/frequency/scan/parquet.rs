@@ -1,6 +1,6 @@
-//! Reading Parquet's own dictionaries in the first scan. A column that a file stores as a
-//! dictionary with indices is read in this form, so that a value is looked up once per dictionary
-//! instead of once per row.
+//! Reads Parquet's own dictionaries in the first scan. A column that a file stores as a dictionary
+//! with indices is read in this form, so that a value is looked up once per dictionary instead of
+//! once per row.
 //!
 //! DataFusion has no option for this. The Arrow schema of each file decides the type that its
 //! reader returns for a column, and the schema of the table must agree, or the dictionary is
@@ -26,13 +26,14 @@ use parquet::file::metadata::ParquetMetaData;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The most bytes per value of a column that is read as a dictionary. Above it, the column chunk is
-/// mostly dictionary values, and reading it as a dictionary would cost more than it saves.
+/// The greatest number of bytes per value at which a column is read as a dictionary. A larger
+/// column chunk consists mostly of dictionary values, and reading it as a dictionary would cost
+/// more than it saves.
 const BYTES_A_VALUE: i64 = 4;
 
 /// Returns a plan of the same rows with string columns as dictionaries, if every file of the scan
-/// stores them so. Only a scan of Parquet files, with or without a selection of its columns, is
-/// changed; any other plan is returned unchanged.
+/// stores them as dictionaries. Only a scan of Parquet files, with or without a selection of its
+/// columns, is changed; any other plan is returned unchanged.
 pub async fn read_dictionaries(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     if let Some(projection) = plan.downcast_ref::<ProjectionExec>() {
         return Ok(match projection.expr().iter().all(|e| is_read(&e.expr)) {
@@ -87,14 +88,13 @@ async fn scan(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionP
     Ok(Some(DataSourceExec::from_data_source(config)))
 }
 
-/// Returns true if an expression is a column, or the one spelling of the values of a column that is
-/// not a string.
+/// Returns true if an expression is a column, or a column whose values are brought to one spelling.
 fn is_read(expr: &Arc<dyn PhysicalExpr>) -> bool {
     expr.is::<Column>() || is_spelled(expr)
 }
 
 /// Returns the string columns of the files that the projection reads; `None` if the projection
-/// computes anything.
+/// computes a column.
 fn strings(projection: &ProjectionExprs, table: &TableSchema) -> Option<Vec<String>> {
     let mut names = vec![];
     for projected in projection.iter() {
@@ -221,7 +221,7 @@ mod tests {
         let options = ParquetReadOptions::default().table_partition_cols(vec![("year".into(), DataType::Utf8)]);
         let rows = session.read_parquet(folder.to_str().unwrap(), options).await.unwrap();
         let rows = spelled_once(rows).unwrap().select_columns(columns).unwrap();
-        // A scan hands out its files once, so each side needs a plan of its own.
+        // A scan returns its files only once, so each side needs its own plan.
         let plan = rows.clone().create_physical_plan().await.unwrap();
         let fast = read_dictionaries(rows.create_physical_plan().await.unwrap())
             .await

@@ -1,4 +1,4 @@
-//! The first scan: rows to the distinct combinations of codes with their counts.
+//! The execution of the first scan.
 
 use super::columns::{Columns, DetailRequest};
 use super::tally::Tally;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::task::JoinSet;
 
-/// The counts of one scan, in the codes of the scan.
+/// The counts of one scan, with the codes of the scan.
 #[derive(Debug)]
 pub struct Scan {
     pub(crate) rows: u64,
@@ -24,16 +24,16 @@ pub struct Scan {
 }
 
 impl Scan {
-    /// Counts the rows of `streams`, each on a task of its own, within the memory of `spill_space`.
-    /// Combinations beyond that memory go to files, if files are allowed. Rows are added to
-    /// `progress` as they are read.
+    /// Counts the rows of `streams`, each in a task of its own, within the memory of `spill_space`.
+    /// Combinations beyond that memory are written to files, if files are allowed. The number of
+    /// rows is added to `progress` batch by batch.
     pub async fn read(
         columns: &Columns,
         streams: Vec<SendableRecordBatchStream>,
         spill_space: &SpillSpace,
         progress: Arc<AtomicU64>,
     ) -> Result<Self> {
-        // Merging the partitions takes as much memory again as they hold.
+        // Merging the partitions takes as much memory as the partitions themselves.
         let share = spill_space
             .left()
             .map_or(usize::MAX, |left| left / 2 / streams.len().max(1));
@@ -81,7 +81,8 @@ impl Scan {
         blocking("ordering the values of a scan", move || Self::of(tallies, &columns)).await
     }
 
-    /// Returns the counts of the partitions, with the values of all partitions in ascending order.
+    /// Combines the counts of the partitions, and puts the values of all partitions in ascending
+    /// order.
     fn of(tallies: Vec<Tally>, columns: &Columns) -> Result<Self> {
         Ok(Self {
             rows: tallies.iter().map(|t| t.rows).sum(),
@@ -107,8 +108,9 @@ impl Scan {
         })
     }
 
-    /// Updates this scan of `columns` to all values known now. A later scan of a population meets
-    /// values that the sample lacks, and those change the ranks of the other values.
+    /// Updates this scan of `columns` to all values that are known now. A later scan of a
+    /// population may find values that the sample lacks, and these change the ranks of the other
+    /// values.
     pub fn refresh(&mut self, columns: &Columns) -> Result<()> {
         let columns = columns.quasi_identifiers.iter().map(|(_, shared)| shared.finish());
         self.dictionaries = columns.collect::<Result<_>>()?;
@@ -144,8 +146,8 @@ impl Scan {
         // The keys in their new codes, the class of each group, the position of each class in the
         // order, and the ordered set with its counts.
         let classes = bytes_to_group(groups, words) + groups * (2 * words * 8 + 8 + 16 + 4 + 8);
-        // The entries of one detail at a time, bucketed by class and in order, and what remains of
-        // each detail.
+        // The entries of one detail at a time, bucketed by class and in order, and the results of
+        // all details.
         classes + most * (24 + 4 + 16 + 4) + all * 12
     }
 

@@ -1,11 +1,12 @@
 //! The counts of one partition of the first scan.
 //!
 //! If the combinations do not fit in memory, the partial counts are written to a file, in the codes
-//! of the scan, and counting starts again from zero. If nearly every row was a combination of its
-//! own, counting in memory gains nothing, so the keys of the next rows are written uncounted.
+//! of the scan, and counting starts again from zero. If nearly every row was a different
+//! combination, counting in memory gains nothing, so the keys of the next rows are written
+//! uncounted.
 //!
-//! A batch with the column [`ROWS`] is the result of an earlier, partial count: each of its rows
-//! stands for the number of rows in that column.
+//! A batch with the column [`ROWS`] is the result of an earlier, partial count: the column contains
+//! the number of rows that each row represents.
 
 use super::columns::Columns;
 use super::detail_tally::DetailTally;
@@ -28,20 +29,21 @@ pub(crate) struct Tally {
     pub(crate) counts: Vec<u64>,
     pub(crate) details: Vec<DetailTally>,
     pub(crate) rows: u64,
-    /// The number of rows by column and code of the scan. Until the tally is finished, only the
-    /// combinations in files are included; then all combinations are.
+    /// The number of rows by column and code of the scan. Before [`Tally::finish`], it includes
+    /// only the combinations in files; afterwards, it includes all combinations.
     marginals: Vec<Vec<u64>>,
     /// The partial counts that were written to files, with the layout of their keys.
     files: LayoutFiles,
-    /// The rows counted since the last file was written.
+    /// The number of rows counted since the last file was written.
     counted: u64,
     /// The number of rows whose keys are still to be written uncounted.
     uncounted: u64,
-    /// The uncounted keys that are not in the file yet, and the rows that they stand for.
+    /// The uncounted keys that are not yet in the file. `weights` contains the number of rows of
+    /// each.
     unwritten: Vec<u64>,
     weights: Weights,
     spill_space: SpillSpace,
-    /// The bytes that keys and counts may take.
+    /// The greatest number of bytes for keys and counts.
     share: usize,
     indices: Vec<usize>,
     locals: Vec<Local>,
@@ -52,10 +54,10 @@ pub(crate) struct Tally {
 
 /// The initial bits of a column's codes. A column gets more bits when it needs them.
 const FIRST_BITS: u32 = 6;
-/// Combinations are nearly unique if there are more than this many per ten rows.
+/// Combinations are nearly unique if ten rows have more than this number of combinations.
 const NEARLY_UNIQUE: u64 = 8;
-/// The number of rows that are then written uncounted before rows are counted again, as a multiple
-/// of the rows counted before.
+/// After nearly unique combinations, this multiple of the rows counted before is written uncounted.
+/// Then rows are counted again.
 const UNCOUNTED: u64 = 8;
 
 impl Tally {
@@ -135,7 +137,7 @@ impl Tally {
         self.groups = vec![];
     }
 
-    /// Returns true if combinations may go to files.
+    /// Returns true if combinations may be written to files.
     pub(crate) fn may_spill(&self) -> bool {
         self.spill_space.has_files()
     }
@@ -145,8 +147,9 @@ impl Tally {
         !self.files.is_empty()
     }
 
-    /// Counts the rows of a batch. Returns false if there is no memory for more; then call
-    /// [`Self::make_room`] before the next batch.
+    /// Counts the rows of a batch. Returns false if the caller must call [`Self::make_room`] before
+    /// the next batch, because memory is short or because the keys of the batch are to be written
+    /// uncounted.
     pub(crate) fn add(&mut self, columns: &Columns, batch: &RecordBatch) -> Result<bool> {
         let rows = batch.num_rows();
         let weights = Weights::of(batch)?;
@@ -185,7 +188,7 @@ impl Tally {
         Ok(self.bytes() <= self.share && self.try_reserve(columns))
     }
 
-    /// Adds the combinations in memory to the marginals once all rows were added.
+    /// Adds the combinations in memory to the marginals. Call it after all rows were added.
     pub(crate) fn finish(&mut self) {
         tally_marginals(
             &self.layout,
@@ -195,7 +198,7 @@ impl Tally {
         );
     }
 
-    /// Writes keys in the current layout to a file. Without counts, each key stands for one row.
+    /// Writes keys in the current layout to a file. Without counts, each key counts one row.
     fn write(&mut self, keys: &[u64], counts: Option<&[u64]>) -> Result<()> {
         tally_marginals(&self.layout, keys, counts, &mut self.marginals);
         self.files.append(&self.layout, 0, &self.spill_space, keys, counts)
@@ -248,9 +251,9 @@ impl Tally {
         self.layout = layout;
     }
 
-    /// Reserves the memory held, after writing counts beyond the share and uncounted keys to a
-    /// file. Fails with `ErrorKind::Resources` if the memory limit is reached and nothing more can
-    /// be written to files.
+    /// Reserves the memory of the tally. Before that, writes uncounted keys, and counts beyond the
+    /// share, to a file. Fails with `ErrorKind::Resources` if the memory limit is reached although
+    /// nothing more can be written to files.
     pub(crate) fn make_room(&mut self, columns: &Columns) -> Result<()> {
         let (keys, weights) = (std::mem::take(&mut self.unwritten), std::mem::take(&mut self.weights));
         if !keys.is_empty() {

@@ -1,4 +1,4 @@
-//! The rows that each row of a batch stands for.
+//! The number of rows that each row of a batch represents.
 
 use super::ROWS;
 use crate::error::{Error, Result};
@@ -7,7 +7,7 @@ use arrow::buffer::ScalarBuffer;
 use arrow::datatypes::UInt64Type;
 use arrow::record_batch::RecordBatch;
 
-/// The number of rows that each row of a batch stands for: one, or the number in the column
+/// The number of rows that each row of a batch represents: one, or the number in the column
 /// [`ROWS`].
 #[derive(Debug, Default)]
 pub(super) struct Weights(Option<ScalarBuffer<u64>>);
@@ -23,17 +23,17 @@ impl Weights {
         Ok(Self(Some(counts.values().clone())))
     }
 
-    /// Returns the number of rows that row number `row` stands for.
+    /// Returns the number of rows that row number `row` represents.
     pub(super) fn of_row(&self, row: usize) -> u64 {
         self.0.as_ref().map_or(1, |counts| counts[row])
     }
 
-    /// Returns the number of rows that a batch of `rows` rows stands for.
+    /// Returns the number of rows that a batch of `rows` rows represents.
     pub(super) fn sum(&self, rows: usize) -> u64 {
         self.0.as_ref().map_or(rows as u64, |counts| counts.iter().sum())
     }
 
-    /// Returns the counts of the rows; `None` if each counts once.
+    /// Returns the counts of the rows; `None` if each row counts once.
     pub(super) fn as_counts(&self) -> Option<&[u64]> {
         self.0.as_deref()
     }

@@ -33,11 +33,11 @@ pub struct Base {
     pub set: BaseSet,
     /// The number of rows of the table.
     pub rows: u64,
-    /// The number of rows that are suppressed because of a value that its hierarchy does not know;
-    /// they are in no class.
+    /// The number of rows that are suppressed because a hierarchy does not map one of their values.
+    /// They belong to no class.
     pub unmapped_rows: u64,
-    /// The number of rows of the population that are in no class because of such a value; 0 without
-    /// a population.
+    /// The number of rows of the population that belong to no class because of an unmapped value; 0
+    /// without a population.
     pub unmapped_people: u64,
     /// The number of rows of each ground value over the whole table, per quasi-identifier.
     pub marginals: Vec<Vec<u64>>,
@@ -50,7 +50,7 @@ fn too_large() -> Error {
     Error::new(
         ErrorKind::Resources,
         "the distinct combinations of quasi-identifier values do not fit the memory limit when the partitions of the scan \
-         are brought together; raise --memory-limit, name fewer quasi-identifiers, or coarsen the finest of them in a query",
+         are merged; raise --memory-limit, name fewer quasi-identifiers, or coarsen the finest of them in a query",
     )
 }
 
@@ -59,9 +59,9 @@ impl Base {
     /// was scanned with the same dictionaries.
     ///
     /// `lookups`, with their rules for unknown values, are bound to [`Scan::values`] in the order
-    /// of the columns. The memory needed beside the scans is reserved in `spill_space`. If this
-    /// memory is not granted, the set is kept in files. Fails with `ErrorKind::Resources` if files
-    /// are not possible either.
+    /// of the columns. The memory needed in addition to the scans is reserved in `spill_space`. If
+    /// this memory is not available, the set is kept in files. Fails with `ErrorKind::Resources` if
+    /// files are not possible either.
     pub fn new(
         mut sample: Scan,
         population: Option<Scan>,
@@ -158,7 +158,8 @@ impl Base {
         self.hold_at(node, spill_space, threads)
     }
 
-    /// Like `hold`, but with the classes of a node that is more general than the bottom.
+    /// Does the same as `hold`, but with the classes of a node that is more general than the
+    /// bottom.
     pub(super) fn hold_at(mut self, node: Node, spill_space: &SpillSpace, threads: usize) -> Result<Self> {
         let BaseSet::Spilled(spilled) = &self.set else {
             return Ok(self);
@@ -171,8 +172,8 @@ impl Base {
             class_bytes: 2 * (words + 1) * 8 + partitioned::bytes_to_group(1, words),
         };
         if let Grouping::Classes(set) = spilled.group(&self.key_schema, &node, None, means)? {
-            // The set is copied in ascending order and grouped for the nodes, with what classes
-            // contain beside their rows.
+            // The memory is needed for the set, for its copy in ascending order, and for the
+            // classes of a node, all with their details.
             let room = spill_space.reservation("anonsql base frequency set");
             let bytes = 3 * set.bytes() + partitioned::bytes_to_group(set.len(), words);
             if room.try_resize(bytes).is_ok() {
@@ -191,7 +192,7 @@ impl Base {
                 ErrorKind::Resources,
                 format!(
                     "{} combinations of quasi-identifier values do not fit the memory limit, and dividing or comparing \
-                     them one by one takes all of them at once; raise --memory-limit, divide fewer at once (SET \
+                     them one by one needs all of them at once; raise --memory-limit, divide fewer at once (SET \
                      anonsql.divided_combinations), name fewer quasi-identifiers, start at coarser levels of the finest \
                      of them with LEVELS, or use a search over the lattice",
                     spilled.entries()
@@ -200,8 +201,8 @@ impl Base {
         }
     }
 
-    /// Returns the number of rows of the population, without the rows that have unknown values;
-    /// `None` without a population.
+    /// Returns the number of rows of the population, without the rows with unknown values; `None`
+    /// without a population.
     pub fn people(&self) -> Option<u64> {
         match &self.set {
             BaseSet::Held(set) => set.populations().map(|people| people.iter().sum()),

@@ -41,7 +41,7 @@ fn entry_fields() -> Fields {
     ])
 }
 
-/// Returns a column of details. The codes and counts of class `i` are those at
+/// Returns a column of details. The codes and counts of class `i` are at
 /// `offsets[i]..offsets[i + 1]`.
 pub(super) fn detail_array(
     offsets: OffsetBuffer<i32>,
@@ -54,7 +54,7 @@ pub(super) fn detail_array(
     Ok(ListArray::try_new(entry(), offsets, Arc::new(entries), None)?)
 }
 
-/// Returns the detail in a column made by [`detail_array`].
+/// Returns the detail in a column that [`detail_array`] created.
 pub(super) fn to_detail(array: &ArrayRef) -> Result<Detail> {
     let list = array.as_list_opt::<i32>().ok_or_else(another_type)?;
     let entries = list.values().as_struct_opt().ok_or_else(another_type)?;

@@ -1,6 +1,5 @@
-//! What the classes of a base set in files contain beside their rows: details, and the counts of a
-//! population. They are in files of their own, in the same codes, and are added to the classes of a
-//! node once these are known and few enough to be in memory.
+//! The details and the population counts of a base set in files. They are in separate files, in the
+//! same codes. They are added to the classes of a node once these classes are in memory.
 
 use super::detail::{Attribute, Detail};
 use super::frequency_set::FrequencySet;
@@ -26,11 +25,11 @@ pub(super) struct DetailFiles {
     cardinality: usize,
 }
 
-/// The rows of a population in files, by the keys of their classes. A key may occur more than once.
+/// The rows of a population in files, by the keys of their classes. A key may occur several times.
 #[derive(Debug)]
 pub(super) struct People {
     pub(super) files: Vec<KeyFile>,
-    /// The number of rows, without the rows that have unknown values.
+    /// The number of rows, without the rows with unknown values.
     pub(super) rows: u64,
 }
 
@@ -82,9 +81,9 @@ impl DetailFiles {
         Ok((attribute, Self { files, cardinality }))
     }
 
-    /// Returns the detail of those classes of `set` that `index` contains; `None` if the detail
-    /// does not fit in memory. The entries in the files are at the node `bottom`, and are
-    /// generalized to the node of `set`.
+    /// Returns the detail of the classes of `set` that `index` contains; `None` if the detail does
+    /// not fit in memory. The entries in the files are at the node `bottom`, and are generalized to
+    /// the node of `set`.
     fn of(
         &self,
         (set, index): (&FrequencySet, &KeyIndex),
@@ -132,7 +131,7 @@ impl DetailFiles {
 
 impl People {
     /// Translates the scan of a population to the codes of a key schema. Also returns the number of
-    /// rows that have unknown values.
+    /// rows with unknown values.
     pub(super) fn new(scan: &Scan, parts: &Parts, words: usize, spill_space: &SpillSpace) -> Result<(Self, u64)> {
         let recoded = map(scan.tallies.len(), |i| {
             recode(&scan.tallies[i], parts, words, spill_space)
@@ -242,7 +241,8 @@ impl People {
 }
 
 /// Returns the distinct pairs of a value and an entity in ascending order: the rank of the value,
-/// then that of the entity. Fails with `ErrorKind::Resources` if the pairs do not fit in memory.
+/// then the rank of the entity. Fails with `ErrorKind::Resources` if the pairs do not fit in
+/// memory.
 fn pairs(scan: &Scan, detail: usize, rank: impl Fn(usize, u64) -> u64, memory: &MemoryReservation) -> Result<Vec<u64>> {
     let mut pairs = Grouper::new(1);
     for tally in &scan.tallies {
@@ -310,7 +310,7 @@ mod tests {
     /// The rows, the people, and each detail's codes with their rows.
     type Content = (u64, Option<u64>, Vec<Vec<(u32, u64)>>);
 
-    /// Returns what the set contains, by key.
+    /// Returns the content of each class, by key.
     fn contents(set: &FrequencySet) -> BTreeMap<Vec<u64>, Content> {
         let details = |i: usize| set.details().iter().map(|d| d.class(i).collect()).collect();
         let content = |i: usize| (set.counts()[i], set.populations().map(|p| p[i]), details(i));

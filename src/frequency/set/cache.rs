@@ -36,10 +36,10 @@ impl Cache {
         self.reservation.shrink(bytes);
     }
 
-    /// Returns the nearest cached set to compute `node` from, and whether it is the node's own set.
-    /// Direct predecessors come first: a search that walks the lattice finds one there, and does
-    /// not scan all cached nodes. A set that is not smaller than a base set in memory is not
-    /// returned, unless it is the node's own.
+    /// Returns the nearest cached set from which `node` can be computed, and whether it is the
+    /// node's own set. Direct predecessors are tried first, so a search that steps through the
+    /// lattice seldom scans all cached nodes. If the base set is in memory, a set other than the
+    /// node's own is returned only if it is smaller than the base set.
     pub(super) fn nearest(&self, node: &Node, base: Option<&Arc<FrequencySet>>) -> Option<(Arc<FrequencySet>, bool)> {
         if let Some(own) = self.sets.get(node) {
             return Some((Arc::clone(own), true));
@@ -62,7 +62,7 @@ impl Cache {
 
     pub(super) fn insert(&mut self, set: Arc<FrequencySet>, base_bytes: usize) {
         let bytes = set.bytes();
-        // Starting from a set that is nearly as large as the base set saves nothing.
+        // A set that is nearly as large as the base set saves no work.
         if bytes * 4 > base_bytes * 3 || bytes > self.limit / 2 {
             return;
         }

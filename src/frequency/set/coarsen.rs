@@ -1,11 +1,11 @@
 //! The base set at coarser levels, for tables with too many combinations to compare one by one.
 //!
 //! A partitioning algorithm compares combinations with each other, so it needs all of them at once.
-//! If there are too many, it gets the classes of a node above the bottom instead, as if LEVELS
-//! named that node. Levels are raised one by one. Each step raises the column that removes the most
-//! combinations for the loss that it adds. At the end, levels that were raised unnecessarily are
-//! lowered again. The number of classes of a node is estimated from the hashes of their keys. So
-//! the node depends on the table alone, and not on memory, threads or files.
+//! If their number is too large, it gets the classes of a node above the bottom instead, as if
+//! LEVELS named that node. Levels are raised one by one. Each step raises the column that removes
+//! the most combinations for the loss that it adds. At the end, levels that were raised
+//! unnecessarily are lowered again. The number of classes of a node is estimated from the hashes of
+//! their keys. So the node depends on the table alone, and not on memory, threads or files.
 
 use super::base::{Base, BaseSet};
 use super::sketch::Sketch;
@@ -17,13 +17,14 @@ use crate::pool::{check_cancelled, map, pieces, threads};
 use crate::spill::SpillSpace;
 use std::sync::Arc;
 
-/// The keys that are generalized together, so that they stay in the processor's cache meanwhile.
+/// The number of keys that are generalized together. They stay in the processor's cache meanwhile.
 const BLOCK: usize = 1 << 14;
 
 impl Base {
-    /// Returns the base set at a more general node with about `most` classes or fewer. If it has no
-    /// more than that already, it is returned unchanged. No level is raised beyond `top`. `weights`
-    /// multiply the losses of the columns. A set in files is moved into memory if it fits there.
+    /// Returns the base set at a more general node with about `most` classes or fewer. A set that
+    /// already has at most about `most` classes is returned unchanged. No level is raised beyond
+    /// `top`. `weights` multiply the losses of the columns. A set in files is moved into memory if
+    /// it fits there.
     pub(crate) fn coarsened(self, top: &Node, weights: &[f64], most: usize, spill_space: &SpillSpace) -> Result<Self> {
         // A set in memory is counted exactly. Keys in files may occur more than once.
         if self.combinations() <= most as u64 / 2 {
@@ -68,8 +69,8 @@ impl Base {
             };
             (node, distinct) = (above[best].clone(), fewer[best]);
         }
-        // The last steps may have removed more combinations than necessary, which makes an earlier
-        // step superfluous.
+        // The last steps may have removed more combinations than necessary, so an earlier step may
+        // be superfluous.
         loop {
             let below = neighbours(&node, |c, level| (level > self.bottom().level(c)).then(|| level - 1));
             let more = self.distinct(&below)?;
@@ -136,8 +137,8 @@ impl Base {
             Error::new(
                 ErrorKind::Resources,
                 format!(
-                    "bringing {} combinations of quasi-identifier values to coarser levels does not fit the memory limit; \
-                     raise --memory-limit, or start at coarser levels with LEVELS",
+                    "generalizing {} combinations of quasi-identifier values to coarser levels does not fit the memory \
+                     limit; raise --memory-limit, or start at coarser levels with LEVELS",
                     set.len()
                 ),
             )
@@ -147,7 +148,7 @@ impl Base {
     }
 }
 
-/// Returns the nodes that differ from `node` in one column, whose level is then
+/// Returns the nodes that differ from `node` in one column. The level of that column is then
 /// `to(column, level)`.
 fn neighbours(node: &Node, to: impl Fn(usize, u8) -> Option<u8>) -> Vec<Node> {
     let levels = node.levels().iter().enumerate();
@@ -174,8 +175,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The coarser set equals the set of its node, and the node is the same whether the set was
-        /// in memory or in files.
+        /// The coarser set equals the set of its node, and the node does not depend on whether the
+        /// set was in memory or in files.
         #[test]
         fn a_coarser_set_is_that_of_its_node(table in table(), most in 1usize..12, threads in 1usize..3) {
             let (lattice, space) = (table.lattice(), SpillSpace::unlimited());

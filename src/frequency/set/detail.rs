@@ -1,4 +1,5 @@
-//! Details: what classes contain beside their rows, for one further attribute.
+//! Details of classes: the codes of one further attribute in each class, with their counts. Such an
+//! attribute is a sensitive attribute, a class label, or an entity.
 
 use crate::frequency::scan::DetailRequest;
 use arrow::array::ArrayRef;
@@ -82,8 +83,8 @@ impl Detail {
     }
 }
 
-/// Sorts entries by group, then code, and adds up equal ones. Entries are bucketed by group, so the
-/// cost is linear except for sorting the codes within a group.
+/// Sorts entries by group, then code, and adds up equal entries. Entries are bucketed by group, so
+/// the cost is linear except for sorting the codes within a group.
 fn merge(classes: usize, cardinality: usize, groups: &[u32], codes: &[u32], counts: &[u64]) -> Detail {
     let mut starts = vec![0u32; classes + 1];
     for group in groups {

@@ -77,8 +77,8 @@ impl FrequencySet {
         &self.node
     }
 
-    /// Returns the number of entries: the classes, and groups that only the population has (their
-    /// count is 0).
+    /// Returns the number of entries. The entries are the classes, and the groups that occur only
+    /// in the population, which have the count 0.
     #[allow(clippy::len_without_is_empty, reason = "nobody asks whether there is none")]
     pub fn len(&self) -> usize {
         self.counts.len()
@@ -109,7 +109,7 @@ impl FrequencySet {
         &self.details
     }
 
-    /// Returns the memory held, in bytes.
+    /// Returns the memory of the set in bytes.
     pub fn bytes(&self) -> usize {
         let populations = self.populations.as_ref().map_or(0, |p| p.len() * 8);
         self.keys.len() * 8
@@ -119,7 +119,7 @@ impl FrequencySet {
     }
 
     /// Returns the positions of the entries for which `keep` is true, and the set of these entries.
-    /// With a population all entries are kept, because the rows of the population remain; the
+    /// With a population, all entries are kept, because the rows of the population remain. The
     /// entries for which `keep` is false then have no rows of the sample.
     pub fn filter(&self, keep: &[bool]) -> (Vec<usize>, Self) {
         let stays = |i: &usize| keep[*i] || self.populations.is_some();
@@ -165,7 +165,7 @@ impl FrequencySet {
         }
     }
 
-    /// Returns this set with these details, each of which comes with its number of codes.
+    /// Returns this set with these details, each with its number of codes.
     pub(super) fn with_details(self, details: Vec<(Detail, usize)>) -> Self {
         let (details, cardinalities) = details.into_iter().unzip();
         Self {
@@ -193,8 +193,8 @@ impl FrequencySet {
     }
 
     /// Returns this set with entry `i` merged into class `groups[i]` of `classes`. A class has the
-    /// key of its first entry, and the node remains that of this set. The caller must keep track of
-    /// the labels of the classes.
+    /// key of its first entry, and the set keeps its node. The caller must keep track of the labels
+    /// of the classes.
     pub fn group(&self, groups: &[u32], classes: usize) -> Self {
         let mut keys = vec![0u64; classes * self.words];
         for (i, group) in groups.iter().enumerate().rev() {

@@ -1,4 +1,4 @@
-//! The index of a frequency set: from packed keys to entries.
+//! The index of a frequency set, which maps packed keys to entries.
 
 use super::frequency_set::FrequencySet;
 use crate::key::Grouper;
@@ -26,7 +26,7 @@ impl KeyIndex {
         Self { grouper }
     }
 
-    /// Returns the entry with this key.
+    /// Returns the entry with this key; `None` if the set has no such entry.
     #[inline]
     pub fn entry(&self, key: &[u64]) -> Option<u32> {
         self.grouper.find(key)
@@ -37,7 +37,7 @@ impl KeyIndex {
         self.grouper.keys()
     }
 
-    /// Returns the memory held, in bytes.
+    /// Returns the memory of the index in bytes.
     pub fn bytes(&self) -> usize {
         self.grouper.bytes()
     }

@@ -1,4 +1,4 @@
-//! Base sets of some rows of a table, with nothing that depends on its other rows.
+//! Base sets of some rows of a table. They do not depend on the other rows of the table.
 
 use super::base::{Base, BaseSet};
 use super::frequency_set::FrequencySet;
@@ -14,7 +14,7 @@ impl Base {
     /// Returns the base set of a table that has `counts[i]` rows of class `i` of this set, and no
     /// details. A class without rows is left out. The new table has one value for each label of the
     /// remaining classes. `bind` binds the hierarchy of a column to these values again. So the
-    /// result contains nothing of this table's other values.
+    /// result does not contain other values of this table.
     ///
     /// Fails with `ErrorKind::Resources` if this set is in files.
     pub fn kept(&self, counts: &[u64], bind: impl Fn(usize, ArrayRef) -> Result<Lookup>) -> Result<Self> {

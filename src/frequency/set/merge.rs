@@ -11,8 +11,8 @@ use crate::lattice::Node;
 use crate::pool::{check_cancelled, join, map, pieces};
 use std::sync::Arc;
 
-/// The class of each group of a partition; `None` if the rows of the group are suppressed for an
-/// unknown value.
+/// The class of each group of a partition; `None` if the rows of the group are suppressed because
+/// of an unknown value.
 pub(super) type ClassOf = Vec<Option<u32>>;
 
 /// Returns the number of rows of each class, and the number of rows in no class.
@@ -77,7 +77,7 @@ impl Merge<'_> {
         Ok((sorted, mapped.into_iter().map(class_of).collect()))
     }
 
-    /// Returns for each column and code of a scan the representative, shifted to its position;
+    /// Returns, for each column and code of a scan, the representative, shifted to its position;
     /// `None` if rows with this code are suppressed.
     pub(super) fn parts(&self, scan: &Scan) -> Parts {
         let columns = scan.dictionaries.iter().enumerate();

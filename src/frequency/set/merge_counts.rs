@@ -1,4 +1,4 @@
-//! SQL aggregate function: merges the details of several classes into that of one class.
+//! SQL aggregate function: merges the details of several classes into the detail of one class.
 
 use super::batch::{detail_array, detail_type, to_detail};
 use arrow::array::{Array, ArrayRef};

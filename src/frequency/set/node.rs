@@ -1,10 +1,10 @@
 //! A node as a query of DataFusion: GROUP BY the generalized key over the base frequency set, or
 //! over the set of a more specific node.
 //!
-//! By default [`FrequencySet::roll_up`] answers this query. It generalizes and groups packed keys
-//! in one loop, which costs less than AggregateExec, and planning alone costs ten times the
-//! grouping. Under `SET anonsql.node_execution = 'datafusion'` DataFusion plans
-//! and executes the query, and spills if memory is short.
+//! By default, [`FrequencySet::roll_up`] answers this query. It generalizes and groups packed keys
+//! in one loop, which costs less than AggregateExec. Planning alone would cost ten times as much as
+//! the grouping. Under `SET anonsql.node_execution = 'datafusion'`, DataFusion plans and executes
+//! the query, and spills if memory is short.
 
 use super::batch::{POPULATION, ROWS, detail_column, word_column};
 use super::frequency_set::FrequencySet;
@@ -25,8 +25,8 @@ use std::sync::Arc;
 use tokio::runtime::Handle;
 
 /// Returns the plan
-/// `SELECT generalize_word(key_0) AS key_0, sum(rows) AS rows, ... FROM source GROUP BY 1`, which
-/// computes the classes of `to` from those of the more specific node of `source`.
+/// `SELECT generalize_word(key_0) AS key_0, sum(rows) AS rows, ... FROM source GROUP BY 1`. The
+/// plan computes the classes of `to` from the classes of `source`, whose node is more specific.
 pub(super) fn logical_plan(source: &FrequencySet, key_schema: &Arc<KeySchema>, to: &Node) -> Result<LogicalPlan> {
     let batch = source.to_batch()?;
     let table = MemTable::try_new(batch.schema(), vec![vec![batch]])?;
@@ -71,7 +71,7 @@ impl Planned {
         }
     }
 
-    /// Returns the frequency set of node `to`, rolled up from that of a more specific node. The
+    /// Returns the frequency set of node `to`, rolled up from the set of a more specific node. The
     /// keys are in ascending order.
     pub(super) fn roll_up(
         &self,
@@ -123,7 +123,8 @@ mod tests {
         classes
     }
 
-    /// Checks that both ways compute the same set for every node of `nodes` from the base set.
+    /// Checks that `roll_up` and DataFusion compute the same set for each of `nodes` from the base
+    /// set.
     fn both_ways_agree(base: &Base, context: &Arc<TaskContext>, nodes: impl Iterator<Item = Node>) {
         let planned = Planned::new(context);
         let set = base.held().unwrap();

@@ -35,21 +35,21 @@ pub struct FrequencySets {
     /// The number of nodes that are being grouped. `room_left` is notified when a node is done.
     grouping: Mutex<usize>,
     room_left: Condvar,
-    /// Held exclusively while a node is grouped from spill files, because that uses every thread
-    /// and the whole memory budget.
+    /// The lock is held exclusively while a node is grouped from spill files, because that uses
+    /// every thread and the whole memory budget.
     computing: RwLock<()>,
 }
 
-/// The answer about a node.
+/// The result of a request for a node.
 #[derive(Debug, Clone)]
 pub enum NodeAnswer {
     /// The classes of the node.
     Classes(Arc<FrequencySet>),
-    /// The node does not meet the demand: more rows than the limit are in classes that are too
-    /// small.
+    /// The node does not meet the demand: its classes that are too small have more rows than the
+    /// limit.
     Fails {
-        /// The approximate number of such rows, extrapolated from some of the classes. It exceeds
-        /// the limit.
+        /// The approximate number of rows in classes that are too small, extrapolated from some of
+        /// the classes. It exceeds the limit.
         suppressed: u64,
     },
 }
@@ -64,12 +64,12 @@ impl NodeAnswer {
     }
 }
 
-/// What to do if the memory or the threads for a node are in use.
+/// The behaviour if the memory or the threads for a node are in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Otherwise {
-    /// Wait for them. Only a thread outside the pool may wait.
+    /// Wait until they are free. Only a thread outside the pool may wait.
     Wait,
-    /// Put the node off. Work on the pool never waits.
+    /// Defer the node. Work on the pool never waits.
     PutOff,
 }
 
@@ -129,8 +129,8 @@ impl FrequencySets {
     }
 
     /// Returns the sets over a base set with about `most` classes or fewer, at a node up to `top`;
-    /// `None` if the current base set has no more classes than that. `weights` multiply the losses
-    /// of the columns.
+    /// `None` if the current base set already has about `most` classes or fewer. `weights` multiply
+    /// the losses of the columns.
     pub fn coarsened(&self, top: &Node, weights: &[f64], most: usize) -> Result<Option<Self>> {
         let (base, spill_space) = (Base::clone(&self.base), SpillSpace::of(&self.context));
         let base = self.pool.install(|| base.coarsened(top, weights, most, &spill_space))?;
@@ -141,7 +141,7 @@ impl FrequencySets {
         }
     }
 
-    /// Returns the pool of threads that nodes are grouped on.
+    /// Returns the pool of threads on which nodes are grouped.
     pub(crate) fn pool(&self) -> &Pool {
         &self.pool
     }
@@ -156,16 +156,16 @@ impl FrequencySets {
         self.wait_for(node, None)?.classes()
     }
 
-    /// Returns the frequency set of `node`, or that the node does not meet the demand if that is
-    /// known with less work.
+    /// Returns the frequency set of `node`. If less work proves that the node does not meet the
+    /// demand, returns [`NodeAnswer::Fails`] instead.
     pub fn get_if(&self, node: &Node, demand: Demand) -> Result<NodeAnswer> {
         self.wait_for(node, Some(demand))
     }
 
     /// Applies `f` to the answer for each of `nodes`, and returns the results in the order of
-    /// `nodes`. The threads of the pool take one node after another, as long as the nodes in work
-    /// fit in memory together. A node that does not fit beside them is grouped by all threads
-    /// together. `f` runs on the pool, and must not request another node.
+    /// `nodes`. The threads of the pool process one node after another while the nodes in progress
+    /// fit in memory together. A node that does not fit is grouped later by all threads together.
+    /// `f` runs on the pool, and must not request another node.
     pub fn each<T: Send>(
         &self,
         nodes: &[Node],
@@ -188,7 +188,8 @@ impl FrequencySets {
         found.into_iter().flatten().collect()
     }
 
-    /// Applies `f` to the answers for the nodes in `open`, except for nodes that had to be put off.
+    /// Applies `f` to the answers for the nodes in `open`, except for nodes that had to be
+    /// deferred.
     fn side_by_side<T: Send>(
         &self,
         open: &[usize],
@@ -222,7 +223,7 @@ impl FrequencySets {
         answer.ok_or_else(|| Error::internal("a node that waits was put off"))
     }
 
-    /// Returns the answer for a node; `None` if it was put off.
+    /// Returns the answer for a node; `None` if the node was deferred.
     fn answer(&self, node: &Node, demand: Option<Demand>, otherwise: Otherwise) -> Result<Option<NodeAnswer>> {
         check_cancelled()?;
         let base = match &self.base.set {
@@ -249,7 +250,7 @@ impl FrequencySets {
         Ok(answer)
     }
 
-    /// Groups a node from the set of a more specific node. Returns `None` if it was put off.
+    /// Groups a node from the set of a more specific node. Returns `None` if the node was deferred.
     fn roll_up(&self, source: &Arc<FrequencySet>, node: &Node, otherwise: Otherwise) -> Result<Option<NodeAnswer>> {
         let shared = match otherwise {
             Otherwise::Wait => Some(self.computing.read()),
@@ -277,7 +278,7 @@ impl FrequencySets {
     }
 
     /// Groups a node from files, because no set in memory can be rolled up to it. Returns `None` if
-    /// it was put off.
+    /// the node was deferred.
     fn group_files(
         &self,
         spilled: &Spilled,
@@ -323,7 +324,7 @@ impl FrequencySets {
         }
     }
 
-    /// Caches a set for the nodes above it, if there is room.
+    /// Caches a set for the nodes above it, if memory is available.
     fn remember(&self, set: &Arc<FrequencySet>) {
         let base = match &self.base.set {
             BaseSet::Held(base) => base.bytes(),
@@ -333,8 +334,8 @@ impl FrequencySets {
     }
 
     /// Reserves the memory that grouping `source` needs in addition to `source`. Returns `None` if
-    /// the node was put off. Nodes that do not fit in memory together wait for each other or are
-    /// put off. If a node does not fit alone, the cache is cleared for it. Fails with
+    /// the node was deferred. Nodes that do not fit in memory together wait for each other or are
+    /// deferred. If a node does not fit alone, the cache is cleared for it. Fails with
     /// `ErrorKind::Resources` if that is not enough.
     fn room_to_group(&self, source: &FrequencySet, otherwise: Otherwise) -> Result<Option<Room<'_>>> {
         let reservation = MemoryConsumer::new("anonsql node").register(self.context.memory_pool());
@@ -387,7 +388,7 @@ fn no_room(what: String) -> Error {
     )
 }
 
-/// The memory reservation of one node that is being grouped.
+/// The memory reservation of one node during its grouping.
 struct Room<'a> {
     sets: &'a FrequencySets,
     reservation: MemoryReservation,

@@ -2,8 +2,8 @@
 
 use crate::key::hash;
 
-/// The number of hashes that are kept. The relative standard error of an estimate is one over the
-/// square root of this number, 0.8 percent.
+/// The number of hashes that are kept. The relative standard error of an estimate is one divided by
+/// the square root of this number: 0.8 percent.
 const KEPT: usize = 1 << 14;
 
 /// The smallest hashes of the keys that were added (bottom-k sketch: Bar-Yossef et al., Counting
@@ -12,7 +12,7 @@ const KEPT: usize = 1 << 14;
 #[derive(Debug, Clone)]
 pub(super) struct Sketch {
     hashes: Vec<u64>,
-    /// Greater hashes are ignored.
+    /// The greatest hash that is added; greater hashes are ignored.
     most: u64,
 }
 
@@ -53,7 +53,8 @@ impl Sketch {
         }
     }
 
-    /// Returns the number of distinct keys: exactly if there are few, and else an estimate.
+    /// Returns the number of distinct keys. The number is exact for fewer than [`KEPT`] keys, and
+    /// otherwise an estimate.
     pub(super) fn distinct(mut self) -> u64 {
         self.prune();
         match self.hashes.len() < KEPT {

@@ -1,5 +1,5 @@
-//! Shared parts of grouping from files: the slices of classes, the resources, and the order of
-//! keys.
+//! Shared parts of grouping from files: the slices of a node's classes, the resources, and the
+//! order of keys.
 
 use crate::key::hash;
 use crate::spill::SpillSpace;
@@ -16,7 +16,7 @@ pub(crate) struct Means<'a> {
     pub(crate) class_bytes: usize,
 }
 
-/// Returns the slice of a key.
+/// Returns the number of the slice that contains a key.
 pub(super) fn slice_of(key: &[u64]) -> usize {
     (hash(key) >> (u64::BITS - SLICES.ilog2())) as usize
 }

@@ -1,12 +1,12 @@
-//! The base frequency set in files, because it does not fit in memory: partial counts that are
-//! grouped again for every node. The classes of a node are divided into slices by the hash of their
-//! keys, and one pass over the files groups as many slices as fit in memory. All entries of a class
-//! are in one slice, so the rows in a slice's classes that are too small are rows that the node
-//! suppresses. Once the grouped slices have more such rows than the limit, the node is proven not
-//! to be anonymous, and the remaining slices are skipped. For a node that is far from anonymous
-//! this takes one pass over a small part of its classes. An anonymous node has at most one class
-//! for each row of the limit, plus as many classes of the least size as the other rows can fill.
-//! Its classes are held in memory like those of any node.
+//! The base frequency set in files, because it does not fit in memory. The files contain partial
+//! counts, which are grouped again for every node. The classes of a node are divided into slices by
+//! the hash of their keys, and one pass over the files groups as many slices as fit in memory. All
+//! entries of a class are in one slice, so the node suppresses the rows in a slice's classes that
+//! are too small. Once the grouped slices have more such rows than the limit, the node is proven
+//! not to be anonymous, and the remaining slices are skipped. For a node that is far from
+//! anonymous, this takes one pass over a small part of its classes. An anonymous node has at most
+//! one class for each row of the limit, plus as many classes of the least size as the other rows
+//! can fill. Its classes are in memory, as for any node.
 
 use super::beside::{DetailFiles, People, beside};
 use super::detail::Attribute;
@@ -22,22 +22,22 @@ use crate::pool::{check_cancelled, map};
 use crate::spill::SpillSpace;
 use std::ops::Range;
 
-/// The keys of a slice that are grouped together, so that its table is in the processor's cache
-/// meanwhile.
+/// The number of keys of a slice that are grouped together. The table of the slice then stays in
+/// the processor's cache.
 const PENDING: usize = 1 << 12;
-/// The most classes of a node that is grouped in one pass.
+/// The greatest number of classes of a node for which all slices are grouped in one pass.
 const FEW: u64 = 1 << 16;
 
-/// The combined demand of the models and the limit on a node's class sizes.
+/// The demand on the class sizes of a node, from the privacy models and the suppression limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Demand {
     /// The smallest class size; smaller classes are suppressed.
     pub least: u64,
-    /// The most rows that may be suppressed.
+    /// The greatest number of rows that may be suppressed.
     pub limit: u64,
 }
 
-/// The classes of a node as partial counts in files. A key may occur more than once.
+/// The classes of a node as partial counts in files. A key may occur several times.
 #[derive(Debug)]
 pub struct Spilled {
     node: Node,
@@ -79,7 +79,8 @@ struct Grouped {
 
 impl Spilled {
     /// Translates the tallies of a scan to the codes of a key schema at `node`. Also returns the
-    /// attributes of the details, and the number of rows that are suppressed for an unknown value.
+    /// attributes of the details, and the number of rows that are suppressed because of an unknown
+    /// value.
     pub(crate) fn new(
         scan: &Scan,
         parts: &Parts,
@@ -107,15 +108,15 @@ impl Spilled {
         Ok((spilled, attributes, unmapped))
     }
 
-    /// Adds the rows of a population. Returns the number of these rows that have an unknown value.
+    /// Adds the rows of a population. Returns the number of these rows with an unknown value.
     pub(super) fn add_people(&mut self, scan: &Scan, parts: &Parts, spill_space: &SpillSpace) -> Result<u64> {
         let (people, unmapped) = People::new(scan, parts, self.words, spill_space)?;
         self.people = Some(people);
         Ok(unmapped)
     }
 
-    /// Returns the number of rows of the population, without the rows that have unknown values;
-    /// `None` without a population.
+    /// Returns the number of rows of the population, without the rows with unknown values; `None`
+    /// without a population.
     pub(super) fn people(&self) -> Option<u64> {
         self.people.as_ref().map(|people| people.rows)
     }
@@ -145,7 +146,7 @@ impl Spilled {
         &self.files
     }
 
-    /// Groups the set at the more general node `to`, and stops once the node is known not to meet
+    /// Groups the set at the more general node `to`. Stops once the node is known not to meet
     /// `demand`. Calls with the same arguments return the same result for any memory and number of
     /// threads, except for [`Grouping::NoRoom`].
     pub(crate) fn group(
@@ -239,8 +240,8 @@ impl Spilled {
         let ranges: Vec<Range<usize>> = starts.map(|start| start..(start + share).min(slices.end)).collect();
         let group = |range: Range<usize>| -> Result<Option<Grouped>> {
             let memory = means.spill_space.reservation("anonsql node");
-            // A single slice is tried even if it would not fit with every entry as a class of its
-            // own.
+            // A single slice is tried even if it might not fit, because `classes` may count every
+            // entry as a separate class.
             let expected = if slices.len() > 1 {
                 classes / SLICES * range.len()
             } else {
@@ -344,8 +345,8 @@ impl Grouped {
         self.suppressed.extend(next.suppressed);
     }
 
-    /// If the first slices have more suppressed rows than the limit, returns the number that all
-    /// slices would have if the others are like them.
+    /// If the first slices have more suppressed rows than the limit, returns the number for all
+    /// slices, extrapolated from these slices.
     fn fails(&self, limit: u64) -> Option<u64> {
         let mut rows = 0;
         let sums = self.suppressed.iter().zip(1u64..).map(|(n, slices)| {
@@ -385,7 +386,7 @@ mod tests {
     }
 
     fn shares() -> impl Strategy<Value = usize> {
-        // The shares have room for nothing, for a little, and for everything.
+        // The shares have memory for nothing, for a little, and for everything.
         prop_oneof![Just(0), Just(4_100), Just(usize::MAX)]
     }
 

@@ -1,4 +1,4 @@
-//! Translating the codes of a scan, which are in order of first appearance, to the codes of a key
+//! Translates the codes of a scan, which are in order of first appearance, to the codes of a key
 //! schema.
 
 use crate::error::Result;
@@ -7,12 +7,12 @@ use crate::frequency::scan::Tally;
 use crate::key::PackedLayout;
 use crate::spill::SpillSpace;
 
-/// The word and the bits that each code of the scan becomes in a packed key, by column and code;
-/// `None` if rows with the code are suppressed.
+/// The word and the bits of each code of the scan in a packed key, by column and code; `None` if
+/// rows with the code are suppressed.
 pub(crate) type Parts = Vec<Vec<Option<(usize, u64)>>>;
 
 /// Writes the combinations of one tally in the codes of a key schema to a new file. Also returns
-/// the number of rows that are suppressed for an unknown value.
+/// the number of rows that are suppressed because of an unknown value.
 pub(crate) fn recode(tally: &Tally, parts: &Parts, words: usize, spill_space: &SpillSpace) -> Result<(KeyFile, u64)> {
     let mut recoded = KeyFile::new(spill_space.overflow("combinations are counted")?, words);
     let mut unmapped = 0;
@@ -31,8 +31,8 @@ pub(crate) fn recode(tally: &Tally, parts: &Parts, words: usize, spill_space: &S
 
 /// Writes the entries of one tally's detail in the codes of a key schema to a new file. An entry is
 /// the key of a class, followed by the code that `code` computes from the entry's codes of the
-/// scan. Also returns the number of rows of each code below `values`, which includes the rows that
-/// are suppressed for an unknown value.
+/// scan. Also returns the number of rows of each code below `values`. This number includes the rows
+/// that are suppressed because of an unknown value.
 pub(super) fn recode_detail(
     tally: &Tally,
     detail: usize,
@@ -65,8 +65,8 @@ pub(super) fn recode_detail(
     Ok((recoded, rows))
 }
 
-/// Translates keys from the codes of a scan to those of a key schema, without the suppressed keys.
-/// Also returns for each input key whether it was kept.
+/// Translates keys from the codes of a scan to the codes of a key schema, and leaves out the
+/// suppressed keys. Also returns for each input key whether it was kept.
 pub(crate) fn encode<'a>(
     parts: &Parts,
     words: usize,

@@ -1,33 +1,33 @@
 //! Adaptive clustering: grows groups of rows that keep much information, and labels each group with
 //! its lowest common ancestors.
 //!
-//! **Where rows have limits of their own** (`personal_privacy`), this is the published algorithm.
-//! The combinations are sorted by the quasi-identifiers, the first named column first. A group
-//! starts with the next rows, as few as may be released (k rows for k-anonymity). The rows that
-//! come next join the group if this raises the information left in the group by at least as much as
-//! these rows would keep at the head of the following group. **Interpretation** of the paper's line
-//! 6: the rows join when [sum of ILeft over the group with these rows] - [the same sum without
-//! these rows] >= [sum of these rows' ILeft in the group made of these rows and the rows after
-//! them, up to k]. A tail of fewer than k rows joins the last group. Each group is generalized to
-//! the lowest common ancestors in the hierarchies of its columns (local recoding). ILeft is
-//! compared as exact integers: a common multiple of the hierarchies' leaves stands for 1. WEIGHT
-//! multiplies the loss in a column. The sensitive attribute is one more dimension in the paper; it
-//! is not generalized here and cancels out. The sensitive values of each class are then generalized
-//! until every row's own limit is met (`crate::recode::personal`).
+//! **With limits per row** (`personal_privacy`), this is the published algorithm. The combinations
+//! are sorted by the quasi-identifiers, the first named column first. A group starts with the next
+//! rows, as few as may be released (k rows for k-anonymity). The next rows join the group if they
+//! raise the information left in the group by at least as much as they would keep at the head of
+//! the following group. **Interpretation** of the paper's line 6: the rows join when [sum of ILeft
+//! over the group with these rows] - [the same sum without these rows] >= [sum of these rows' ILeft
+//! in the group made of these rows and the rows after them, up to k]. A tail of fewer than k rows
+//! joins the last group. Each group is generalized to the lowest common ancestors in the
+//! hierarchies of its columns (local recoding). ILeft is compared in exact integers: a common
+//! multiple of the hierarchies' leaf counts represents 1. WEIGHT multiplies the loss in a column.
+//! The paper treats the sensitive attribute as one more dimension. Here it is not generalized and
+//! cancels out. Afterwards, the sensitive values of each class are generalized until every row's
+//! own limit is met (`crate::recode::personal`).
 //!
-//! **Elsewhere** the sorted order has no use: it keeps only the first named column precise, and a
-//! release lost four times as much as with mondrian. Instead, a group starts with one combination
-//! and takes the combinations that add the least loss, until the group satisfies the models
-//! (k-member clustering: Byun, Kamra, Bertino and Li, DASFAA 2007,
+//! **Without limits per row**, the sorted order is of little use: it keeps only the first named
+//! column precise, and a release lost four times as much as with mondrian. Instead, a group starts
+//! with one combination and takes the combinations that add the least loss, until the group
+//! satisfies the models (k-member clustering: Byun, Kamra, Bertino and Li, DASFAA 2007,
 //! doi:10.1007/978-3-540-71703-4_18). **Departures** from that paper: a group chooses only among
-//! the free combinations that are its neighbours in the order of some column, so that time grows
-//! with the table and not with its square. The next group starts at the next combination, and not
-//! at the farthest one. Then groups are divided and combinations move between them as long as that
-//! lowers the loss, as in the local search of peel.
+//! the free combinations that are its neighbours in the order of some column, so the time does not
+//! grow with the square of the table. The next group starts at the next combination, not at the
+//! farthest. Afterwards, local search divides groups and moves combinations between them while this
+//! lowers the loss, as in peel.
 //!
 //! **Interpretation**: rows that are equal in every quasi-identifier join or leave a group
 //! together, because the algorithm divides the set of distinct combinations. If all combinations
-//! are different, the first algorithm is the paper's, row by row.
+//! are different, the algorithm with limits per row is the paper's, row by row.
 //!
 //! Every group is judged by all models when it is formed and whenever it changes.
 //!
@@ -49,7 +49,7 @@ use crate::error::Result;
 use crate::search::{Context, Stop};
 use span::Spans;
 
-/// The number of rounds of local search, which is also the default of peel.
+/// The number of rounds of local search, equal to the default of peel.
 const ROUNDS: u64 = 8;
 
 /// The adaptive clustering algorithm.
@@ -66,15 +66,15 @@ impl Partitioner for AdaptiveClustering {
         peel::improved(table, groups, ROUNDS, stopped, context)
     }
 
-    /// Returns the memory of the neighbours in each order and of the local search.
+    /// Returns the memory of the neighbour orders and of the local search, in bytes.
     fn bytes(&self, combinations: usize, columns: usize) -> usize {
         peel::bytes(combinations, columns) + combinations * 8 * columns
     }
 
     fn describe(&self) -> String {
-        "grows groups by the combinations that lose least in them, and then moves rows between groups while that loses \
-         less; where rows have limits of their own, it sorts by the quasi-identifiers and starts a new group where its \
-         first rows keep more information there"
+        "grows groups by the combinations that lose least, and then moves rows between groups while this lowers the \
+         loss; if rows have limits of their own, sorts rows by the quasi-identifiers and starts a new group if the next \
+         rows keep more information in it"
             .into()
     }
 }
@@ -101,7 +101,7 @@ fn labelled(table: &dyn Table, groups: Vec<Vec<u32>>, stopped: Option<Stop>) -> 
     })
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the partitioner `adaptive_clustering`.
 pub(super) const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "adaptive_clustering",
@@ -134,7 +134,7 @@ mod tests {
         }
     }
 
-    /// Returns the labels of every combination that the published algorithm releases.
+    /// Returns, for each combination, the labels that the published algorithm releases.
     fn labels(table: &Toy) -> Vec<Vec<String>> {
         let (groups, stopped) = sorted::groups(table, &Context::new(0, Budget::default()));
         let partition = labelled(table, groups, stopped).unwrap().partition;
@@ -146,8 +146,8 @@ mod tests {
             .collect()
     }
 
-    /// Tests ages 5, 9, 8, 12, 19 with zip codes 12000, 14000, 19000, 22000, 24000. Each value is
-    /// given as its rank in its column.
+    /// Ages 5, 9, 8, 12, 19 and zip codes 12000, 14000, 19000, 22000, 24000. Each value is given as
+    /// its rank in its column.
     #[test]
     fn the_papers_table_1_becomes_table_3() {
         let (young, old, low, high) = ("5-10", "11-20", "10001-20000", "20001-25000");
@@ -157,8 +157,8 @@ mod tests {
         assert_eq!(labels(&table(groups, rows, 2)), expected);
     }
 
-    /// Runs the algorithm row by row as it is published, in fractions over 60, which the leaf
-    /// counts 2, 3, 4, 5 and 6 of the hierarchies divide.
+    /// Runs the published algorithm row by row, in fractions over 60. The leaf counts 2, 3, 4, 5
+    /// and 6 of the hierarchies divide 60.
     fn by_definition(table: &Toy) -> Vec<Vec<String>> {
         let mut rows: Vec<usize> = (0..table.len()).collect();
         rows.sort_by_key(|i| &table.combinations[*i].0);
@@ -236,8 +236,8 @@ mod tests {
             prop_assert_eq!(labels(&table), by_definition(&table));
         }
 
-        /// If the table judges each group, a tail that does not satisfy the models joins the last
-        /// group, whose label then covers both.
+        /// A tail that does not satisfy the models joins the last group if the table checks each
+        /// group. The label of that group then covers both.
         #[test]
         fn labels_cover_their_combinations(
             k in 1u64..6,
@@ -261,8 +261,8 @@ mod tests {
             prop_assert!(sizes.values().all(|n| *n >= k.min(all)));
         }
 
-        /// Where rows have no limits of their own, groups satisfy the models too, and local search
-        /// never raises the loss of the grown groups.
+        /// Without limits per row, groups satisfy the models too, and local search never raises the
+        /// loss.
         #[test]
         fn grown_groups_hold_and_moves_pay(
             k in 1u64..6,

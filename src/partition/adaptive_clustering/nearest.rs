@@ -1,15 +1,15 @@
-//! The grouping where no row has a limit of its own: groups grow by the nearest combinations.
+//! The grouping without limits per row: groups grow by the nearest combinations.
 
 use super::span::Spans;
 use crate::partition::table::Table;
 use crate::search::{Context, Stop};
 use std::cmp::Ordering;
 
-/// The number of free combinations from which a group chooses, on each side in each order.
+/// The number of free combinations considered on each side of a combination, in each order.
 const REACH: usize = 16;
 
-/// Returns the groups, and the reason if the budget ended the grouping early. The combinations that
-/// are still free are then one group.
+/// Returns the groups, and the reason if the grouping stopped early. The combinations that are
+/// still free then form one group.
 pub(super) fn groups(table: &dyn Table, context: &Context) -> (Vec<Vec<u32>>, Option<Stop>) {
     let (spans, mut free) = (Spans::new(table), Free::all(table));
     let (mut groups, mut stopped): (Vec<Vec<u32>>, Option<Stop>) = (vec![], None);
@@ -50,14 +50,13 @@ fn grow(spans: &Spans, free: &mut Free, seed: u32) -> Vec<u32> {
     group
 }
 
-/// The combinations that are in no group yet. They are in one order for each column. Similar
-/// combinations are close in some of the orders.
+/// The combinations that are in no group yet, in one order per column. Similar combinations are
+/// close in some of the orders.
 struct Free {
     orders: Vec<Links>,
 }
 
-/// An order of the combinations, with an end mark that is before the first combination and after
-/// the last.
+/// An order of the combinations. An end mark precedes the first combination and follows the last.
 struct Links {
     next: Vec<u32>,
     previous: Vec<u32>,
@@ -136,15 +135,15 @@ impl Links {
         Some(self.next[self.end() as usize]).filter(|first| *first != self.end())
     }
 
-    /// Removes a combination. Its own links are kept, and are valid until another combination is
-    /// removed.
+    /// Removes a combination. The links of the removed combination stay valid until another
+    /// combination is removed.
     fn unlink(&mut self, combination: u32) {
         let (next, previous) = (self.next[combination as usize], self.previous[combination as usize]);
         self.next[previous as usize] = next;
         self.previous[next as usize] = previous;
     }
 
-    /// Returns the combinations after `start` up to the end, along `links`.
+    /// Returns the combinations after `start`, in the direction of `links`.
     fn walk<'a>(&self, links: &'a [u32], start: u32) -> impl Iterator<Item = u32> + use<'a> {
         let end = self.end();
         let following = move |at: u32| Some(links[at as usize]).filter(|c| *c != end);
@@ -160,8 +159,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Every combination is in one group. Every group satisfies the models if all rows together
-        /// do.
+        /// Every combination is in exactly one group. Every group satisfies the models if all rows
+        /// together satisfy them.
         #[test]
         fn groups_hold(
             rows in prop::collection::btree_map((0u32..6, 0u32..5), 1u64..4, 1..25), k in 1u64..8, asks: bool

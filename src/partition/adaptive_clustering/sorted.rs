@@ -1,4 +1,4 @@
-//! The published grouping: sorted rows, cut where the next group keeps more information.
+//! The published grouping: sorted rows, cut where the following group keeps more information.
 
 use super::span::{Span, Spans};
 use crate::partition::table::Table;
@@ -10,8 +10,8 @@ struct Sorted<'a> {
     order: Vec<u32>,
 }
 
-/// Returns the groups, and the reason if the budget ended the grouping early. The combinations in
-/// no group yet are then one group.
+/// Returns the groups, and the reason if the grouping stopped early. The combinations in no group
+/// then form one group.
 pub(super) fn groups(table: &dyn Table, context: &Context) -> (Vec<Vec<u32>>, Option<Stop>) {
     let run = Sorted {
         spans: Spans::new(table),
@@ -47,7 +47,7 @@ fn in_order(table: &dyn Table) -> Vec<u32> {
 }
 
 impl Sorted<'_> {
-    /// Returns the end of the group that starts at `start`.
+    /// Returns the end (exclusive) of the group that starts at `start`.
     fn group(&self, start: usize) -> usize {
         let (spans, table) = (&self.spans, self.spans.table);
         let mut group = spans.single(self.order[start]);
@@ -57,7 +57,7 @@ impl Sorted<'_> {
             end += 1;
         }
         while let Some(next) = self.following(end) {
-            // Information left is information that is not lost, so "a sum at least as large"
+            // Information left is information that is not lost. So "a sum at least as large"
             // becomes "a loss at most as large".
             let joining = self.order[end];
             if spans.loss_of_joining(&group, joining) > u128::from(table.rows(joining)) * spans.loss(&next) {
@@ -70,7 +70,7 @@ impl Sorted<'_> {
     }
 
     /// Returns the span of the fewest combinations from `start` on that have enough rows for a
-    /// group; `None` if too few rows are left.
+    /// group. `None` if too few rows are left.
     fn following(&self, start: usize) -> Option<Span> {
         let (spans, table) = (&self.spans, self.spans.table);
         let mut left = self.order[start..].iter();

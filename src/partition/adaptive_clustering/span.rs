@@ -4,7 +4,7 @@ use crate::arithmetic::common_multiple;
 use crate::hierarchy::Label;
 use crate::partition::table::{Column, Table};
 
-/// The lowest common ancestors of some combinations, and their rows.
+/// The lowest common ancestors of some combinations, and the number of their rows.
 #[derive(Debug, Clone)]
 pub(super) struct Span {
     pub(super) levels: Vec<u8>,
@@ -18,8 +18,8 @@ impl Span {
         Label::at(&of.lookup, self.levels[column], self.codes[column])
     }
 
-    /// Adds the combinations of `other`: the lowest common ancestor of two groups is at least as
-    /// high as that of either group.
+    /// Adds the combinations of `other`. The lowest common ancestor of both is at least as high as
+    /// either ancestor.
     pub(super) fn merge(&mut self, other: &Self, columns: &[Column]) {
         for (i, column) in columns.iter().enumerate() {
             let level = self.levels[i].max(other.levels[i]);
@@ -29,7 +29,7 @@ impl Span {
     }
 }
 
-/// Returns the lowest level, from `level` on, at which two values have the same label.
+/// Returns the lowest level, from `level` upwards, at which two values have the same label.
 fn common_level(column: &Column, mut level: u8, one: u32, other: u32) -> u8 {
     let lookup = &column.lookup;
     let differ = |level: u8| {
@@ -42,7 +42,7 @@ fn common_level(column: &Column, mut level: u8, one: u32, other: u32) -> u8 {
     level
 }
 
-/// The combinations of a table, with the loss per additional leaf under a label, by column.
+/// The combinations of a table, with the loss per additional leaf under a label for each column.
 pub(super) struct Spans<'a> {
     pub(super) table: &'a dyn Table,
     units: Vec<u128>,
@@ -78,7 +78,7 @@ impl<'a> Spans<'a> {
         all
     }
 
-    /// Returns the loss of each row of a span.
+    /// Returns the loss of one row of a span, in the units of [`units`].
     pub(super) fn loss(&self, span: &Span) -> u128 {
         let columns = self.table.columns().iter().zip(&self.units).enumerate();
         columns
@@ -86,7 +86,7 @@ impl<'a> Spans<'a> {
             .sum()
     }
 
-    /// Returns the additional loss of all rows if a combination joins a span.
+    /// Returns the additional loss over all rows if a combination joins a span.
     pub(super) fn loss_of_joining(&self, span: &Span, combination: u32) -> u128 {
         let columns = self.table.columns().iter().zip(&self.units).enumerate();
         let loss: u128 = columns
@@ -99,19 +99,19 @@ impl<'a> Spans<'a> {
     }
 }
 
-/// Returns the leaves, beyond one, under the label of a value at a level.
+/// Returns the number of leaves under a value's label at a level, minus one.
 fn lost(column: &Column, level: u8, code: u32) -> u128 {
     let level = column.lookup.level(level);
     u128::from(level.leaves[level.codes[code as usize] as usize].saturating_sub(1))
 }
 
-/// The greatest common multiple of leaf counts for which losses are exact. Beyond it, losses are
+/// The greatest common multiple of leaf counts at which losses are exact. Above it, losses are
 /// rounded.
 const EXACT: u64 = 1 << 40;
 
-/// Returns the loss per additional leaf under a label, by column: a common multiple of the columns'
-/// leaf counts, divided by the leaf count of the column. The loss is rounded if the multiple would
-/// be too large or columns have weights.
+/// Returns, for each column, the loss per additional leaf under a label: a common multiple of the
+/// columns' leaf counts, divided by the column's leaf count. The loss is rounded if the multiple
+/// exceeds [`EXACT`] or columns have weights.
 fn units(columns: &[Column]) -> Vec<u128> {
     let leaves = || columns.iter().map(|c| c.lookup.total_leaves().max(1));
     let multiple = common_multiple(leaves(), EXACT);

@@ -1,5 +1,5 @@
-//! The suppression of cells for models about classes, which are the groups of all columns: a walk
-//! over the sets of columns.
+//! The suppression of cells for models of classes, which are the groups of all columns: a walk over
+//! the sets of columns.
 
 use super::super::table::Table;
 use super::problem::Alike;
@@ -7,8 +7,8 @@ use crate::search::{Context, Stop};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// The number of cells that may be compared without releasing a group. It bounds the walk over many
-/// columns.
+/// The number of cells that may be compared without finding a group to release. It bounds the walk
+/// if there are many columns.
 const PATIENCE: u64 = 1 << 29;
 
 /// Columns whose cells are suppressed, as positions among the columns, ascending.
@@ -19,7 +19,7 @@ pub(super) type Columns = Vec<usize>;
 struct Group {
     members: Vec<u32>,
     rows: u64,
-    /// For each column: the code at the lowest level, or `None` if the cell is suppressed.
+    /// For each column: the code at the lowest level. `None` if the cell is suppressed.
     cells: Vec<Option<u32>>,
 }
 
@@ -28,7 +28,7 @@ struct Cells<'a> {
     table: &'a dyn Table,
     /// The codes at the lowest level, combination by combination.
     codes: Vec<u32>,
-    /// The weight of a cell by column; infinite if the column may not be suppressed.
+    /// The weight of a cell for each column. Infinite if the column may not be suppressed.
     weights: Vec<f64>,
 }
 
@@ -71,14 +71,13 @@ impl<'a> Cells<'a> {
         members.iter().map(|c| self.table.rows(*c)).sum()
     }
 
-    /// Returns the cells that two groups have in common.
+    /// Returns the cells that are equal in both groups. The other cells are `None`.
     fn alike(one: &[Option<u32>], other: &[Option<u32>]) -> Vec<Option<u32>> {
         let pairs = one.iter().zip(other);
         pairs.map(|(a, b)| a.filter(|_| a == b)).collect()
     }
 
-    /// Returns the weight of the cells that are additionally suppressed if two groups are released
-    /// as one.
+    /// Returns the weight of the additional suppressed cells if two groups are released as one.
     fn cost_of_uniting(&self, one: &Group, other: &Group) -> f64 {
         let united = self.weight(&Self::alike(&one.cells, &other.cells));
         let more = |group: &Group| group.rows as f64 * (united - self.weight(&group.cells));
@@ -93,7 +92,7 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// Returns the combination as a group whose cells all have their values.
+    /// Returns a group of one combination without suppressed cells.
     fn single(&self, combination: u32) -> Group {
         Group {
             members: vec![combination],
@@ -102,8 +101,8 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// Removes from `left` the groups that satisfy the models when the columns of `suppressed` are
-    /// suppressed, and returns these groups.
+    /// Removes from `left` the combinations whose groups satisfy the models when the columns of
+    /// `suppressed` are suppressed, and returns these groups.
     fn released(&self, suppressed: &Columns, left: &mut Vec<u32>) -> Vec<Group> {
         let kept: Columns = (0..self.weights.len()).filter(|i| !suppressed.contains(i)).collect();
         let values = |combination: u32| {
@@ -135,7 +134,7 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// A set of columns that the walk has reached.
+/// A set of columns on the heap of the walk, with its weight.
 #[derive(Debug, PartialEq)]
 struct Step {
     weight: f64,
@@ -145,8 +144,8 @@ struct Step {
 impl Eq for Step {}
 
 impl Ord for Step {
-    /// The greatest step in a heap is the one with the least weight. Ties: fewer columns, then the
-    /// first named.
+    /// Orders steps so that the greatest has the least weight. Ties: fewer columns, then the first
+    /// named.
     fn cmp(&self, other: &Self) -> Ordering {
         let ties = || (other.columns.len(), &other.columns).cmp(&(self.columns.len(), &self.columns));
         other.weight.total_cmp(&self.weight).then_with(ties)
@@ -159,8 +158,8 @@ impl PartialOrd for Step {
     }
 }
 
-/// Every set of columns with a finite weight, in the order of ascending weight. A set is reached
-/// from the set without its last column, so the heap contains only sets that were reached.
+/// Every set of columns with a finite weight, in ascending order of weight. A set is reached from
+/// the set without its last column, so the heap never contains a set twice.
 pub(super) struct Ascent {
     weights: Vec<f64>,
     reached: BinaryHeap<Step>,
@@ -186,8 +185,7 @@ impl Iterator for Ascent {
         let Step { columns, .. } = self.reached.pop()?;
         for column in columns.last().map_or(0, |last| last + 1)..self.weights.len() {
             let longer = [&columns[..], &[column]].concat();
-            // Weights are added up in the order of the columns, so the same set has the same
-            // weight.
+            // Weights are added in column order, so a set always has the same weight.
             let weight: f64 = longer.iter().map(|c| self.weights[*c]).sum();
             if weight.is_finite() {
                 self.reached.push(Step {
@@ -201,7 +199,7 @@ impl Iterator for Ascent {
 }
 
 /// Walks the sets of columns. Returns the released groups, the combinations in no group, and the
-/// reason if the walk ended early.
+/// reason if the walk stopped early.
 fn walk(cells: &Cells, context: &Context) -> (Vec<Group>, Vec<u32>, Option<Stop>) {
     let mut left: Vec<u32> = (0..cells.table.len() as u32).collect();
     let (mut groups, mut nodes, mut patience) = (vec![], 0, PATIENCE);
@@ -222,8 +220,8 @@ fn walk(cells: &Cells, context: &Context) -> (Vec<Group>, Vec<u32>, Option<Stop>
     (groups, left, None)
 }
 
-/// Returns the group that a combination joins with the fewest additional suppressed cells, if the
-/// united group satisfies the models: the cost, the position of the group, and the united group.
+/// Returns the cost of joining the cheapest group, the position of the group, and the united group.
+/// `None` if the united group does not satisfy the models.
 fn home(cells: &Cells, groups: &[Group], single: &Group) -> Option<(f64, usize, Group)> {
     let costs = groups.iter().map(|group| cells.cost_of_uniting(group, single)).zip(0..);
     let (cost, home) = costs.min_by(|a: &(f64, usize), b| a.0.total_cmp(&b.0))?;
@@ -231,9 +229,9 @@ fn home(cells: &Cells, groups: &[Group], single: &Group) -> Option<(f64, usize, 
     cells.holds(&united).then_some((cost, home, united))
 }
 
-/// Places the combinations that the walk left. Each widens a group that it joins, or is suppressed
-/// as a group of its own. The combinations that can join no group come first, because they must be
-/// suppressed.
+/// Assigns the combinations that the walk left. Each joins a group, which loses cells, or is
+/// suppressed as a group of its own. The combinations that can join no group come first, because
+/// they must be suppressed.
 fn place(cells: &Cells, groups: &mut Vec<Group>, left: Vec<u32>) -> Vec<Group> {
     let mut suppressible = cells.table.suppressible();
     let row_weight: f64 = cells.table.columns().iter().map(|c| c.weight).sum();
@@ -275,8 +273,8 @@ fn place(cells: &Cells, groups: &mut Vec<Group>, left: Vec<u32>) -> Vec<Group> {
     suppressed
 }
 
-/// Divides the combinations into groups that satisfy the models. Returns the reason if the walk
-/// ended early.
+/// Divides the combinations into groups that satisfy the models. Also returns the reason if the
+/// walk stopped early.
 pub(super) fn divide(table: &dyn Table, context: &Context) -> (Vec<Alike>, Option<Stop>) {
     let cells = Cells::new(table);
     let (mut groups, left, stopped) = walk(&cells, context);

@@ -1,14 +1,14 @@
-//! The exhaustive search for a table of few cells: every choice that weighs less than the best is
-//! tried.
+//! The exhaustive search for a table of few cells. It tries every choice that weighs less than the
+//! best choice so far.
 
 use super::problem::{Choice, TINY};
 use super::state::State;
 
-/// The greatest number of choices that are tried, partial or complete. It is enough for a table of
-/// up to 19 cells.
+/// The greatest number of choices tried, partial or complete. It suffices for a table of up to 19
+/// cells.
 const MOST: u32 = 1 << 20;
 
-/// The greatest number of cells and rows of a table whose choices are tried.
+/// The greatest number of cells and rows of a table for which all choices are tried.
 const PLACES: usize = 24;
 
 /// A row or a cell that may be suppressed.
@@ -25,8 +25,8 @@ struct Trial {
     left: u32,
 }
 
-/// Returns the best of all choices if the table has few of them, or else `best`. The choice of
-/// `state` suppresses nothing yet.
+/// Returns the best of all choices if the table has few cells and rows. Otherwise returns `best`.
+/// The choice of `state` must not suppress anything yet.
 pub(super) fn best_of_all(state: &mut State, best: Option<(f64, Choice)>) -> Option<(f64, Choice)> {
     let problem = state.problem;
     let width = problem.weights.len();
@@ -79,7 +79,7 @@ fn try_from(state: &mut State, trial: &mut Trial, next: usize) {
                 return;
             };
             state.flip_row(combination, effect);
-            // The cells of an entirely suppressed row are not chosen.
+            // An entirely suppressed row leaves no choice for its cells.
             let others = trial.places[next + 1..].iter();
             let cells = others
                 .take_while(|place| matches!(place, Place::Cell(c, _) if *c == combination))

@@ -1,4 +1,4 @@
-//! The suppression of cells for models about some of the quasi-identifiers.
+//! The suppression of cells for models of the groups of some quasi-identifiers.
 
 use super::super::table::{Grouping, Table};
 use super::problem::{Alike, Problem};
@@ -6,9 +6,9 @@ use super::search::search;
 use crate::search::{Context, Stop};
 
 /// Divides the combinations. Each combination is a group of its own here, because groups with the
-/// same labels become one. Returns for each combination whether its cells are suppressed, and the
-/// reason if the search ended early. Entirely suppressed rows keep their cells: such rows are
-/// recognized because one of their groups is too small.
+/// same labels are merged later. Returns for each combination which of its cells are suppressed,
+/// and the reason if the search stopped early. Entirely suppressed rows keep their cells. They are
+/// recognized later because one of their groups is too small.
 pub(super) fn divide(table: &dyn Table, context: &mut Context) -> (Vec<Alike>, Option<Stop>) {
     let problem = problem(table);
     let mut rng = context.rng.clone();
@@ -50,8 +50,8 @@ fn problem(table: &dyn Table) -> Problem {
     }
 }
 
-/// Returns the groupings of the table and the grouping into classes, without those that follow from
-/// another grouping with more columns and at least as many rows.
+/// Returns the groupings of the table and the grouping into classes. Omits each grouping that is
+/// implied by another with more columns and at least as many rows.
 fn groupings(table: &dyn Table) -> Vec<Grouping> {
     let classes = Grouping {
         columns: (0..table.columns().len()).collect(),
@@ -60,8 +60,8 @@ fn groupings(table: &dyn Table) -> Vec<Grouping> {
     let mut all: Vec<Grouping> = table.groupings().to_vec();
     all.push(classes);
     all.retain(|grouping| grouping.least > 1);
-    // The groupings with the most columns and the most rows come first, so a grouping comes after
-    // those from which it follows.
+    // The groupings with the most columns and the most rows come first, so each follows the
+    // groupings that imply it.
     all.sort_by(|a, b| (b.columns.len(), b.least, &a.columns).cmp(&(a.columns.len(), a.least, &b.columns)));
     let mut kept: Vec<Grouping> = vec![];
     for grouping in all {

@@ -1,4 +1,4 @@
-//! Tests of the cells that are suppressed for the groups of some columns, against every choice.
+//! Tests of the suppressed cells for groups of some columns, compared with every choice.
 
 use super::super::table::{Column, Grouping};
 use super::super::testing::{Toy, column};
@@ -11,7 +11,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A made-up table where the groups of some columns must be large enough.
+/// An artificial table in which the groups of some columns must be large enough.
 struct Scoped {
     toy: Toy,
     groupings: Vec<Grouping>,
@@ -83,7 +83,7 @@ impl Scoped {
         [self.groupings.as_slice(), &classes].concat()
     }
 
-    /// Returns the label of a cell, suppressed or not, as a text.
+    /// Returns the released label of a cell.
     fn label(&self, combination: usize, i: usize, starred: bool) -> String {
         let (column, code) = (&self.toy.columns[i], self.toy.combinations[combination].0[i] as usize);
         match (starred, column.top) {
@@ -93,8 +93,8 @@ impl Scoped {
         }
     }
 
-    /// Returns the rows that are kept. Rows in groups that are too small are removed, until every
-    /// remaining group is large enough.
+    /// Removes the rows in groups that are too small until every remaining group is large enough.
+    /// Returns the kept rows.
     fn stay(&self, labels: &[Vec<String>], mut stay: Vec<bool>) -> Vec<bool> {
         loop {
             let before = stay.clone();
@@ -120,7 +120,7 @@ impl Scoped {
         }
     }
 
-    /// Returns the weight of the suppressed cells and of all cells of removed rows.
+    /// Returns the weight of the suppressed cells and of all cells in removed rows.
     fn weight(&self, starred: impl Fn(usize, usize) -> bool, stay: &[bool]) -> f64 {
         let weight = |c: usize| {
             let columns = self.toy.columns.iter().enumerate();
@@ -137,7 +137,7 @@ impl Scoped {
             .sum()
     }
 
-    /// Returns the least weight of any choice of suppressed cells and rows; `None` if no choice
+    /// Returns the least weight of all choices of suppressed cells and rows. `None` if no choice
     /// makes every group large enough.
     fn least(&self) -> Option<f64> {
         let (width, len) = (self.toy.columns.len(), self.len());
@@ -145,7 +145,7 @@ impl Scoped {
         let mut best: Option<f64> = None;
         let mut chosen = vec![0usize; len];
         loop {
-            // The last choice is to suppress the row.
+            // The last choice suppresses the row.
             let stay: Vec<bool> = chosen.iter().map(|choice| *choice < choices - 1).collect();
             let starred = |c: usize, i: usize| chosen[c] >> i & 1 == 1;
             let weight = self.weight(starred, &stay);
@@ -173,7 +173,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     /// The choice of suppressed cells and rows makes every group large enough, and weighs at most a
-    /// tenth more than the least of all choices.
+    /// tenth more than the lightest choice.
     #[test]
     fn no_choice_of_cells_is_better(
         rows in prop::collection::btree_map((0u32..3, 0u32..3, 0u32..2), 1u64..3, 1..5),
@@ -213,7 +213,7 @@ proptest! {
     }
 }
 
-/// Returns 400 rows with 13 columns, where small values are more likely.
+/// Returns a problem of 400 rows and 13 columns, in which small values are more frequent.
 fn wide() -> Problem {
     let mut rng = ChaCha12Rng::seed_from_u64(7);
     let (len, width) = (400, 13);
@@ -237,7 +237,8 @@ fn few_of_many_cells_are_suppressed() {
     let problem = wide();
     let choice = search(&problem, &mut ChaCha12Rng::seed_from_u64(1), &mut || false);
     let starred = choice.starred.iter().filter(|starred| **starred).count();
-    // A search that suppresses whole columns until every pair is large enough keeps two columns.
+    // The simple alternative suppresses whole columns until every pair is large enough, and keeps
+    // two columns.
     assert!(
         starred * 4 < choice.starred.len(),
         "{starred} of {} cells",

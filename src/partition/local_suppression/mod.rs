@@ -1,55 +1,55 @@
 //! Local suppression: single cells become `*`, and all others keep their values.
 //!
-//! No value is generalized: a cell has its value (at the lowest level that LEVELS allows) or the
-//! single label at the top of its hierarchy. The algorithm looks for few suppressed cells. WEIGHT
-//! sets how many cells of another column a cell of its column is worth.
+//! No value is generalized. A cell keeps its value (at the lowest level that LEVELS allows) or gets
+//! the single label at the top of its hierarchy. The algorithm minimizes the number of suppressed
+//! cells. WEIGHT multiplies the cost of a suppressed cell in its column.
 //!
-//! Where the models are about the classes over all columns:
+//! If the models concern the classes over all columns:
 //!
-//! 1. **Walk.** The sets of columns are walked in the order of ascending weight. At each set, the
-//!    remaining rows are grouped by all other columns. A group that satisfies all models is
-//!    released with `*` in the columns of the set, and its rows are removed. So each group is
-//!    released at the set of least weight where it satisfies the models among the remaining rows.
-//!    With many columns, the walk ends when a fixed amount of work finds no group.
-//! 2. **What is left** satisfies the models in no group by itself. Each combination joins the
-//!    released group where this suppresses the fewest additional cells, those of the group
-//!    included. If suppression of rows is allowed, a combination is suppressed as a row when it can
-//!    join no group or its cells weigh less than the additional ones. All rows that are then still
-//!    left join groups until they satisfy the models.
+//! 1. **Walk.** The walk visits the sets of columns in ascending order of weight. At each set, it
+//!    groups the remaining rows by all other columns. A group that satisfies all models is released
+//!    with `*` in the columns of the set, and its rows are removed. So each group is released at
+//!    the lightest set at which it satisfies the models among the remaining rows. With many
+//!    columns, the walk ends when a fixed amount of work finds no group.
+//! 2. **Remaining rows.** Each combination joins the released group in which this suppresses the
+//!    fewest additional cells, including the cells of the group. If rows may be suppressed, a
+//!    combination is suppressed as a row if it can join no group or its cells weigh less than the
+//!    additional cells. The rows that still remain join groups until they satisfy the models.
 //!
-//! Where the models are about the groups of some columns, those of `ON (a, b)` or those of every
-//! set of m columns with `ON ANY m`, a suppressed cell counts for the groups of all these sets that
-//! contain its column:
+//! If the models concern the groups of some columns (those of `ON (a, b)`, or those of every set of
+//! m columns with `ON ANY m`), a suppressed cell affects the groups of all these sets that contain
+//! its column:
 //!
-//! 1. **Annealing.** Cells are suppressed and restored one after the other. A group that is too
-//!    small costs a penalty, which grows.
+//! 1. **Annealing.** Cells are suppressed and restored at random. A group that is too small costs a
+//!    penalty, which grows.
 //! 2. **Repair.** Cells of the groups that are still too small are suppressed.
 //! 3. **Return.** All suppressed cells with the same value, or all suppressed cells of a column,
-//!    are restored at once, except those whose groups are then too small. This is repeated until no
-//!    cell can be restored.
+//!    are restored together, except those whose groups would be too small. This step is repeated
+//!    until no cell can be restored.
 //!
-//! The search takes several courses through these steps. They begin with no cell suppressed, with
-//! all cells suppressed, or with the best choice so far and a few more values suppressed. The
-//! choice with the least weight of all courses is released: a cell weighs its WEIGHT, and a
-//! suppressed row weighs the sum of all its cells. For a table of few cells, every choice that
-//! weighs less is tried. SEED sets the seed: the same seed finds the same cells.
+//! The search runs these steps several times. A run begins with no cell suppressed, with all cells
+//! suppressed, or with the best choice so far and a few more values suppressed. The lightest choice
+//! of all runs is released: a cell weighs its WEIGHT, and a suppressed row weighs the sum of all
+//! its cells. For a table of few cells, every choice that weighs less is tried. SEED sets the seed:
+//! the same seed finds the same cells.
 //!
-//! **Guarantee of groups.** A group of some columns is all rows with equal released labels in these
-//! columns. `*` is a label like any other: rows that are suppressed in a column are a group there,
-//! which must be large enough as well. So a reader who knows these columns of a person finds as
+//! **Guarantee for groups.** A group of some columns is all rows with equal released labels in
+//! these columns. `*` is a label like any other: the rows that are suppressed in a column form a
+//! group, which must also be large enough. So a reader who knows these columns of a person finds as
 //! many rows as promised, even if the reader takes `*` for a value. Rows that are equal in all
 //! quasi-identifiers get the same labels.
 //!
-//! **Guarantee.** Every class satisfies all class-level models: a class is all rows with equal
-//! released labels, where `*` equals only `*`. This is stricter than counting a missing value as
-//! equal to any value, as sdcMicro's localSuppression does: there, a row with `*` can be one of k
-//! together with rows that a reader can tell apart from it. **Interpretation**: as in sdcMicro, the
-//! search is greedy. The least number of cells is NP-hard to find (Meyerson and Williams, On the
-//! complexity of optimal k-anonymity, PODS 2004, doi:10.1145/1055558.1055591).
+//! **Guarantee for classes.** Every class satisfies all class-level models. A class is all rows
+//! with equal released labels, where `*` equals only `*`. This rule is stricter than the rule of
+//! sdcMicro's localSuppression, which counts a missing value as equal to any value. There, a row
+//! with `*` can be one of k rows even if a reader can tell it apart from the
+//! others. **Interpretation**: as in sdcMicro, the search is greedy. Finding the least number of
+//! cells is NP-hard (Meyerson and Williams, On the complexity of optimal k-anonymity, PODS 2004,
+//! doi:10.1145/1055558.1055591).
 //!
-//! In a column that LEVELS ends below the top of its hierarchy, a cell gets its label at the
-//! highest of these levels in place of `*`, and rows with different labels at that level are never
-//! in one group. A column that LEVELS keeps at one level is never suppressed.
+//! If LEVELS ends a column below the top of its hierarchy, a suppressed cell gets its label at the
+//! highest of these levels instead of `*`. Rows with different labels at that level are never in
+//! one group. A column that LEVELS keeps at one level is never suppressed.
 //!
 //! Example: `SEARCH USING local_suppression`.
 //!
@@ -117,11 +117,11 @@ impl Partitioner for LocalSuppression {
     }
 
     fn describe(&self) -> String {
-        "suppresses single cells, in the columns of least weight where rows become alike".into()
+        "suppresses single cells, in the lightest columns in which rows become equal".into()
     }
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the partitioner `local_suppression`.
 pub(super) const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "local_suppression",

@@ -1,4 +1,4 @@
-//! The changes that the search makes to a choice: it flips cells and rows, suppresses and restores
+//! The changes that the search makes to a choice. It flips cells and rows, suppresses and restores
 //! whole values, and repairs the choice.
 
 use super::state::{Effect, State};
@@ -12,9 +12,9 @@ impl State<'_> {
         self.flip_each(open, self.blocks[block].0);
     }
 
-    /// Restores the suppressed cells of a block whose groups are then large enough, and returns
-    /// true if there are any. If this makes other groups too small, suppresses the cells again and
-    /// returns false.
+    /// Restores the suppressed cells of a block whose groups are large enough without suppression.
+    /// Returns true if any cell was restored. If other groups become too small, suppresses the
+    /// cells again and returns false.
     fn recover(&mut self, block: usize) -> bool {
         let column = self.blocks[block].0;
         let before = self.short;
@@ -35,8 +35,7 @@ impl State<'_> {
         !kept.is_empty()
     }
 
-    /// Returns the combinations of a block whose cells are suppressed, or those whose cells are
-    /// not.
+    /// Returns the combinations of a block whose cells are suppressed (`starred`) or kept.
     fn cells_of(&self, block: usize, starred: bool) -> Vec<usize> {
         let (column, combinations) = &self.blocks[block];
         let combinations = combinations.iter().map(|c| *c as usize);
@@ -51,8 +50,8 @@ impl State<'_> {
         }
     }
 
-    /// Recovers blocks in a random order until no block can be recovered, more than `until` groups
-    /// have been looked at, or `is_over` returns true.
+    /// Recovers blocks in a random order until no block can be recovered, `work` exceeds `until`,
+    /// or `is_over` returns true.
     pub(super) fn polish(&mut self, rng: &mut ChaCha12Rng, until: u64, is_over: &mut dyn FnMut() -> bool) {
         let mut order: Vec<usize> = (0..self.blocks.len()).collect();
         loop {
@@ -104,9 +103,9 @@ impl State<'_> {
         }
     }
 
-    /// Suppresses cells in the groups that are too small until no group is, and then restores every
-    /// cell that need not be suppressed. All groups are then large enough if they are when all
-    /// cells are suppressed.
+    /// Suppresses cells in small groups until every group is large enough, and then restores every
+    /// cell that can be kept. The repair succeeds if all groups are large enough when all cells are
+    /// suppressed.
     pub(super) fn repair(&mut self) {
         let (len, groupings) = (self.problem.rows.len(), self.problem.groupings.len());
         while self.short > 0 {
@@ -121,8 +120,8 @@ impl State<'_> {
             if changed {
                 continue;
             }
-            // The suppressed cells are too few for a group, so cells of other combinations join
-            // them.
+            // The suppressed cells are too few for a group, so cells of other combinations are
+            // suppressed as well.
             let small: Vec<(usize, u64)> = (0..groupings).filter_map(|g| Some((g, self.missing(g)?))).collect();
             let wanted = small.iter().map(|(_, missing)| *missing).max().unwrap_or(0);
             let mut joined = 0;
@@ -141,8 +140,8 @@ impl State<'_> {
         self.keep();
     }
 
-    /// Returns the number of rows that the smallest group of a grouping lacks; `None` if all groups
-    /// are large enough.
+    /// Returns the number of rows missing in the group of a grouping that lacks most. `None` if all
+    /// groups are large enough.
     fn missing(&self, g: usize) -> Option<u64> {
         let lacks = |c: usize| self.is_small(c, g).then(|| self.lacks(c, g));
         (0..self.problem.rows.len()).filter_map(lacks).max()
@@ -183,8 +182,7 @@ impl State<'_> {
         changed
     }
 
-    /// Restores each row and each cell that need not be suppressed. Cells of the heaviest column
-    /// come first.
+    /// Restores each row and each cell that can be kept. Cells of the heaviest column come first.
     fn keep(&mut self) {
         let len = self.problem.rows.len();
         for combination in 0..len {

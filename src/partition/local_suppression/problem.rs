@@ -1,20 +1,20 @@
-//! The cells that may be suppressed, and the choice of the cells that are suppressed.
+//! The cells that may be suppressed, and the choice of suppressed cells.
 
 use super::super::table::Grouping;
 
-/// Costs that differ by less than this are equal: they are sums of the same weights in another
-/// order.
+/// The difference below which two costs count as equal. They may be sums of the same weights in
+/// another order.
 pub(super) const TINY: f64 = 1e-9;
 
-/// The cells of a table. A cell of a combination is suppressed in all rows of the combination at
-/// once.
+/// The cells of a table. A cell of a combination is suppressed in all rows of the combination
+/// together.
 pub(super) struct Problem {
-    /// The rows of each combination.
+    /// The number of rows of each combination.
     pub(super) rows: Vec<u64>,
-    /// For each cell, combination by combination: its released label if it keeps its value, and its
-    /// released label if it is suppressed.
+    /// The released label of each cell if it is kept, and the label if it is suppressed. Ordered
+    /// combination by combination.
     pub(super) labels: Vec<[u32; 2]>,
-    /// The weight of a cell by column; infinite if the column may not be suppressed.
+    /// The weight of a cell for each column. Infinite if the column may not be suppressed.
     pub(super) weights: Vec<f64>,
     /// The weight of an entirely suppressed row.
     pub(super) row_weight: f64,
@@ -56,15 +56,15 @@ impl Problem {
         self.weights[column].is_finite()
     }
 
-    /// Returns the mean weight of a cell; 1 if cells weigh nothing.
+    /// Returns the mean weight of a cell, or 1 if cells weigh nothing.
     pub(super) fn mean_weight(&self) -> f64 {
         let finite: Vec<f64> = self.weights.iter().copied().filter(|w| w.is_finite()).collect();
         let mean = finite.iter().sum::<f64>() / finite.len().max(1) as f64;
         if mean > 0.0 { mean } else { 1.0 }
     }
 
-    /// Returns the blocks of each column whose cells may be suppressed: all combinations, and the
-    /// combinations that share a value of the column.
+    /// Returns the blocks of each column whose cells may be suppressed. A block is all
+    /// combinations, or the combinations that share a value of the column.
     pub(super) fn blocks(&self) -> Vec<(usize, Vec<u32>)> {
         let width = self.weights.len();
         let mut blocks = vec![];

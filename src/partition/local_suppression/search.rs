@@ -6,16 +6,16 @@ use super::state::State;
 use rand::RngExt;
 use rand_chacha::ChaCha12Rng;
 
-/// The approximate number of groups that a search may look at.
+/// The approximate number of groups that a search may examine.
 const WORK: u64 = 1 << 25;
 
-/// The number of groups that a search looks at before it no longer tries to keep more cells.
+/// The number of groups examined after which a search no longer tries to keep more cells.
 const POLISH: u64 = 1 << 28;
 
-/// The most sweeps of one course, and the fewest.
+/// The greatest and the least number of sweeps in one course.
 const SWEEPS: (u64, u64) = (60, 8);
 
-/// The number of courses that the search of a small table may take.
+/// The number of courses allowed for a small table.
 const COURSES: u64 = 40;
 
 /// The cooling of a course: the first and last heat, and the first and last penalty, in units of
@@ -25,7 +25,7 @@ struct Cooling {
     penalty: [f64; 2],
 }
 
-/// The coolings that courses use in turn.
+/// The coolings, which the courses use in turn.
 const COOLINGS: [Cooling; 2] = [
     Cooling {
         heat: [4.0, 0.1],
@@ -37,8 +37,8 @@ const COOLINGS: [Cooling; 2] = [
     },
 ];
 
-/// Returns the choice of least weight that was found. If no choice was found whose groups are all
-/// large enough, all cells are suppressed, because then the fewest rows are in groups that are too
+/// Returns the lightest choice found. If no choice makes all groups large enough, returns the
+/// choice that suppresses all cells, because it leaves the fewest rows in groups that are too
 /// small. `is_over` is called between sweeps.
 pub(super) fn search(problem: &Problem, rng: &mut ChaCha12Rng, is_over: &mut dyn FnMut() -> bool) -> Choice {
     let none = problem.none();
@@ -51,8 +51,8 @@ pub(super) fn search(problem: &Problem, rng: &mut ChaCha12Rng, is_over: &mut dyn
     let sweeps = (WORK / 4 / sweep).clamp(SWEEPS.1, SWEEPS.0);
     let mut best: Option<(f64, Choice)> = None;
     for course in 0.. {
-        // At least one course of each kind is run, unless a single course takes more work than is
-        // allowed for all courses.
+        // Each kind of course runs at least once, unless one course exceeds the work allowed for
+        // all courses.
         let is_enough = state.work > most && (course > COOLINGS.len() + 1 || sweeps == SWEEPS.1);
         if course > 0 && (is_enough || is_over()) {
             break;
@@ -79,7 +79,7 @@ pub(super) fn search(problem: &Problem, rng: &mut ChaCha12Rng, is_over: &mut dyn
     best_of_all(&mut state, best).map_or_else(|| problem.all(), |(_, choice)| choice)
 }
 
-/// Simulated annealing: groups may be too small at first, at a penalty that grows while the heat
+/// Simulated annealing. Groups may be too small at first, at a penalty that grows while the heat
 /// falls.
 fn cool(state: &mut State, cooling: &Cooling, sweeps: u64, rng: &mut ChaCha12Rng, is_over: &mut dyn FnMut() -> bool) {
     let mean = state.problem.mean_weight();
@@ -96,8 +96,8 @@ fn cool(state: &mut State, cooling: &Cooling, sweeps: u64, rng: &mut ChaCha12Rng
     }
 }
 
-/// Repeatedly suppresses a few blocks of a choice whose groups are large enough, restores the cells
-/// that can then be restored, and keeps the result unless the choice before was better.
+/// Repeatedly suppresses a few blocks of a valid choice and restores the cells that can then be
+/// restored. Keeps the result unless the previous choice was better.
 fn improve(state: &mut State, mut cost: f64, until: u64, rng: &mut ChaCha12Rng, is_over: &mut dyn FnMut() -> bool) {
     while state.work < until && !state.blocks.is_empty() && !is_over() {
         let before = state.choice.clone();

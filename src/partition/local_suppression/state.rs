@@ -1,4 +1,4 @@
-//! The groups that a choice of suppressed cells leads to, counted for each grouping.
+//! The groups that result from a choice of suppressed cells, counted for each grouping.
 //!
 //! A flip of one cell moves a combination from one group to another in each grouping that contains
 //! the column of the cell, so the effect of the flip follows from the sizes of these groups.
@@ -7,7 +7,7 @@ use super::problem::{Choice, Problem};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// The hasher of the keys of groups, which are hashes already.
+/// The hasher for the keys of groups. The keys are hashes already.
 #[derive(Default)]
 struct Same(u64);
 
@@ -28,8 +28,8 @@ impl Hasher for Same {
 }
 
 /// Returns a number for a label of a column. The key of a group is the sum of the numbers of its
-/// labels. Two groups with the same key would only be counted wrongly here: the release is judged
-/// by the labels themselves.
+/// labels. If two groups had the same key, only the count here would be wrong: the release is
+/// checked by the labels themselves.
 fn number(column: usize, of: u32, label: u32) -> u128 {
     let seed = ((column as u64) << 34) | (u64::from(of) << 32) | u64::from(label);
     let mix = |salt: u64| {
@@ -41,8 +41,8 @@ fn number(column: usize, of: u32, label: u32) -> u128 {
     (u128::from(mix(0x5851_F42D_4C95_7F2D)) << 64) | u128::from(mix(0x1405_7B7E_F767_814F))
 }
 
-/// Returns the approximate number of cells that must change before a group of `size` rows has
-/// `least` rows or no rows.
+/// Returns the approximate number of cells that must change until a group of `size` rows has at
+/// least `least` rows or none.
 fn short(size: u64, least: u64) -> i64 {
     if size >= least {
         0
@@ -51,7 +51,7 @@ fn short(size: u64, least: u64) -> i64 {
     }
 }
 
-/// The effect of one change.
+/// The effect of one flip on the weight and on the rows that groups lack.
 #[derive(Clone, Copy)]
 pub(super) struct Effect {
     pub(super) cost: f64,
@@ -68,11 +68,11 @@ impl Effect {
 pub(super) struct State<'a> {
     pub(super) problem: &'a Problem,
     pub(super) choice: Choice,
-    /// The combinations with each value of each column, and all combinations for each column.
+    /// The blocks of [`Problem::blocks`].
     pub(super) blocks: Vec<(usize, Vec<u32>)>,
-    /// By column: the groupings that contain the column.
+    /// For each column: the groupings that contain the column.
     pub(super) with: Vec<Vec<usize>>,
-    /// The numbers of the labels of each cell.
+    /// The numbers of the two labels of each cell.
     numbers: Vec<[u128; 2]>,
     /// The key of each combination's group, grouping by grouping.
     keys: Vec<u128>,
@@ -80,7 +80,7 @@ pub(super) struct State<'a> {
     pub(super) gone: u64,
     pub(super) cost: f64,
     pub(super) short: i64,
-    /// The number of groups that were looked at.
+    /// The number of groups examined so far.
     pub(super) work: u64,
 }
 
@@ -148,7 +148,8 @@ impl<'a> State<'a> {
         self.short = counted.iter().map(|(key, least)| short(size(key), *least)).sum();
     }
 
-    /// Returns the weight of the suppressed cells of one row, or of the row if it is suppressed.
+    /// Returns the weight of the suppressed cells of one row. An entirely suppressed row has the
+    /// row weight.
     fn weight(&self, combination: usize) -> f64 {
         let weights = &self.problem.weights;
         if self.choice.gone[combination] {
@@ -164,7 +165,7 @@ impl<'a> State<'a> {
         self.choice.starred[combination * self.problem.weights.len() + column]
     }
 
-    /// Returns the number of groups that a sweep looks at if it tries to flip every cell.
+    /// Returns the number of groups that a sweep examines if it proposes to flip every cell.
     pub(super) fn work_of_a_sweep(&self) -> u64 {
         let open = self
             .with
@@ -237,7 +238,7 @@ impl<'a> State<'a> {
         self.short += effect.short;
     }
 
-    /// Returns the effect of entirely suppressing the rows of a combination, or of restoring them;
+    /// Returns the effect of entirely suppressing the rows of a combination, or of restoring them.
     /// `None` if too many rows would be suppressed.
     pub(super) fn effect_of_row(&mut self, combination: usize) -> Option<Effect> {
         let (problem, rows) = (self.problem, self.problem.rows[combination]);

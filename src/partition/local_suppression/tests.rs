@@ -1,12 +1,12 @@
-//! Tests of partitions of made-up tables against brute force over all choices.
+//! Tests of partitions of artificial tables against brute force over all choices.
 
 use super::super::testing::{Toy, column};
 use super::classes::{Ascent, Columns};
 use super::*;
 use proptest::prelude::*;
 
-/// Returns the weighted number of suppressed cells of a partition; a suppressed row counts as all
-/// of its cells.
+/// Returns the weighted number of suppressed cells of a partition. A suppressed row counts as all
+/// its cells.
 fn weight(toy: &Toy, partition: &Partition) -> f64 {
     let groups = toy.groups(partition).into_iter();
     let weight = |(labels, rows): (Vec<String>, u64)| {
@@ -17,8 +17,8 @@ fn weight(toy: &Toy, partition: &Partition) -> f64 {
     groups.map(weight).sum()
 }
 
-/// Returns the least weight of any choice, found by trying every choice. A choice is a set of
-/// suppressed columns for each combination.
+/// Returns the least weight of all choices, found by trying each. A choice is a set of suppressed
+/// columns for each combination.
 fn least(toy: &Toy) -> f64 {
     let (width, mut best) = (toy.columns.len(), f64::INFINITY);
     let choices = 1u32 << width;
@@ -44,8 +44,8 @@ fn least(toy: &Toy) -> f64 {
 }
 
 proptest! {
-    /// Every group satisfies the models if all rows together do, every cell is its value or `*`,
-    /// and no fewer cells are suppressed than in the best of all choices.
+    /// Every group satisfies the models if all rows together satisfy them. Every cell is its value
+    /// or `*`. No fewer cells are suppressed than in the best of all choices.
     #[test]
     fn groups_hold_and_cells_are_values_or_stars(
         rows in prop::collection::btree_map((0u32..3, 0u32..3), 1u64..4, 1..6), k in 1u64..6, asks: bool, heavy in 1u8..4
@@ -83,8 +83,8 @@ fn shown(toy: &Toy) -> Vec<(String, u64)> {
     groups.map(|(labels, rows)| (labels.join(" "), rows)).collect()
 }
 
-/// Returns a table where (0, 0) satisfies the model by itself, (1, 1) and (1, 2) satisfy it
-/// together without the second column, and (1, 1) and (0, 1) together without the first.
+/// Returns a table in which (0, 0) satisfies the model by itself. (1, 1) and (1, 2) satisfy it
+/// together without the second column, and (1, 1) and (0, 1) without the first.
 fn toy(heavy: f64, suppressible: u64) -> Toy {
     let mut columns = vec![column(&["a", "b"], false), column(&["a", "b", "b"], false)];
     columns[1].weight = heavy;
@@ -109,10 +109,10 @@ fn the_lighter_column_is_suppressed() {
             .map(|(t, n)| format!("{t}: {n}"))
             .collect::<Vec<_>>()
     };
-    // Without the first column, (0, 1) and (1, 1) are equal; (1, 2) joins them or is suppressed.
+    // Without the first column, (0, 1) and (1, 1) are equal. (1, 2) joins them or is suppressed.
     assert_eq!(texts(toy(3.0, 0)), ["* *: 3", "0 0: 2"]);
     assert_eq!(texts(toy(3.0, 1)), ["* 1: 2", "0 0: 2", "1 2: 1"]);
-    // Without the second column, (1, 1) and (1, 2) are equal; (0, 1) joins (0, 0).
+    // Without the second column, (1, 1) and (1, 2) are equal. (0, 1) joins (0, 0).
     assert_eq!(texts(toy(0.5, 0)), ["0 *: 3", "1 *: 2"]);
 }
 

@@ -1,13 +1,13 @@
 //! MDAV: groups of the nearest rows around the rows that are farthest from the mean
 //! (microaggregation).
 //!
-//! As long as enough rows for three groups are left, the mean of these rows is computed. The row
+//! While the remaining rows suffice for three groups, the mean of these rows is computed. The row
 //! `r` farthest from the mean and the rows nearest to `r` form one group. The row `s` farthest from
-//! `r` and the rows nearest to `s` form another group. If enough rows for only two groups are left,
-//! the row farthest from the mean and the rows nearest to that row form one group, and the rest
-//! forms the other. A group takes the nearest rows one after the other until it may be released:
-//! with k rows for k-anonymity. With `LABELS MEAN` this is microaggregation as it is published:
-//! every value is replaced by the mean of its group.
+//! `r` and the rows nearest to `s` form another group. If the rows suffice for only two groups, the
+//! row farthest from the mean and the rows nearest to that row form one group, and the rest forms
+//! the other. A group takes the nearest rows one after the other until it may be released: at k
+//! rows for k-anonymity. With `LABELS MEAN`, this is the published microaggregation: every value is
+//! replaced by the mean of its group.
 //!
 //! Distances are Euclidean over standardised columns: a value minus the mean of the column, divided
 //! by its standard deviation over all rows. WEIGHT multiplies the squared distance in a column.
@@ -17,22 +17,23 @@
 //! A group is labelled by the range of its values in each column. `LABELS MEAN`, `MEDIAN` or `MODE`
 //! releases one value of the group instead. Ranges end exactly at values of the group, so that
 //! groups with different values have different labels. If labels are released and the column has a
-//! hierarchy of intervals, ranges end where the intervals end. `LABELS TEXT` and `BOUNDS` release
-//! the ends: write `ranges => rounded` with them. Groups with the same labels are one class. A
-//! column whose hierarchy is more informative than intervals has labels of the hierarchy, as in
-//! mondrian. LEVELS binds its column: rows with different labels at the highest of these levels are
-//! never in one group, and a column of texts can be kept at one level (`region LEVELS 0 TO 0`).
+//! hierarchy of intervals, ranges end at the ends of the intervals. `LABELS TEXT` and `BOUNDS`
+//! release the ends: write `ranges => rounded` with them. Groups with the same labels are one
+//! class. A column whose hierarchy is more informative than intervals has labels of the hierarchy,
+//! as in mondrian. With LEVELS, rows with different labels at the highest of these levels are never
+//! in one group. A column of texts can be kept at one level (`region LEVELS 0 TO 0`).
 //!
 //! **Interpretation**: rows that are equal in every quasi-identifier join a group together, because
 //! the algorithm divides the set of distinct combinations. If all combinations are different and
-//! k-anonymity is the model, this is the published algorithm row by row. Otherwise the rest may not
-//! satisfy the models. Its combinations then join the groups whose means are nearest, and a group
-//! that does not satisfy the models is joined with the nearest group until all groups do.
+//! k-anonymity is the model, this is the published algorithm row by row. With other models, the
+//! rest may not satisfy them. Its combinations then join the groups with the nearest means, and
+//! each group that does not satisfy the models is joined with the nearest group until all groups
+//! satisfy them.
 //!
-//! **Departure**: the time grows with the square of the combinations. A table of more than `block`
-//! combinations is therefore first cut at the median row of the widest standardised column, again
-//! and again, and each part is grouped by itself. When the time limit is reached, the remaining
-//! combinations are grouped in the order of their values.
+//! **Departure**: the time grows with the square of the number of combinations. So a table of more
+//! than `block` combinations is first cut at the median row of the widest standardised column. The
+//! parts are cut again until each is small enough to be grouped by itself. If the time runs out,
+//! the remaining combinations are grouped in the order of their values.
 //!
 //! Example: `SEARCH USING mdav`.
 //!
@@ -58,11 +59,11 @@ use points::Points;
 #[derive(Debug, Clone, Copy)]
 struct Mdav {
     ranges: Ranges,
-    /// Whether the statement has the option `ranges`, which sets where ranges end. By default,
+    /// Whether the statement has the option `ranges`, which sets the ends of ranges. By default,
     /// ranges end at values of the group if the column has no hierarchy of intervals, or no label
     /// is released.
     is_told: bool,
-    /// The most combinations that are grouped at once.
+    /// The greatest number of combinations grouped together.
     block: usize,
 }
 
@@ -123,7 +124,7 @@ impl Partitioner for Mdav {
     }
 
     fn describe(&self) -> String {
-        "puts the rows nearest to the row that is farthest from the mean into a group, until all rows are in one".into()
+        "groups the row farthest from the mean with the rows nearest to it, until every row is in a group".into()
     }
 }
 
@@ -138,14 +139,14 @@ impl Mdav {
     }
 }
 
-/// Refuses NULL, which has no distance. Columns without an order are refused before anything is
-/// read. A column that LEVELS keeps at one level needs no distances, because it does not vary
+/// Refuses NULL, which has no distance. Columns without an order are refused earlier, before the
+/// scan. A column that LEVELS keeps at one level needs no distances, because it does not vary
 /// within a group.
 fn check(columns: &[Column]) -> Result<()> {
     let has_null = |column: &Column| column.bottom < column.top && column.lookup.values().null_count() > 0;
     match columns.iter().position(has_null) {
         Some(number) => Err(Error::usage(format!(
-            "mdav computes distances, and quasi-identifier number {} has NULL, which has none; leave these rows out in a \
+            "mdav computes distances, but quasi-identifier number {} contains NULL; exclude these rows with a \
              query, or use another partitioner, such as SEARCH USING peel",
             number + 1
         ))),
@@ -198,7 +199,7 @@ impl Run<'_> {
                     None => break,
                 }
                 // The other group is taken from the remaining rows, around the row farthest from
-                // the first one.
+                // `r`.
                 if left.is_empty() {
                     break;
                 }
@@ -215,8 +216,8 @@ impl Run<'_> {
         }
     }
 
-    /// Removes from `left` the fewest combinations nearest to a point that satisfy the models, and
-    /// returns them. Returns `None` if no number of them does.
+    /// Removes from `left` the fewest combinations nearest to a point that satisfy the models
+    /// together, and returns them. `None` if no number of combinations satisfies the models.
     fn take(&self, left: &mut Vec<u32>, around: &[f64]) -> Option<Vec<u32>> {
         let near = self.points.nearest(left, around, |near| {
             self.rows(near) >= self.table.least_rows() && self.table.holds(near)
@@ -227,7 +228,7 @@ impl Run<'_> {
         Some(near)
     }
 
-    /// Divides combinations in the order of their values, because the time has run out.
+    /// Divides combinations in the order of their values. Used after the time has run out.
     fn group_in_order(&mut self, left: Vec<u32>) {
         let mut group = vec![];
         for combination in left {
@@ -241,8 +242,8 @@ impl Run<'_> {
         }
     }
 
-    /// Joins groups that do not satisfy the models with others, until all groups do or only one is
-    /// left.
+    /// Joins groups that do not satisfy the models with others, until all groups satisfy them or
+    /// only one group is left.
     fn mend(&mut self) {
         let (held, broken): (Vec<_>, Vec<_>) = std::mem::take(&mut self.groups)
             .into_iter()
@@ -261,7 +262,7 @@ impl Run<'_> {
         }
         changed.sort_unstable();
         changed.dedup();
-        // A larger class still satisfies models of class size, but may fail other models.
+        // A larger class still satisfies models of class size, but may violate other models.
         while let Some(group) = changed.pop() {
             if self.groups.len() == 1 || self.groups[group].is_empty() || self.table.holds(&self.groups[group]) {
                 continue;
@@ -281,7 +282,7 @@ impl Run<'_> {
     }
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the partitioner `mdav`.
 pub(super) const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "mdav",
@@ -289,13 +290,13 @@ pub(super) const ENTRY: Entry<Build> = Entry {
         params: &[
             Param {
                 name: "block",
-                summary: "the most distinct combinations that are grouped at once",
+                summary: "the greatest number of distinct combinations grouped together",
                 kind: Kind::Integer { min: 1, max: i64::MAX },
                 default: Some("10000"),
             },
             NUMBERS,
             Param {
-                summary: "ranges, which end at round numbers or exactly at values of the group; by default exactly where no \
+                summary: "ranges end at round numbers or exactly at values of the group; by default exactly if no \
                           hierarchy has ends",
                 ..RANGES
             },
@@ -345,7 +346,7 @@ mod tests {
         }
     }
 
-    /// Runs MDAV-generic as it is published, row by row over standardised values.
+    /// Runs the published MDAV-generic row by row over standardised values.
     fn by_definition(rows: &[(u32, u32)], k: usize) -> Vec<Vec<usize>> {
         let all: Vec<[f64; 2]> = rows.iter().map(|(a, b)| [f64::from(*a), f64::from(*b)]).collect();
         let mean =
@@ -417,8 +418,8 @@ mod tests {
             prop_assert_eq!(groups, by_definition(&rows, k));
         }
 
-        /// Every group satisfies the models if all rows together do. This is also tested with
-        /// several blocks, and with models that must judge each group.
+        /// Every group satisfies the models if all rows together satisfy them. The test also covers
+        /// several blocks, and models that must check each group.
         #[test]
         fn groups_hold(
             rows in prop::collection::btree_map((0u32..12, 0u32..7), 1u64..5, 1..30), k in 1u64..6, asks: bool, block in 1usize..40

@@ -1,9 +1,9 @@
-//! The combinations of a table as points: standardised values, means and distances.
+//! The combinations of a table as points, with standardised values, means and distances.
 
 use crate::partition::table::{Column, Table};
 use std::cmp::Ordering;
 
-/// One point for each combination, with its number of rows.
+/// One point per combination, with its number of rows.
 pub(super) struct Points {
     width: usize,
     /// The coordinates, point by point.
@@ -18,13 +18,13 @@ pub(super) fn distance(a: &[f64], b: &[f64]) -> f64 {
 
 impl Points {
     /// Standardises the columns of a table: mean 0 and variance 1 over its rows, times the root of
-    /// the weight. A constant column is 0.
+    /// the weight. A constant column has the value 0.
     pub(super) fn of(table: &dyn Table) -> Self {
         let (width, len) = (table.columns().len(), table.len());
         let rows: Vec<f64> = (0..len as u32).map(|c| table.rows(c) as f64).collect();
         let all: f64 = rows.iter().sum();
         let mut values = vec![0.0; width * len];
-        // In a column that LEVELS keeps at one level, all rows that can be in one group are equal.
+        // A column that LEVELS keeps at one level is skipped: it does not vary within a group.
         let varies = |(_, column): &(usize, &Column)| column.bottom < column.top;
         for (i, column) in table.columns().iter().enumerate().filter(varies) {
             let ground = column.lookup.extents().unwrap_or_default();
@@ -46,7 +46,7 @@ impl Points {
         &self.values[combination as usize * self.width..][..self.width]
     }
 
-    /// Returns the mean of the rows of some combinations.
+    /// Returns the mean over the rows of some combinations.
     pub(super) fn mean(&self, combinations: &[u32]) -> Vec<f64> {
         let mut sums = vec![0.0; self.width];
         let mut rows = 0.0;
@@ -60,8 +60,8 @@ impl Points {
         sums.into_iter().map(|sum| sum / rows).collect()
     }
 
-    /// Returns the combination farthest from a point, or the first of several; `None` if there are
-    /// no combinations.
+    /// Returns the combination farthest from a point. Ties: the first. `None` if there are no
+    /// combinations.
     pub(super) fn farthest(&self, combinations: &[u32], from: &[f64]) -> Option<u32> {
         let mut best: Option<(f64, u32)> = None;
         for combination in combinations {
@@ -73,8 +73,8 @@ impl Points {
         best.map(|(_, combination)| combination)
     }
 
-    /// Returns the combinations nearest to a point, as few as are `enough`, the nearest first;
-    /// `None` if not even all of them are enough.
+    /// Returns the fewest combinations nearest to a point that are `enough`, the nearest first.
+    /// `None` if not even all combinations are enough.
     pub(super) fn nearest(
         &self,
         combinations: &[u32],
@@ -84,7 +84,7 @@ impl Points {
         let mut all: Vec<(f64, u32)> = combinations.iter().map(|c| (distance(self.at(*c), to), *c)).collect();
         let order = |a: &(f64, u32), b: &(f64, u32)| -> Ordering { a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)) };
         let mut near: Vec<u32> = vec![];
-        // The distances are sorted piece by piece, because a few combinations are usually enough.
+        // The distances are sorted piece by piece, because a few combinations usually suffice.
         let (mut from, mut piece) = (0, 16);
         while from < all.len() {
             let end = (from + piece).min(all.len());
@@ -103,7 +103,7 @@ impl Points {
         None
     }
 
-    /// Returns the position of the mean nearest to a combination, or of the first of several.
+    /// Returns the position of the mean nearest to a combination. Ties: the first.
     pub(super) fn nearest_mean(&self, combination: u32, means: &[Vec<f64>]) -> usize {
         let own = self.at(combination);
         let far = |mean: &Vec<f64>| distance(mean, own);
@@ -114,8 +114,8 @@ impl Points {
         nearest.map_or(0, |(place, _)| place)
     }
 
-    /// Cuts combinations in two at the median row of the widest column. Each part is in the order
-    /// of the combinations' numbers.
+    /// Cuts combinations in two at the median row of the widest column. Each part is sorted by
+    /// combination number.
     pub(super) fn halves(&self, mut block: Vec<u32>) -> [Vec<u32>; 2] {
         let width = |column: usize| {
             let values = || block.iter().map(|c| self.at(*c)[column]);

@@ -7,20 +7,19 @@ use crate::partition::table::{Column, Table};
 use arrow::array::Array;
 use std::ops::Range;
 
-/// The greatest number of cuts of a column that are tried if the models require more than a number
-/// of rows.
+/// The greatest number of cuts tried per column if the models require more than a number of rows.
 pub(super) const CUTS: usize = 64;
 
 /// The state of one run: each group is a range of `combinations`.
 pub(super) struct Run<'a> {
     mondrian: &'a Mondrian,
     table: &'a dyn Table,
-    /// By column: the ground code of each combination.
+    /// For each column: the ground code of each combination.
     codes: Vec<Vec<u32>>,
-    /// The rows of each combination.
+    /// The number of rows of each combination.
     rows: Vec<u64>,
     combinations: Vec<u32>,
-    /// Scratch space: keys and combinations of a group that is being sorted.
+    /// A buffer for the keys and combinations of a group during a sort.
     sorted: Vec<u64>,
 }
 
@@ -77,7 +76,7 @@ impl<'a> Run<'a> {
         Label::range(lookup, low, high)
     }
 
-    /// Returns the label with which a final group is released.
+    /// Returns the label of a final group in the release.
     pub(super) fn released(&self, column: usize, group: Range<usize>) -> Label {
         match self.label(column, group) {
             Label::Range { low, high } if !self.mondrian.ranges.exact => {
@@ -99,7 +98,7 @@ impl<'a> Run<'a> {
                     let (least, greatest) = Label::Range { low, high }.extent(lookup).unwrap_or_default();
                     greatest - least
                 };
-                // The width of a column with a single value is 0.
+                // A column with a single value has width 0.
                 Some(width(low, high) / width(0, last as u32))
                     .filter(|w| w.is_finite())
                     .unwrap_or(0.0)
@@ -119,7 +118,7 @@ impl<'a> Run<'a> {
     }
 
     /// Divides a group. Returns its parts, or `None` if no column divides the group. The
-    /// combinations of each part are moved next to each other.
+    /// combinations of each part are then adjacent.
     pub(super) fn divide(&mut self, group: Range<usize>) -> Option<Vec<Range<usize>>> {
         let rows = self.rows(group.clone());
         if group.len() < 2 || rows < self.table.least_rows().saturating_mul(2) {
@@ -186,8 +185,8 @@ impl<'a> Run<'a> {
         Some(parts)
     }
 
-    /// Returns the loss of a group: the sum over its cells of WEIGHT times the share of the other
-    /// leaves that the label covers besides the value.
+    /// Returns the loss of a group: the sum over its cells of WEIGHT times the share of the
+    /// column's other leaves that the label covers besides the value.
     fn loss(&self, group: Range<usize>) -> f64 {
         let columns = self.table.columns().iter().enumerate().map(|(i, column)| {
             let leaves = self.label(i, group.clone()).leaves(&column.lookup);
@@ -204,7 +203,8 @@ impl<'a> Run<'a> {
         codes.len()
     }
 
-    /// Sorts the combinations of a group by the `key` of their code in a column, then by number.
+    /// Sorts the combinations of a group by the `key` of their code in a column, then by
+    /// combination number.
     fn sort(&mut self, group: Range<usize>, column: usize, key: impl Fn(u32) -> u32) {
         self.sorted.clear();
         let (codes, combinations) = (&self.codes[column], &mut self.combinations[group]);
@@ -216,9 +216,9 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Cuts a group in two in the order of a column, as close to half of its rows as possible such
-    /// that both sides satisfy the models. With `between_values`, equal values are kept on the same
-    /// side.
+    /// Cuts a group in two in the order of a column, as close to half of its rows as the models
+    /// allow on both sides. With `between_values`, equal values stay on the same side. Returns
+    /// `None` if no cut is possible.
     fn cut(
         &mut self,
         column: usize,
@@ -230,7 +230,7 @@ impl<'a> Run<'a> {
         self.sort(group.clone(), column, |code| code);
         let codes = &self.codes[column];
         let (least, mut below) = (table.least_rows(), 0);
-        // (Distance to the median, position of the cut.)
+        // Pairs of the distance to the median and the position of the cut.
         let mut cuts: Vec<(u64, usize)> = vec![];
         for at in group.start + 1..group.end {
             let (last, next) = (self.combinations[at - 1] as usize, self.combinations[at] as usize);
@@ -250,8 +250,8 @@ impl<'a> Run<'a> {
         tried.find(|sides| sides.iter().all(holds))
     }
 
-    /// Divides a group into the children of `label`. Children that do not satisfy the models on
-    /// their own are pooled.
+    /// Divides a group into the children of `label`. Pools the children that do not satisfy the
+    /// models on their own.
     fn children(&mut self, column: usize, group: Range<usize>, label: Label) -> Option<Vec<Range<usize>>> {
         let Label::Level { level, .. } = label else { return None };
         let table = self.table;
@@ -302,8 +302,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     proptest! {
-        /// `split => loss` divides along the column whose parts lose least. The loss is counted
-        /// from the members of the parts.
+        /// `split => loss` divides along the column whose parts lose least. The test counts the
+        /// loss from the members of the parts.
         #[test]
         fn the_division_of_least_loss_is_taken(
             rows in prop::collection::btree_map((0u32..6, 0u32..4), 1u64..5, 1..20), k in 1u64..6, asks: bool, heavy in 1u8..4
@@ -342,9 +342,9 @@ mod tests {
             }
         }
 
-        /// While a group has 2k + m - 1 rows or more and a column with an order varies in it, the
-        /// relaxed mode divides the group. In both modes, the parts together are the group, each
-        /// part satisfies the models, and cuts between values leave the parts side by side.
+        /// The relaxed mode divides a group if it has 2k + m - 1 rows or more and an ordered column
+        /// varies in it. In both modes, the parts together are the group, each part satisfies the
+        /// models, and cuts between values leave the parts in order.
         #[test]
         fn large_groups_are_divided(
             rows in prop::collection::btree_map((0u32..6, 0u32..4), 1u64..5, 1..20), k in 1u64..6, relaxed: bool, asks: bool

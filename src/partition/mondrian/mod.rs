@@ -1,56 +1,54 @@
-//! Mondrian: cuts the table in two at the median of one column, and cuts each part again, as long
-//! as all parts satisfy the models.
+//! Mondrian: cuts the table in two at the median of one column, and repeats this for each part, as
+//! long as all parts satisfy the models.
 //!
-//! Starting from one group with every row, a group is divided along one column into parts that all
-//! may be released. A group is final if no column can divide it. Every class-level model in force
-//! decides whether a part may be released, so each final group satisfies all of them if the whole
-//! table does.
+//! The first group contains every row. A group is divided along one column into parts that may all
+//! be released. A group is final if no column can divide it. All class-level models in force decide
+//! whether a part may be released. So each final group satisfies them if the whole table does.
 //!
 //! - A column of numbers, dates or timestamps without a hierarchy is cut between two values, as
-//!   near to the median row as possible such that the parts on both sides satisfy the models. The
-//!   median itself is tried first, then up to [`CUTS`](divide::CUTS) cuts in the order of their
-//!   distance. The label of the group is a range over its values, or the value itself if there is
-//!   only one. The range of the values, `[21, 27]`, would reveal that somebody has exactly 21 and
-//!   somebody 27. So the ends of the range are moved outward to round numbers, `[20, 29]`, on a
-//!   grid that depends only on the width of the whole column; `ranges => exact` leaves the ends
-//!   unchanged. A single value reveals no more than what all rows of the group share. A column with
-//!   a hierarchy of intervals (INTERVALS, QUANTILES) has ranges, too. They end where the finest
-//!   intervals end, and are open (`>=85`) where a TOP CODE or BOTTOM CODE hides the values. Labels
-//!   of any other hierarchy are more informative than ranges, so the column is divided by its
-//!   hierarchy, like a column of texts. It still has ranges if LABELS BOUNDS or another computed
-//!   form asks for them, or if the statement has `numbers => range` or the option `ranges`, which
-//!   sets where ranges end. With `numbers => hierarchy` every column is divided by its hierarchy.
-//!   NULL comes after all values, and a group of NULL and other values has the label `*`.
+//!   near to the median row as the models allow on both sides. The median is tried first, then up
+//!   to [`CUTS`](divide::CUTS) cuts in the order of their distance. The label of the group is a
+//!   range over its values, or the value itself if there is only one. The exact range, such as
+//!   `[21, 27]`, would reveal that one person has the value 21 and another 27. So the ends of the
+//!   range are moved outward to round numbers, `[20, 29]`, on a grid that depends only on the width
+//!   of the whole column. `ranges => exact` leaves the ends unchanged. A single value reveals only
+//!   what all rows of the group share. A column with a hierarchy of intervals (INTERVALS,
+//!   QUANTILES) also has ranges. They end at the ends of the finest intervals, and are open
+//!   (`>=85`) where a TOP CODE or BOTTOM CODE hides the values. Labels of any other hierarchy are
+//!   more informative than ranges, so the column is divided by its hierarchy, like a column of
+//!   texts. The column still has ranges if LABELS BOUNDS or another computed form needs them, or if
+//!   the statement has `numbers => range` or the option `ranges`, which sets the ends of ranges.
+//!   With `numbers => hierarchy`, every column is divided by its hierarchy. NULL comes after all
+//!   values, and a group of NULL and other values has the label `*`.
 //! - Any other column is divided by its hierarchy: into the children of the lowest common ancestor
 //!   of the group's values. Children that do not satisfy the models on their own are pooled. The
-//!   pool takes in the smallest of the other children until it satisfies the models too. The label
-//!   is the lowest common ancestor of the values in the group.
+//!   smallest of the other children are added to the pool until it satisfies the models too. The
+//!   label is the lowest common ancestor of the values in the group.
 //!
-//! `strict` (the default) divides along values: equal values of the column go to the same side.
-//! `relaxed` also divides a group that no cut between values divides: at the median row, so both
-//! sides share the distinct combinations with the median value. So the groups of `relaxed` are
-//! those of `strict`, divided further, and `relaxed` never loses more. If k-anonymity is the model
-//! and every column has an order, groups have fewer than 2k + m rows, where m is the number of rows
-//! of the most frequent combination. Rows of one combination stay together. Groups of `relaxed` may
-//! overlap, and groups with equal labels are one class.
+//! `strict` (the default) divides between values: equal values of the column stay on the same side.
+//! `relaxed` also divides the groups that no cut between values divides. It cuts them at the median
+//! row, so the distinct combinations with the median value are on both sides. So the groups of
+//! `relaxed` are the groups of `strict`, divided further, and `relaxed` never loses more. If
+//! k-anonymity is the model and every column has an order, groups have fewer than 2k + m rows,
+//! where m is the number of rows of the most frequent combination. Rows of one combination stay
+//! together. Groups of `relaxed` may overlap, and groups with equal labels are one class.
 //!
-//! The largest group is divided first. The order has no effect on the result, unless the budget
-//! runs out.
+//! The largest group is divided first. The order affects the result only if the budget runs out.
 //!
-//! `split` determines which column is tried first: the widest by normalized range times WEIGHT (the
-//! share of the column's range, or of its hierarchy's leaves, that the group spans), the one with
-//! the most distinct values in the group, or the first named. With `loss` every column is tried,
-//! and the group is divided along the column whose parts lose least, by leaves times WEIGHT as in
-//! glm. `loss` takes as much time as one run for each column. It mostly loses less than `widest`:
+//! `split` determines the column tried first: the widest by normalized range times WEIGHT (the
+//! share of the column's range, or of its hierarchy's leaves, that the group spans), the column
+//! with the most distinct values in the group, or the first named. With `loss`, every column is
+//! tried, and the group is divided along the column whose parts lose least, by leaves times WEIGHT
+//! as in glm. `loss` takes as much time as one run per column. It mostly loses less than `widest`:
 //! 15 percent less on Adult (9 columns, k 5) and 23 percent less at k 50, but 4 percent more on
-//! poker hands at k 50. Ties: the first named column. LEVELS binds its column: the column is
-//! divided by its hierarchy, and never above the highest of these levels.
+//! poker hands at k 50. Ties: the first named column. A column with LEVELS is divided by its
+//! hierarchy, and never has a label above the highest of these levels.
 //!
-//! **Departures** from the paper: the relaxed partitioning of the paper cuts every group at its
-//! median row. Where most rows share a value, such a cut leaves one side as wide as before, and
-//! divides the rows with that value between the sides by chance. On such tables the relaxed
-//! partitioning of the paper loses up to 60 percent more than `strict`. The paper tries no cut but
-//! the median, and gives up a column if one child of the hierarchy is too small.
+//! **Departures** from the paper: the paper's relaxed partitioning cuts every group at its median
+//! row. If most rows share a value, such a cut leaves one side as wide as before, and divides the
+//! rows with that value by chance. On such tables, the paper's relaxed partitioning loses up to 60
+//! percent more than `strict`. The paper tries only the median cut, and rejects a column if one
+//! child of the hierarchy is too small.
 //!
 //! Example: `SEARCH USING mondrian(mode => relaxed)`.
 //!
@@ -78,8 +76,8 @@ impl Partitioner for Mondrian {
         let mut run = Run::new(self, table);
         let (mut groups, mut cells) = (vec![0u32; table.len()], vec![vec![]; table.columns().len()]);
         let mut stopped = None;
-        // The largest group comes next, so that a run that ends early leaves no part of the table
-        // undivided beside a part that is divided to the end.
+        // The largest group comes next. So a run that stops early leaves no part of the table
+        // undivided while another part is divided completely.
         let by_size = |group: Range<usize>| (group.len(), Reverse(group.start));
         let mut left: BinaryHeap<(usize, Reverse<usize>)> = BinaryHeap::new();
         left.extend(Some(by_size(0..table.len())).filter(|(combinations, _)| *combinations > 0));
@@ -132,25 +130,25 @@ impl Partitioner for Mondrian {
             Split::First => "the first column",
         };
         let relaxed = if self.relaxed { ", and then at median rows" } else { "" };
-        format!("divides groups at the median value of {order}{relaxed}, while every part holds")
+        format!("divides groups at the median value of {order}{relaxed}, as long as every part satisfies the models")
     }
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the partitioner `mondrian`.
 pub(super) const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "mondrian",
-        summary: "local recoding: groups are cut at the median of a column while all parts hold; greedy",
+        summary: "local recoding: groups are cut at the median of a column while all parts satisfy the models; greedy",
         params: &[
             Param {
                 name: "mode",
-                summary: "strict cuts between values; relaxed then also within the combinations of a value",
+                summary: "strict cuts between values; relaxed also cuts between combinations with the same value",
                 kind: Kind::Word(&["strict", "relaxed"]),
                 default: Some("strict"),
             },
             Param {
                 name: "split",
-                summary: "the column that is tried first",
+                summary: "the column tried first",
                 kind: Kind::Word(&["widest", "most_distinct", "loss", "first"]),
                 default: Some("widest"),
             },
@@ -213,7 +211,7 @@ mod tests {
     }
 
     /// The value 0 has 4 rows, 1 has 1, 2 has 1 and 5 has 4, so the median is between 1 and 2. Then
-    /// 0 can be a group of its own, but 1 cannot.
+    /// 0 can form its own group, but 1 cannot.
     #[test]
     fn a_range_is_cut_at_the_median_row() {
         let numbers = column(&["a"; 6], true);
@@ -225,8 +223,8 @@ mod tests {
         assert_eq!(shown(&finer, mondrian(false)), expected);
     }
 
-    /// Of the top's children a, b and c, only a satisfies the model. b and c are pooled, so they
-    /// get the label of the top.
+    /// Of the top's children a, b and c, only a satisfies the model. b and c are pooled and get the
+    /// label of the top.
     #[test]
     fn children_that_do_not_hold_are_pooled() {
         let names = column(&["a", "a", "b", "c"], false);
@@ -242,7 +240,7 @@ mod tests {
         assert_eq!(shown(&larger, mondrian(false)), expected);
     }
 
-    /// Half of the rows have the same age: only the relaxed mode can divide these rows between two
+    /// Half of the rows have the same age. Only the relaxed mode can divide these rows between two
     /// groups.
     #[test]
     fn the_relaxed_mode_shares_the_rows_of_a_value() {
@@ -278,8 +276,8 @@ mod tests {
         }
     }
 
-    /// The grid over 0 to 5 has cells of two values. The ends of a range reveal no value, and a
-    /// group of one value has the value as its label.
+    /// The cells of the grid over 0 to 5 contain two values each. The ends of a range reveal no
+    /// value. A group of one value has this value as its label.
     #[test]
     fn ranges_end_at_round_numbers() {
         let numbers = column(&["a"; 6], true);
@@ -306,7 +304,7 @@ mod tests {
         }
     }
 
-    /// If the budget runs out, the division so far is the result, which is a partition too.
+    /// If the budget runs out, the result is the division so far, a valid partition.
     #[test]
     fn it_ends_with_the_budget() {
         let toy = toy(

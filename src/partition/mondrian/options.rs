@@ -2,12 +2,12 @@
 
 use crate::partition::ranges::Ranges;
 
-/// How the column to divide next is chosen.
+/// The choice of the column to divide next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Split {
     Widest,
     MostDistinct,
-    /// The column whose parts lose least; every column is tried.
+    /// The column whose parts lose least. Every column is tried.
     Loss,
     First,
 }

@@ -1,6 +1,6 @@
-//! Local search that takes a few classes apart and walks the lattice again for their combinations
-//! alone. The first walk visits the nodes in one order for the whole table, but the nodes that lose
-//! least differ from one part of the table to the next.
+//! Local search that dissolves a few classes and walks the lattice again for their combinations
+//! alone. The first walk visits the nodes in one order for the whole table, but the nodes of least
+//! loss differ from one part of the table to the next.
 
 use super::improve::Improvement;
 use super::left;
@@ -10,22 +10,22 @@ use super::walk::{self, Bounds};
 use crate::search::{Context, Stop};
 use rand::seq::SliceRandom;
 
-/// The number of classes that are taken apart together with a class.
+/// The number of classes dissolved together with a class.
 const TOGETHER: usize = 4;
 
-/// The number of nearest classes from which the classes taken apart together are drawn.
+/// The number of nearest classes from which these classes are drawn.
 const NEAR: usize = 8;
 
-/// The greatest number of members of the classes that are taken apart together.
+/// The greatest number of members in the dissolved classes together.
 const SMALL: usize = 2048;
 
-/// The number of cells that may be generalized without releasing a class.
+/// The number of cells that a walk may generalize without finding a class to release.
 const PATIENCE: u64 = 1 << 22;
 
 impl Improvement<'_> {
-    /// Walks the lattice again for each class together with classes near it, until the work of the
-    /// run reaches `limit`. Takes the classes in random order, because a round may reach only a few
-    /// of them.
+    /// Walks the lattice again for each class together with near classes, until the work of the run
+    /// reaches `limit`. Takes the classes in random order, because a round may reach only a few of
+    /// them.
     pub(super) fn walk_again(&mut self, limit: u64, context: &mut Context) -> Result<(), Stop> {
         let mut classes = self.dearest();
         classes.shuffle(&mut context.rng);
@@ -87,8 +87,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Every combination is still in one class, every class satisfies the models, and no more
-        /// is lost.
+        /// Every combination is still in one class, every class satisfies the models, and the loss
+        /// is no greater.
         #[test]
         fn classes_hold_and_lose_no_more(
             rows in prop::collection::btree_map((0u32..5, 0u32..4), 1u64..5, 2..20), k in 1u64..5, asks: bool, by_hierarchy: bool, seed: u64
@@ -105,7 +105,7 @@ mod tests {
             check(&improvement, &toy);
         }
 
-        /// The nearest classes are those that cost least in a comparison with all classes.
+        /// The nearest classes are the cheapest in a comparison with all classes.
         #[test]
         fn the_nearest_are_the_cheapest_to_unite_with(rows in prop::collection::btree_map((0u32..5, 0u32..4), 1u64..5, 2..20), many in 1usize..6) {
             let toy = Toy::of_pairs(&rows, 1, false);

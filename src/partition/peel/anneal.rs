@@ -1,15 +1,14 @@
-//! Simulated annealing of small tables. It reaches classes that cannot be reached if each single
-//! change must lose less.
+//! Simulated annealing of small tables. It reaches classes that local search cannot reach, because
+//! local search makes only changes that lose less.
 //!
-//! Where a class has hardly more rows than it must have, no combination can leave it by itself.
-//! Then only an exchange loses less, or a series of changes of which the first ones lose more.
-//! Annealing draws changes at random. It also accepts changes that lose more, but less and less
-//! often. A change moves a combination to the class of a near one, exchanges two combinations,
-//! divides a class, or dissolves a class. Then single moves and exchanges are made until none loses
-//! less.
+//! If a class has barely enough rows, no single combination can leave it. Then only an exchange can
+//! lose less, or a series of changes that begins with a greater loss. Annealing draws changes at
+//! random. It also accepts changes that lose more, but less and less often. A change moves a
+//! combination to the class of a near combination, exchanges two combinations, divides a class, or
+//! dissolves a class. Afterwards, single moves and exchanges are made until none loses less.
 //!
-//! The number of draws follows from the combinations and from `rounds`, so the release does not
-//! depend on a clock. A large table would need too many draws.
+//! The number of draws depends only on the number of combinations and on `rounds`, so the release
+//! does not depend on a clock. Large tables are excluded, because they would need too many draws.
 //!
 //! Kirkpatrick, Gelatt and Vecchi, Optimization by simulated annealing, Science 220, 1983,
 //! doi:10.1126/science.220.4598.671.
@@ -19,30 +18,30 @@ use super::space::Class;
 use crate::search::{Context, Stop};
 use rand::RngExt;
 
-/// The greatest number of combinations of a table that is annealed.
+/// The greatest number of combinations of an annealed table.
 const FEW: usize = 1024;
 
-/// The greatest number of draws of a round for each combination. In a table of few combinations,
-/// the number of draws for each is eight times the number of combinations.
+/// The greatest number of draws per combination in a round. In a small table, the number per
+/// combination is eight times the number of combinations.
 const DRAWS: u64 = 2400;
 
-/// The greatest number of draws of a round for all combinations.
+/// The greatest number of draws in a round.
 const MOST_DRAWS: u64 = 1 << 20;
 
-/// The number of combinations that count as near a combination: the nearest ones.
+/// The number of nearest combinations that count as near a combination.
 const NEAR: usize = 24;
 
-/// Of the draws in which a combination cannot leave its class by itself, one in this many dissolves
-/// the class. In the others, the combination is exchanged for another.
+/// Applies if a combination cannot leave its class alone. One in this many draws then dissolves the
+/// class. The other draws exchange the combination for another.
 const DISSOLVED: usize = 8;
 
-/// The number of temperatures; the first temperature as a share of the mean loss of a combination;
-/// and each later temperature as a share of the one before.
+/// The number of temperatures, the first temperature as a share of the mean loss of a combination,
+/// and each later temperature as a share of the previous one.
 const TEMPERATURES: usize = 64;
 const FIRST: f64 = 0.4;
 const COOLED: f64 = 0.968;
 
-/// Random numbers for millions of draws (SplitMix64), seeded from the random numbers of the run.
+/// Random numbers for millions of draws (SplitMix64), seeded by the random numbers of the run.
 struct Draws(u64);
 
 impl Draws {
@@ -53,13 +52,13 @@ impl Draws {
         word ^ (word >> 31)
     }
 
-    /// Returns a number below `n`, which is at most 2^32.
+    /// Returns a number below `n`. `n` is at most 2^32.
     fn below(&mut self, n: usize) -> usize {
         (((self.next() >> 32) * n as u64) >> 32) as usize
     }
 
     /// Returns a random number that is nearly exponentially distributed with mean 1. It is computed
-    /// from roots, which are the same on every machine, and not from logarithms, which are not.
+    /// from square roots instead of logarithms, because only roots are the same on every machine.
     fn exponential(&mut self) -> f64 {
         let uniform = (self.next() >> 11) as f64 / (1u64 << 53) as f64;
         64.0 * (1.0 - (0..6).fold(uniform, |root, _| root.sqrt()))
@@ -69,12 +68,12 @@ impl Draws {
 /// A run of annealing.
 struct Annealing<'a, 'b> {
     of: &'b mut Improvement<'a>,
-    /// By combination: the combinations near it.
+    /// For each combination: the combinations near it.
     near: Vec<Vec<u32>>,
     draws: Draws,
-    /// The numbers of the classes that were dissolved.
+    /// The numbers of the dissolved classes.
     free: Vec<usize>,
-    /// The greatest additional loss of all rows that the drawn change may cause.
+    /// The greatest additional loss, over all rows, that the drawn change may cause.
     most: f64,
 }
 
@@ -100,7 +99,7 @@ impl Improvement<'_> {
         cooled.and_then(|()| annealing.polish(&placed, context))
     }
 
-    /// Returns, by combination, the combinations of `placed` that are nearest to it.
+    /// Returns, for each combination, the nearest combinations of `placed`.
     fn near(&self, placed: &[u32]) -> Vec<Vec<u32>> {
         let mut near = vec![vec![]; self.space.len()];
         for one in placed {
@@ -121,7 +120,8 @@ impl Improvement<'_> {
 }
 
 impl Annealing<'_, '_> {
-    /// Draws changes at one temperature after the other. Ends with the classes that lost least.
+    /// Draws changes at one temperature after the other. Ends with the classes of the least loss
+    /// seen.
     fn cool(&mut self, placed: &[u32], draws: u64, first: f64, context: &Context) -> Result<(), Stop> {
         let (mut best, mut least) = (self.of.classes.clone(), self.of.cost());
         let mut temperature = first;
@@ -149,8 +149,8 @@ impl Annealing<'_, '_> {
         stopped
     }
 
-    /// Draws a change for a combination, and makes the change unless all rows then lose more than
-    /// allowed.
+    /// Draws a change for a combination, and makes the change unless the additional loss exceeds
+    /// `most`.
     fn draw(&mut self, one: u32) {
         let space = self.of.space;
         let near = &self.near[one as usize];
@@ -166,8 +166,8 @@ impl Annealing<'_, '_> {
         if !may_leave && self.draws.below(DISSOLVED) == 0 {
             return self.dissolve(from);
         }
-        // If models require more than a number of rows, it is found out late that a combination may
-        // not leave by itself. Half of the draws are then exchanges.
+        // If models require more than a number of rows, the check whether a combination may leave
+        // alone comes late. So half of the draws are exchanges.
         if may_leave && (space.table.rows_suffice() || self.draws.below(2) == 0) {
             self.exchange(one, None, to);
             return;
@@ -218,7 +218,7 @@ impl Annealing<'_, '_> {
         true
     }
 
-    /// Divides a class in two: a combination with those nearest to it in the class, and the others.
+    /// Divides a class in two: a combination with the nearest members of the class, and the others.
     fn divide(&mut self, one: u32, class: usize) {
         let space = self.of.space;
         let whole = &self.of.classes[class];
@@ -249,8 +249,8 @@ impl Annealing<'_, '_> {
         }
     }
 
-    /// Dissolves a class: each of its combinations moves to the class of a near combination, to the
-    /// class where it loses least.
+    /// Dissolves a class. Each of its combinations moves to the class of a near combination in
+    /// which it loses least.
     fn dissolve(&mut self, class: usize) {
         let near = &self.near;
         let around = |of: &Improvement, member: u32| {
@@ -265,7 +265,7 @@ impl Annealing<'_, '_> {
         }
     }
 
-    /// Tries every move of one combination and every exchange of two, until no change loses less.
+    /// Tries every move of one combination and every exchange of two until no change loses less.
     fn polish(&mut self, placed: &[u32], context: &Context) -> Result<(), Stop> {
         self.most = -1e-9 * self.of.cost().max(1.0);
         loop {
@@ -304,7 +304,7 @@ mod tests {
     use crate::search::Budget;
     use proptest::prelude::*;
 
-    /// Returns the least loss that any single move or exchange of combinations leads to.
+    /// Returns the least loss after any single move or exchange of combinations.
     fn least_after_a_change(improvement: &Improvement) -> f64 {
         let (space, classes) = (improvement.space, &improvement.classes);
         let with = |class: &Class, without: &[u32], with: &[u32]| {
@@ -333,8 +333,8 @@ mod tests {
     }
 
     proptest! {
-        /// Every combination is still in one class, every class satisfies the models, no more is
-        /// lost, and no single change loses less.
+        /// Every combination is still in one class, every class satisfies the models, the loss is
+        /// no greater, and no single change loses less.
         #[test]
         fn classes_hold_and_lose_no_more(
             rows in prop::collection::btree_map((0u32..5, 0u32..4), 1u64..5, 2..20), k in 1u64..7, asks: bool, by_hierarchy: bool, seed: u64
@@ -352,7 +352,7 @@ mod tests {
         }
     }
 
-    /// A table of 150 distinct people in five columns: annealing loses over 2 percent less than
+    /// In a table of 150 distinct people in five columns, annealing loses over 2 percent less than
     /// local search.
     #[test]
     fn annealing_goes_on_where_local_search_ends() {
@@ -392,7 +392,7 @@ mod tests {
         );
     }
 
-    /// If the time runs out, the classes so far are released, and they satisfy the models.
+    /// If the time runs out, the current classes are released, and they satisfy the models.
     #[test]
     fn what_is_interrupted_holds() {
         let rows = (0..5).flat_map(|a| (0..4).map(move |b| ((a, b), 1))).collect();

@@ -1,23 +1,23 @@
-//! Local search among all classes, for combinations that do not fit into the class of a neighbour.
-//! A combination has few neighbours, so trying their classes costs little. Here, instead, a block
-//! of combinations is compared with every class.
+//! Local search among all classes, for combinations that fit into no class of a neighbour. A
+//! combination has few neighbours, so trying only their classes is cheap. This module instead
+//! compares a block of combinations with every class.
 
 use super::improve::{Improvement, SMALL};
 use super::space::{Class, Space};
 use super::split::gains;
 use crate::search::{Context, Stop};
 
-/// The number of classes with which a class is united and divided anew, one after the other.
+/// The number of classes with which each class is united and divided anew, one after the other.
 const PARTNERS: usize = 12;
 
-/// The greatest number of members of a class that may be dissolved into any other classes.
+/// The greatest number of members of a class that is dissolved into arbitrary classes.
 const FEW: usize = 64;
 
 impl Improvement<'_> {
-    /// Tries to change one class after the other, the most expensive first: divides the class,
-    /// which may have grown; moves its blocks to the classes where they lose least; unites it with
-    /// the classes that are cheapest to unite with it and divides the united class anew; and
-    /// dissolves it. Ends when the work of the run reaches `limit`.
+    /// Tries to change the classes one by one, the most expensive first. Divides the class, which
+    /// may have grown. Moves its blocks to the classes in which they lose least. Unites it with its
+    /// cheapest partners and divides the united class anew. Dissolves it. Ends when the work of the
+    /// run reaches `limit`.
     pub(super) fn reach(&mut self, limit: u64, context: &Context) -> Result<(), Stop> {
         for class in self.dearest() {
             context.check(0)?;
@@ -38,8 +38,8 @@ impl Improvement<'_> {
         Ok(())
     }
 
-    /// Moves a block of a class to the class where the block loses least, if that is a gain and
-    /// both classes still satisfy the models.
+    /// Moves a block of a class to the class in which the block loses least, if this lowers the
+    /// loss and both classes still satisfy the models.
     fn try_block(&mut self, from: usize, block: &[u32]) {
         let space = self.space;
         // An earlier block may already have moved some of these combinations.
@@ -71,8 +71,7 @@ impl Improvement<'_> {
         }
     }
 
-    /// Unites a class with each of the classes that are cheapest to unite with it, and divides the
-    /// united class anew.
+    /// Unites a class with each of its cheapest partners and divides the united class anew.
     fn try_partners(&mut self, class: usize, context: &Context) {
         for partner in self.nearest(class, PARTNERS) {
             if !self.classes[class].members.is_empty() && !self.classes[partner].members.is_empty() {
@@ -81,7 +80,7 @@ impl Improvement<'_> {
         }
     }
 
-    /// Returns the classes that are cheapest to unite with a class, the cheapest first.
+    /// Returns the `many` classes that are cheapest to unite with a class, the cheapest first.
     pub(super) fn nearest(&self, class: usize, many: usize) -> Vec<usize> {
         let one = &self.classes[class];
         let mut nearest: Vec<(f64, usize)> = Vec::with_capacity(many + 1);
@@ -101,9 +100,9 @@ impl Improvement<'_> {
     }
 }
 
-/// Returns the parts of a class without which the rest may have a narrower label: each combination,
-/// the combinations with the least or the greatest value of a range, and the combinations with the
-/// same label at a level below that of the class.
+/// Returns the parts of a class whose removal may narrow its label. They are each combination, the
+/// combinations with the least or the greatest value of a range, and the combinations with the same
+/// label at a level below that of the class.
 fn blocks(space: &Space, class: &Class) -> Vec<Vec<u32>> {
     let mut blocks: Vec<Vec<u32>> = class.members.iter().map(|c| vec![*c]).collect();
     for column in 0..space.columns() {

@@ -3,8 +3,8 @@
 use crate::partition::table::{Column, Table};
 use std::collections::BTreeMap;
 
-/// The least weight of a column, relative to the most informative column. It is above 0 so that of
-/// divisions with the same information about the class label, the one that loses less is preferred.
+/// The least weight of a column, relative to the most informative column. It is above 0, so the
+/// loss decides between divisions with equal information about the class label.
 const LEAST: f64 = 0.01;
 
 /// A table whose columns are weighted by their information about the class label.
@@ -30,9 +30,9 @@ impl<'a> Guided<'a> {
     }
 }
 
-/// Returns the mutual information of a column and the class label in bits, at least 0. The term
-/// that is subtracted is the information that a column with as many values has by chance (Miller,
-/// Note on the bias of information estimates, 1955).
+/// Returns the mutual information of a column and the class label in bits, at least 0. The
+/// subtracted term is the information that a column with the same number of values has by chance
+/// (Miller, Note on the bias of information estimates, 1955).
 fn information(table: &dyn Table, column: usize) -> f64 {
     let mut cells: BTreeMap<(u32, u32), u64> = BTreeMap::new();
     for c in 0..table.len() as u32 {
@@ -108,8 +108,8 @@ mod tests {
     use super::*;
     use crate::partition::testing::{Toy, column};
 
-    /// The first column is the class label, the second is independent of it, and the third has a
-    /// single value.
+    /// The first column equals the class label, the second is independent of it, and the third has
+    /// a single value.
     #[test]
     fn a_column_weighs_what_it_tells() {
         let two = || column(&["a", "a"], false);

@@ -8,33 +8,32 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use std::collections::HashSet;
 
-/// The number of combinations after a combination in a sorted order that are its neighbours.
+/// The number of following combinations in a sorted order that are neighbours of a combination.
 const NEIGHBOURS: usize = 4;
 
 /// The number of cells that a round may join or measure in exchanges among neighbours. A round may
-/// join or measure half as many more to dissolve classes.
+/// join or measure half as many again to dissolve classes.
 const ROUND: u64 = 1 << 24;
 
-/// The same as `ROUND`, for a table that is too large for [`COMPARED`]. A round covers only a part
-/// of such a table. All rounds together cost less than the scans of the table.
+/// `ROUND` for a table too large for [`COMPARED`]. A round covers only a part of the table. All
+/// rounds together cost less than the scans of the table.
 const LARGE_ROUND: u64 = 1 << 20;
 
-/// The number of cells that a round may measure to compare blocks with all classes.
+/// The number of cells that a round may measure when it compares blocks with all classes.
 const FAR: u64 = 1 << 26;
 
-/// The number of cells that a round may generalize to walk the lattice again for a few classes.
+/// The number of cells that a round may generalize when it walks the lattice again for a few
+/// classes.
 const AGAIN: u64 = 1 << 25;
 
-/// The greatest product of the number of cells of all combinations and the number of classes at
-/// which blocks are compared with all classes. A round would cover only a small part of a larger
-/// table.
+/// The greatest product of combinations, columns and classes for which blocks are compared with all
+/// classes. In a larger table, a round would cover only a small part.
 const COMPARED: u64 = 1 << 31;
 
-/// The greatest share of the loss that may remain after a round that was worth its time.
+/// The greatest share of the loss that may remain after a round that is worth its time.
 const WORTHWHILE: f64 = 0.9999;
 
-/// The greatest number of members of a class that is dissolved, or of two classes that are divided
-/// anew.
+/// The greatest number of members of a dissolved class, or of two classes divided anew.
 pub(super) const SMALL: usize = 512;
 
 /// The classes of a run, and the class of each combination.
@@ -42,12 +41,12 @@ pub(super) struct Improvement<'a> {
     pub(super) space: &'a Space<'a>,
     pub(super) classes: Vec<Class>,
     pub(super) class_of: Vec<u32>,
-    /// By column and ground code: the place of the code in the order of the hierarchy, where values
-    /// under one label are side by side.
+    /// For each column and ground code: the position of the code in the order of the hierarchy, in
+    /// which values under one label are adjacent.
     ranks: Vec<Vec<u32>>,
 }
 
-/// Stands for the class of a combination that is in no class.
+/// The class number of a combination that is in no class.
 const NONE: u32 = u32::MAX;
 
 impl<'a> Improvement<'a> {
@@ -75,13 +74,13 @@ impl<'a> Improvement<'a> {
         self.classes.iter().map(Class::cost).sum()
     }
 
-    /// Runs at most `rounds` rounds. Ends when more consecutive rounds than there are columns gain
-    /// next to nothing. Returns the reason if the search ended early.
+    /// Runs at most `rounds` rounds. Ends early when more consecutive rounds than there are columns
+    /// gain almost nothing. Returns the reason if the search was stopped.
     ///
-    /// Every round sorts the combinations by the columns in another order, drawn at random, and
-    /// tries changes between the classes of neighbours. Similar combinations are neighbours in some
-    /// of the orders, so a round costs a sort and a few comparisons per combination, however many
-    /// classes there are.
+    /// Every round sorts the combinations by the columns in another random order, and tries changes
+    /// between the classes of neighbours. Similar combinations are neighbours in some of the
+    /// orders. So a round costs a sort and a few comparisons per combination, regardless of the
+    /// number of classes.
     pub(super) fn run(&mut self, rounds: u64, context: &mut Context) -> Option<Stop> {
         let mut columns: Vec<usize> = (0..self.space.columns()).collect();
         let mut idle = 0;
@@ -90,8 +89,8 @@ impl<'a> Improvement<'a> {
             let before = self.cost();
             let mut order = self.sorted(&columns);
             if !order.is_empty() {
-                // A round may cover only a part of the combinations, so each round begins
-                // elsewhere.
+                // A round may cover only a part of the combinations, so each round begins at
+                // another position.
                 let start = context.rng.random_range(0..order.len());
                 order.rotate_left(start);
             }
@@ -121,8 +120,8 @@ impl<'a> Improvement<'a> {
         cells > COMPARED
     }
 
-    /// If there are not too many classes, compares blocks with all classes, and walks the lattice
-    /// again for a few of the classes.
+    /// Compares blocks with all classes and walks the lattice again for a few classes, unless the
+    /// table is too large.
     fn among_all(&mut self, context: &mut Context) -> Result<(), Stop> {
         if self.is_large() {
             return Ok(());
@@ -131,8 +130,8 @@ impl<'a> Improvement<'a> {
         self.walk_again(self.space.work() + AGAIN, context)
     }
 
-    /// Returns the combinations that are in a class, sorted by these columns in their order. Only
-    /// the first columns whose ranks fit into a key of 128 bits count.
+    /// Returns the combinations that are in a class, sorted by these columns in the given order.
+    /// Only the first columns count: those whose ranks fit into a key of 128 bits.
     fn sorted(&self, columns: &[usize]) -> Vec<u32> {
         let bits = |column: usize| u32::BITS - (self.ranks[column].len() as u32).leading_zeros();
         let mut free = u128::BITS;
@@ -151,7 +150,7 @@ impl<'a> Improvement<'a> {
             ranks.fold(0u128, |key, (rank, bits)| key << bits | u128::from(rank))
         };
         let placed = (0..self.space.len() as u32).filter(|c| self.class_of[*c as usize] != NONE);
-        // A key and its combination packed into one word are sorted in a third of the time.
+        // Packing a key and its combination into one word reduces the time of the sort to a third.
         if u128::BITS - free <= u32::BITS {
             let mut order: Vec<u64> = placed.map(|c| (key(c) as u64) << 32 | u64::from(c)).collect();
             order.sort_unstable();
@@ -185,7 +184,7 @@ impl<'a> Improvement<'a> {
         Ok(())
     }
 
-    /// Moves a combination to class `to` if that loses less and both classes still satisfy the
+    /// Moves a combination to class `to` if this loses less and both classes still satisfy the
     /// models.
     fn try_move(&mut self, combination: u32, to: u32) {
         let (space, from) = (self.space, self.class_of[combination as usize]);
@@ -212,7 +211,7 @@ impl<'a> Improvement<'a> {
         }
     }
 
-    /// Replaces two classes by a division of the united class, if that loses less.
+    /// Replaces two classes by a division of the united class if the division loses less.
     pub(super) fn try_pair(&mut self, a: usize, b: usize, context: &Context) {
         let before = self.classes[a].cost() + self.classes[b].cost();
         let members = [self.classes[a].members.as_slice(), &self.classes[b].members].concat();
@@ -231,14 +230,14 @@ impl<'a> Improvement<'a> {
         }
     }
 
-    /// Divides a class if that loses less.
+    /// Divides a class if its parts lose less.
     pub(super) fn try_split(&mut self, class: usize, context: &Context) {
         let whole = std::mem::take(&mut self.classes[class]);
         let parts = split(self.space, whole, context);
         self.place(parts, &[class]);
     }
 
-    /// Gives classes these free numbers first, and then new numbers.
+    /// Stores classes under these free numbers first, and then under new numbers.
     pub(super) fn place(&mut self, classes: Vec<Class>, free: &[usize]) {
         let mut free = free.iter().copied();
         for class in classes {
@@ -251,8 +250,8 @@ impl<'a> Improvement<'a> {
         }
     }
 
-    /// Dissolves classes whose combinations lose less in the classes of their neighbours. The
-    /// classes that are most expensive per row come first.
+    /// Dissolves classes whose combinations lose less in the classes of their neighbours. The most
+    /// expensive classes per row come first.
     fn dissolve(&mut self, order: &[u32], limit: u64, context: &Context) -> Result<(), Stop> {
         let mut place = vec![0usize; self.space.len()];
         for (at, combination) in order.iter().enumerate() {
@@ -277,7 +276,7 @@ impl<'a> Improvement<'a> {
         Ok(())
     }
 
-    /// Returns the classes, the most expensive per row first.
+    /// Returns the numbers of the classes, the most expensive per row first.
     pub(super) fn dearest(&self) -> Vec<usize> {
         let with_rows = self.classes.iter().enumerate().filter(|(_, class)| class.rows > 0);
         let mut classes: Vec<(f64, usize)> = with_rows
@@ -287,9 +286,9 @@ impl<'a> Improvement<'a> {
         classes.into_iter().map(|(_, number)| number).collect()
     }
 
-    /// Dissolves a class: each of its combinations joins the cheapest of the classes that
-    /// `candidates` returns for this combination. Does so only if all rows then lose less, or their
-    /// additional loss is less than `most`. Returns true if the class was dissolved.
+    /// Dissolves a class. Each of its combinations joins the cheapest of the classes that
+    /// `candidates` returns for it. Does so only if the additional loss over all rows is less than
+    /// `most`. Returns true if the class was dissolved.
     pub(super) fn try_dissolve(
         &mut self,
         class: usize,
@@ -327,8 +326,8 @@ impl<'a> Improvement<'a> {
     }
 }
 
-/// Returns, by column and ground code, the place of the code in an order where values under one
-/// label are side by side.
+/// Returns, for each column and ground code, the position of the code in an order in which values
+/// under one label are adjacent.
 fn ranks(space: &Space) -> Vec<Vec<u32>> {
     let columns = space.table.columns().iter().enumerate();
     let ranks = columns.map(|(column, of)| match space.is_range(column) {

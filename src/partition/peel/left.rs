@@ -1,4 +1,4 @@
-//! The placement of the combinations that the walk left in no class.
+//! The placement of the combinations that the walk left outside all classes.
 
 use super::space::{Class, Space};
 use crate::search::Context;
@@ -6,15 +6,16 @@ use crate::search::Context;
 /// The classes after the remaining combinations have joined them.
 pub(super) struct Placed {
     pub(super) classes: Vec<Class>,
-    /// The combinations that are suppressed. Together they do not satisfy the models.
+    /// The suppressed combinations. Together they do not satisfy the models.
     pub(super) suppressed: Vec<u32>,
 }
 
-/// The greatest number of pairs of a combination and a class that are compared. If there are more
-/// pairs, the remaining combinations are placed together.
+/// The greatest number of compared pairs of a combination and a class. If there are more pairs, the
+/// remaining combinations are placed together.
 const COMPARED: usize = 1 << 28;
 
-/// Places the remaining combinations: one by one as long as the budget lasts, and then together.
+/// Places the remaining combinations. Places them one by one while the budget lasts, and the rest
+/// together.
 pub(super) fn place(space: &Space, mut classes: Vec<Class>, left: Vec<u32>, context: &Context) -> Placed {
     let together = space.class(left);
     if space.holds(&together) {
@@ -61,8 +62,8 @@ impl Placed {
     }
 }
 
-/// Returns the additional loss, and the class where a combination loses least, if that class still
-/// satisfies the models with the combination.
+/// Returns the additional loss and the class in which a combination loses least. The class is
+/// `None` if it would no longer satisfy the models.
 fn cheapest(space: &Space, classes: &[Class], combination: u32) -> (f64, Option<usize>) {
     let Some((more, home)) = space.cheapest(classes.iter().enumerate(), combination) else {
         return (f64::INFINITY, None);
@@ -76,11 +77,10 @@ fn cheapest(space: &Space, classes: &[Class], combination: u32) -> (f64, Option<
     }
 }
 
-/// Unites the combinations that are in no class with the classes closest to them, until the united
-/// class satisfies the models. Returns the combinations if not even all classes are enough.
+/// Unites the combinations outside all classes with the closest classes until the united class
+/// satisfies the models. Returns the combinations if not even all classes suffice.
 ///
-/// The number of classes that join is doubled from one attempt to the next, so there are few
-/// attempts.
+/// The number of joining classes doubles with each attempt, so there are few attempts.
 fn shelter(space: &Space, classes: &mut Vec<Class>, homeless: Vec<u32>) -> Vec<u32> {
     let together = space.class(homeless);
     let costs = classes

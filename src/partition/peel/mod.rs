@@ -1,53 +1,54 @@
 //! Peel: removes the classes that satisfy the models from the table, node by node, from the least
-//! general node to the most general one.
+//! general node to the most general.
 //!
-//! Full-domain generalization raises a column for the whole table because a few rows need it. Peel
-//! walks the lattice once, in the order of ascending loss. At each node it groups the remaining
-//! rows, releases every class that satisfies all models, and removes the rows of these classes. One
-//! walk is enough: a class that did not satisfy the models at a node has only fewer rows later. So
-//! rows in dense parts of the table are released with precise labels, and only the other rows are
-//! generalized further.
+//! Full-domain generalization generalizes a column for the whole table even if only a few rows need
+//! it. Peel walks the lattice once, in ascending order of loss. At each node it groups the
+//! remaining rows, releases every class that satisfies all models, and removes the rows of these
+//! classes. One walk suffices, because a class that did not satisfy the models at a node only loses
+//! rows later. So rows in dense parts of the table are released with precise labels, and only the
+//! other rows are generalized further.
 //!
 //! 1. **Walk.** The loss of a node is the sum over columns of WEIGHT times the mean loss of the
-//!    table's rows at the column's level. Nodes of equal loss come in the order of their levels.
-//!    The walk over a lattice of many columns ends when a fixed amount of work finds no class.
-//! 2. **What is left.** If the remaining rows together satisfy the models, they are one more class.
-//!    Otherwise each combination joins the class where this loses least. If suppression is allowed
-//!    and loses less, the combination is suppressed instead. If more rows than may be suppressed
-//!    are in no class, classes are united with them until the united class satisfies the models.
-//! 3. **Labels.** Each class gets new labels: the lowest common ancestor of its values, or their
-//!    range in a column of numbers, dates or timestamps without a hierarchy or with a hierarchy of
-//!    intervals (`numbers => hierarchy` always uses the hierarchy, and `numbers => range` gives
-//!    ranges to all such columns). A class that can be divided into classes with less loss is
-//!    divided, again and again.
-//! 4. **Local search**, at most `rounds` rounds, each of a fixed amount of work at most.
-//!    Combinations move to the classes of their neighbours where they lose less, two classes are
-//!    united and divided anew, and classes are dissolved into others. Blocks of the most expensive
-//!    classes move to the class where they lose least of all. The lattice is walked again for a few
-//!    classes that are near each other. Each change is made only if it loses less.
-//! 5. **Annealing** of a table of at most 1,024 combinations, by a number of random changes that
+//!    table's rows at the column's level. Nodes of equal loss come in the order of their levels. A
+//!    walk over a lattice of many columns ends when a fixed amount of work finds no class.
+//! 2. **Remaining rows.** If the remaining rows together satisfy the models, they form one more
+//!    class. Otherwise each combination joins the class in which it loses least. If suppression is
+//!    allowed and loses less, the combination is suppressed instead. If the rows outside all
+//!    classes exceed the suppression limit, classes are united with them until the united class
+//!    satisfies the models.
+//! 3. **Labels.** Each class gets new labels. The label is the lowest common ancestor of the
+//!    values. In a column of numbers, dates or timestamps without a hierarchy or with a hierarchy
+//!    of intervals, it is the range of the values. `numbers => hierarchy` always uses the
+//!    hierarchy, and `numbers => range` always uses ranges in such columns. A class is divided
+//!    repeatedly while the division loses less.
+//! 4. **Local search**, at most `rounds` rounds, each with a limited amount of work. Combinations
+//!    move to the classes of their neighbours if they lose less there. Two classes are united and
+//!    divided anew. Classes are dissolved into others. Blocks of the most expensive classes move to
+//!    the class in which they lose least of all. The lattice is walked again for a few classes that
+//!    are near each other. Each change is made only if it lowers the loss.
+//! 5. **Annealing** of a table of at most 1,024 combinations, by random changes. Their number
 //!    follows from `rounds` and the number of combinations. A change may lose more, which can lead
-//!    to other changes that lose less. In the end no move of one combination and no exchange of two
-//!    loses less, and the resulting classes never lose more than those before.
+//!    to other changes that lose less. At the end, no move of one combination and no exchange of
+//!    two loses less, and the classes never lose more than before the annealing.
 //!
 //! **Guarantee.** Every class is checked against all class-level models when it is formed and
-//! whenever it changes. The partition reveals nothing about the walk: a class that is released at a
-//! more general node satisfies the models by itself, whatever was released before. The later class
-//! does not weaken an earlier class, because no row is in two classes and the rows of the earlier
-//! class do not change.
+//! whenever it changes. The partition reveals nothing about the walk. A class released at a more
+//! general node satisfies the models by itself, whatever was released before. The later class does
+//! not weaken an earlier one, because no row is in two classes and the rows of the earlier class do
+//! not change.
 //!
 //! **Minimality attacks.** An attacker who knows the algorithm knows that a class released at a
 //! node did not satisfy the models below that node. With k-anonymity alone, this reveals only
-//! quasi-identifiers, which the model lets the attacker know anyway. With models of sensitive
-//! values it may reveal that a more precise class would have been too uniform (Wong, Fu, Wang and
-//! Pei, Minimality attack in privacy preserving data publishing, VLDB 2007). This is true of every
-//! algorithm that stops at the least loss. Here the moves of the local search weaken the attack.
-//! Choose a stricter parameter where that matters.
+//! quasi-identifiers, and the model assumes that the attacker knows them. With models of sensitive
+//! values, it may reveal that a more precise class would have been too uniform (Wong, Fu, Wang and
+//! Pei, Minimality attack in privacy preserving data publishing, VLDB 2007). Every algorithm that
+//! stops at the least loss has this weakness. Here the moves of the local search weaken the attack.
+//! Choose a stricter parameter if such attacks matter.
 //!
-//! The loss is that of `glm`, whatever the statement minimizes. For releases on which models are
-//! trained, `guide => class` multiplies the weight of each column by its mutual information with
-//! the class label (CLASS), so that columns with much information about the label stay precise.
-//! LEVELS bounds the labels of its column. They are then labels of the hierarchy.
+//! The loss is always that of `glm`, independent of MINIMIZING. For releases used to train
+//! models, `guide => class` multiplies the weight of each column by its mutual information with the
+//! class label (CLASS). So columns with much information about the label stay precise. LEVELS
+//! bounds the labels of its column, which are then labels of the hierarchy.
 //!
 //! Example: `SEARCH USING peel(rounds => 20)`.
 
@@ -97,8 +98,8 @@ impl Partitioner for Peel {
         let whole = placed.classes.into_iter();
         let mut classes: Vec<Class> = whole.flat_map(|class| split(&space, class, context)).collect();
         stopped = stopped.or_else(|| moved(&space, &mut classes, self.rounds, context));
-        // Each suppressed combination is a group of its own, which does not satisfy the models.
-        // Several of them together might satisfy the models, with a label beyond LEVELS.
+        // Each suppressed combination forms its own group, which does not satisfy the models.
+        // Together, several of them might satisfy the models, with a label beyond LEVELS.
         classes.extend(placed.suppressed.into_iter().map(|c| space.class(vec![c])));
         released(&space, classes, stopped)
     }
@@ -120,22 +121,22 @@ impl Partitioner for Peel {
     }
 
     fn describe(&self) -> String {
-        "takes the classes that hold off the table, from the node that loses least to the one that loses most, and then \
-         moves rows between classes while that loses less"
+        "releases the classes that satisfy the models, node by node in ascending order of loss, and then moves rows \
+         between classes while this lowers the loss"
             .into()
     }
 }
 
-/// Returns the approximate number of bytes that classes need. Besides its combinations, a class has
-/// its rows, its cells and its loss. The numbers were measured in a run over 1.6 million
-/// combinations of five columns.
+/// Returns the approximate memory of classes in bytes. Besides its combinations, a class has its
+/// rows, its cells and its loss. The factors were measured in a run over 1.6 million combinations
+/// of five columns.
 pub(super) fn bytes(combinations: usize, columns: usize) -> usize {
     combinations * (64 + 32 * columns)
 }
 
-/// Divides groups of combinations, and moves combinations between groups, as long as that lowers
-/// the loss under labels of hierarchies. Returns the partition. `stopped` is the reason if the
-/// grouping ended early; then no combinations are moved.
+/// Divides groups of combinations and moves combinations between groups while this lowers the loss
+/// under labels of hierarchies. Returns the partition. `stopped` is the reason if the grouping
+/// stopped early. In that case no combinations are moved.
 pub(super) fn improved(
     table: &dyn Table,
     groups: Vec<Vec<u32>>,
@@ -155,8 +156,8 @@ pub(super) fn improved(
     released(&space, classes, stopped)
 }
 
-/// Moves combinations between classes as long as that lowers the loss. Returns the reason if the
-/// budget ended the search early.
+/// Moves combinations between classes while this lowers the loss. Returns the reason if the budget
+/// stopped the search.
 fn moved(space: &Space, classes: &mut Vec<Class>, rounds: u64, context: &mut Context) -> Option<Stop> {
     if let Err(stop) = context.check(0) {
         return Some(stop);
@@ -194,16 +195,16 @@ pub(super) const BY_CLASS: &str = "class";
 /// The option `guide`.
 pub(super) const GUIDE: Param = Param {
     name: "guide",
-    summary: "what is lost counts by WEIGHT, or also by what a column tells about CLASS",
+    summary: "weights of the loss: WEIGHT alone, or also the information of a column about CLASS",
     kind: Kind::Word(&["loss", BY_CLASS]),
     default: Some("loss"),
 };
 
-/// The catalogue entry.
+/// The catalogue entry of the partitioner `peel`.
 pub(super) const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "peel",
-        summary: "local recoding: each class is released at the node of least loss where it holds, then improved; greedy",
+        summary: "local recoding: each class is released at the first node that allows it, then improved; greedy",
         params: &[
             Param {
                 name: "rounds",
@@ -247,7 +248,7 @@ mod tests {
         }
     }
 
-    /// Returns the least loss of any partition whose groups satisfy the models, found by trying
+    /// Returns the least loss of all partitions whose groups satisfy the models, found by trying
     /// every partition.
     fn least_loss(toy: &Toy, ranges: Ranges) -> f64 {
         fn extend(space: &Space, groups: &mut Vec<Vec<u32>>, next: u32, best: &mut f64) {
@@ -274,8 +275,8 @@ mod tests {
     }
 
     proptest! {
-        /// Every group satisfies the models if one group of all rows does, local search loses no
-        /// more than the walk, and nothing loses less than the best of all partitions.
+        /// Every group satisfies the models if a group of all rows does. Local search loses no more
+        /// than the walk. No result loses less than the best of all partitions.
         #[test]
         fn groups_hold_and_rounds_pay(
             rows in prop::collection::btree_map((0u32..5, 0u32..4), 1u64..5, 1..8), k in 1u64..6, asks: bool, by_hierarchy: bool, exact: bool
@@ -293,8 +294,8 @@ mod tests {
         }
     }
 
-    /// Two dense values keep their labels. The row between the two is suppressed if that is
-    /// allowed, and otherwise joins one of them.
+    /// Two dense values keep their labels. The row between them is suppressed if suppression is
+    /// allowed. Otherwise it joins one of them.
     #[test]
     fn what_is_left_joins_or_is_suppressed() {
         let column = column(&["a", "a", "b", "c", "c"], false);
@@ -322,8 +323,8 @@ mod tests {
         assert_eq!(shown(toy(1)), alone);
     }
 
-    /// LEVELS forbids a label above the values, so no combination satisfies the model. The
-    /// suppressed combinations have six rows together, but are not released as a group.
+    /// LEVELS forbids labels above the values, so no combination satisfies the model. The
+    /// suppressed combinations have six rows together, but they are not released as a group.
     #[test]
     fn what_is_suppressed_gets_no_label_beyond_the_levels() {
         let mut capped = column(&["a", "a"], false);

@@ -1,4 +1,4 @@
-//! How the labels of one column are joined, and their losses.
+//! The labels of one column: how two labels are joined, and the loss of each label.
 
 use crate::hierarchy::{Label, Lookup};
 use crate::partition::ranges::Ranges;
@@ -8,13 +8,13 @@ use std::sync::Arc;
 /// The cell of a class in one column: a range of codes, or a lowest common ancestor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reach {
-    /// The lowest code, or the level of the lowest common ancestor.
+    /// The least code of a range, or the level of the lowest common ancestor.
     pub(super) low: u32,
-    /// The highest code, or a code under the ancestor.
+    /// The greatest code of a range, or a code under the ancestor.
     pub(super) high: u32,
 }
 
-/// How labels are joined in one column, and their losses.
+/// The kind of labels in one column, with their losses.
 #[derive(Debug)]
 pub(super) enum Scale {
     /// The label is a range.
@@ -23,37 +23,38 @@ pub(super) enum Scale {
     Levels(Ancestors),
 }
 
-/// The labels of a hierarchy up to the highest level that LEVELS allows, and their losses, in one
-/// column.
+/// The labels of a hierarchy in one column, up to the highest level that LEVELS allows, with their
+/// losses.
 #[derive(Debug)]
 pub(super) struct Ancestors {
-    /// By level and code: the label.
+    /// For each level and code: the label.
     labels: Vec<Vec<u32>>,
-    /// By level and code: the loss under the label.
+    /// For each level and code: the loss under the label.
     losses: Vec<Vec<f64>>,
-    /// By two codes: the lowest level where both have the same label, if the column has few values.
-    /// Empty otherwise.
+    /// For each pair of codes: the lowest level at which both have the same label. Empty if the
+    /// column has many values.
     table: Vec<u8>,
 }
 
-/// The losses of the ranges that are released, in one column.
+/// The losses of the released ranges in one column.
 #[derive(Debug)]
 pub(super) struct RangeLosses {
     lookup: Arc<Lookup>,
     weight: f64,
     pub(super) exact: bool,
-    /// By lowest and highest code: the loss, if the column has few values. Empty otherwise.
+    /// The loss of each range, indexed by least and greatest code. Empty if the column has many
+    /// values.
     table: Vec<f64>,
 }
 
-/// The greatest number of values of a column whose losses are computed beforehand.
+/// The greatest number of values of a column whose losses are computed in advance.
 const FEW_VALUES: usize = 1024;
 
-/// The greatest number of losses per combination that are computed beforehand: a table of few
+/// The greatest number of losses per combination that are computed in advance. A table of few
 /// combinations, such as a stratum, needs few losses.
 const PER_COMBINATION: usize = 1 << 10;
 
-/// Returns true if the losses of all pairs of a column's values are computed beforehand.
+/// Returns true if the losses of all pairs of a column's values are computed in advance.
 fn are_few(values: usize, combinations: usize) -> bool {
     values <= FEW_VALUES && values * values <= combinations.saturating_mul(PER_COMBINATION)
 }
@@ -73,7 +74,7 @@ impl Scale {
         Scale::Levels(Ancestors::new(column, combinations))
     }
 
-    /// Returns the cell of a class after one more value has joined it.
+    /// Returns the cell of a class after another value has joined it.
     pub(super) fn with(&self, cell: Reach, code: u32) -> Reach {
         match self {
             Scale::Range(_) => self.joined(cell, Reach { low: code, high: code }),
@@ -81,8 +82,8 @@ impl Scale {
         }
     }
 
-    /// Returns the cell of two classes together. If no level that LEVELS allows has one label for
-    /// both, the level of the cell is above the highest allowed one.
+    /// Returns the cell of two classes together. If they have no common label at a level that
+    /// LEVELS allows, the level of the cell is above the highest allowed level.
     pub(super) fn joined(&self, one: Reach, other: Reach) -> Reach {
         match self {
             Scale::Range(_) => Reach {
@@ -156,7 +157,7 @@ impl RangeLosses {
         losses
     }
 
-    /// Returns the loss of the label with which a class from `low` to `high` is released.
+    /// Returns the loss of the released label of a class with values from `low` to `high`.
     fn loss(&self, low: u32, high: u32) -> f64 {
         match self.table.is_empty() {
             true => self.computed(low, high),
@@ -171,8 +172,8 @@ impl RangeLosses {
     }
 }
 
-/// Returns the label of values from `low` to `high`. With `exact` the range ends at these values,
-/// otherwise at round numbers.
+/// Returns the label of values from `low` to `high`. With `exact`, the range ends at these values.
+/// Otherwise it ends at round numbers.
 pub(super) fn range(lookup: &Lookup, low: u32, high: u32, exact: bool) -> Label {
     match exact {
         true => Label::range(lookup, low, high),
@@ -189,7 +190,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// Returns a column whose levels have these groups: `levels[level][value]` is the group of a
-    /// value. The groups of the levels are nested, and one more group is above them all.
+    /// value. The groups of the levels are nested, and the top contains them all.
     fn column(levels: &[Vec<u8>], top: u8) -> Column {
         let names: Vec<String> = (0..levels[0].len()).map(|value| value.to_string()).collect();
         let row = |value: usize| {
@@ -215,8 +216,8 @@ mod tests {
         }
     }
 
-    /// Checks for all pairs of values that their common label is at the lowest level where both
-    /// have the same label, starting from the higher of the levels that the two have reached.
+    /// Checks the common label of all pairs of values. It must be at the lowest level at which both
+    /// have the same label, starting from the higher of the two levels.
     fn labels_are_the_lowest_common(column: &Column) {
         let ancestors = Ancestors::new(column, usize::MAX);
         let values = column.lookup.values().len() as u32;
@@ -256,8 +257,8 @@ mod tests {
         }
     }
 
-    /// Tests a hierarchy of the greatest possible height, with and without its top. The level
-    /// beyond it must fit into the table, too.
+    /// A hierarchy of the greatest possible height, with and without its top. The level above the
+    /// top must also fit into the table.
     #[test]
     fn no_label_is_lost_in_the_highest_hierarchies() {
         let whole = column(&vec![vec![0, 1]; 198], u8::MAX);

@@ -13,19 +13,19 @@ pub(super) struct Class {
     pub(super) members: Vec<u32>,
     pub(super) rows: u64,
     cells: Vec<Reach>,
-    /// The loss of each row: the weighted sum of the cells' losses. The loss is infinite if a cell
-    /// has no label.
+    /// The loss of each row: the weighted sum of the cells' losses. Infinite if a cell has no
+    /// label.
     loss: f64,
 }
 
 impl Class {
-    /// Returns the loss of all rows.
+    /// Returns the loss over all rows.
     pub(super) fn cost(&self) -> f64 {
         self.rows as f64 * self.loss
     }
 }
 
-/// The rows and the cost of the first combinations of a list.
+/// The number of rows and the cost of the first combinations of a list.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Prefix {
     pub(super) rows: u64,
@@ -45,8 +45,7 @@ pub(super) struct Space<'a> {
 }
 
 impl<'a> Space<'a> {
-    /// Reads the combinations of `table`. `ranges` determines how columns with an order are
-    /// labelled.
+    /// Reads the combinations of `table`. `ranges` determines the labels of ordered columns.
     pub(super) fn new(table: &'a dyn Table, ranges: Ranges) -> Self {
         let columns = table.columns();
         let combinations = 0..table.len() as u32;
@@ -64,8 +63,8 @@ impl<'a> Space<'a> {
         }
     }
 
-    /// Returns the number of cells joined or measured so far: a measure of work that does not
-    /// depend on a clock.
+    /// Returns the number of cells joined or measured so far. It measures work independently of a
+    /// clock.
     pub(super) fn work(&self) -> u64 {
         self.work.get()
     }
@@ -96,17 +95,17 @@ impl<'a> Space<'a> {
         matches!(self.scales[column], Scale::Range(_))
     }
 
-    /// Returns true if a class may be released: it has labels, and every model holds.
+    /// Returns true if a class may be released: it has labels and satisfies every model.
     pub(super) fn holds(&self, class: &Class) -> bool {
         class.loss.is_finite() && self.may_hold(&class.members, class.rows)
     }
 
-    /// Returns true if every model holds for these combinations, which have `rows` rows.
+    /// Returns true if these combinations satisfy every model. `rows` is the number of their rows.
     pub(super) fn may_hold(&self, members: &[u32], rows: u64) -> bool {
         rows >= self.table.least_rows() && (self.table.rows_suffice() || self.table.holds(members))
     }
 
-    /// Returns the class of these combinations, of which there is at least one.
+    /// Returns the class of these combinations. At least one combination must be given.
     pub(super) fn class(&self, members: Vec<u32>) -> Class {
         self.worked(members.len());
         let mut members_left = members.iter();
@@ -129,7 +128,7 @@ impl<'a> Space<'a> {
         }
     }
 
-    /// Returns the cell of a combination alone.
+    /// Returns the cell of a class that contains only this combination.
     fn cell(&self, column: usize, combination: u32) -> Reach {
         let code = self.codes(combination)[column];
         match self.scales[column] {
@@ -156,8 +155,8 @@ impl<'a> Space<'a> {
             .sum()
     }
 
-    /// Returns the rows and the cost of a class of the first combination, of the first two
-    /// combinations, and so on.
+    /// Returns the number of rows and the cost of the class of the first combination, of the first
+    /// two combinations, and so on.
     pub(super) fn costs_of_prefixes<'b>(&self, members: impl ExactSizeIterator<Item = &'b u32>) -> Vec<Prefix> {
         self.worked(members.len());
         let mut class: Option<Class> = None;
@@ -177,16 +176,16 @@ impl<'a> Space<'a> {
         costs.collect()
     }
 
-    /// Returns the additional loss of all rows if `combination` joins `class`; infinity if the
-    /// additional loss is not below `most`.
+    /// Returns the additional loss over all rows if `combination` joins `class`. Returns infinity
+    /// if the additional loss is not below `most`.
     pub(super) fn cost_of_joining(&self, class: &Class, combination: u32, most: f64) -> f64 {
         let cells = class.cells.iter().zip(&self.scales).zip(self.codes(combination));
         let losses = cells.map(|((cell, scale), code)| scale.loss(scale.with(*cell, *code)));
         self.more(class, self.rows(combination), 0.0, most, losses)
     }
 
-    /// Returns the class where a combination loses least, with the additional loss of all rows
-    /// there.
+    /// Returns the class in which a combination loses least, with the additional loss over all
+    /// rows.
     pub(super) fn cheapest<'b>(
         &self,
         classes: impl Iterator<Item = (usize, &'b Class)>,
@@ -203,9 +202,9 @@ impl<'a> Space<'a> {
         best
     }
 
-    /// Returns the additional loss of all rows if `block` joins `class`: the cost of both together
-    /// minus the cost of `class` alone. Returns infinity if the additional loss is not below
-    /// `most`.
+    /// Returns the additional loss over all rows if `block` joins `class`: the cost of both
+    /// together minus the cost of `class` alone. Returns infinity if the additional loss is not
+    /// below `most`.
     pub(super) fn cost_of_uniting(&self, class: &Class, block: &Class, most: f64) -> f64 {
         let cells = self.scales.iter().zip(&class.cells).zip(&block.cells);
         let losses = cells.map(|((scale, one), other)| scale.loss(scale.joined(*one, *other)));
@@ -248,9 +247,9 @@ impl<'a> Space<'a> {
         rows as f64 * loss
     }
 
-    /// Returns the additional loss of all rows if `rows` rows, each of which loses at least
-    /// `least`, join `class`. The labels of the class then have these `losses`. Returns infinity if
-    /// the additional loss is not below `most`; not all losses are then necessarily looked at.
+    /// Returns the additional loss over all rows if `rows` rows join `class` and the labels of the
+    /// class then have these `losses`. Each joining row loses at least `least`. Returns infinity if
+    /// the additional loss is not below `most`. The losses may then be read only in part.
     fn more(&self, class: &Class, rows: u64, least: f64, most: f64, losses: impl Iterator<Item = f64>) -> f64 {
         let rows = (class.rows + rows) as f64;
         let most = (most + class.cost()) / rows;
@@ -268,7 +267,7 @@ impl<'a> Space<'a> {
         rows * loss - class.cost()
     }
 
-    /// Returns the class of the combinations of two classes. `a` is not empty.
+    /// Returns the class of the combinations of two classes. `a` must not be empty.
     pub(super) fn united(&self, a: &Class, b: &Class) -> Class {
         let mut cells = a.cells.clone();
         for ((cell, scale), other) in cells.iter_mut().zip(&self.scales).zip(&b.cells) {
@@ -304,14 +303,14 @@ impl<'a> Space<'a> {
         }
     }
 
-    /// Returns the level of a class in a column of a hierarchy.
+    /// Returns the level of a class in a column with labels of a hierarchy.
     pub(super) fn level(&self, class: &Class, column: usize) -> u8 {
         class.cells[column].low as u8
     }
 
-    /// Returns, by column and level that LEVELS allows, the mean loss of a row of these
-    /// combinations if the whole column is at that level. Levels above the first one at which all
-    /// these combinations have the same label change nothing, and are left out.
+    /// Returns, for each column and level of LEVELS, the mean loss of a row of these combinations
+    /// if the whole column is at that level. Omits the levels above the first level at which all
+    /// these combinations have the same label, because these levels change nothing.
     pub(super) fn losses_by_level(&self, combinations: &[u32]) -> Vec<Vec<f64>> {
         let all: u64 = combinations.iter().map(|c| self.rows(*c)).sum();
         let columns = self.table.columns().iter().enumerate();

@@ -4,8 +4,8 @@ use super::space::{Class, Space};
 use crate::partition::table::Column;
 use crate::search::Context;
 
-/// Divides a class, and each part again, as long as that loses less and the budget lasts. Every
-/// part satisfies the models.
+/// Divides a class, and each part again, while this loses less and the budget lasts. Every part
+/// satisfies the models.
 pub(super) fn split(space: &Space, class: Class, context: &Context) -> Vec<Class> {
     let (mut whole, mut parts) = (vec![class], vec![]);
     while let Some(class) = whole.pop() {
@@ -17,7 +17,7 @@ pub(super) fn split(space: &Space, class: Class, context: &Context) -> Vec<Class
     parts
 }
 
-/// Returns the division of a class that loses least, if it loses less than the undivided class.
+/// Returns the division of least loss. `None` if no division loses less than the undivided class.
 fn divide(space: &Space, class: &Class, context: &Context) -> Option<Vec<Class>> {
     if class.members.len() < 2 || class.rows < 2 * space.table.least_rows() || class.cost() == 0.0 {
         return None;
@@ -37,16 +37,16 @@ fn divide(space: &Space, class: &Class, context: &Context) -> Option<Vec<Class>>
     best.map(|(_, parts)| parts)
 }
 
-/// Returns true if a change from one cost to another is a gain beyond the rounding of sums.
+/// Returns true if a change lowers the cost by more than the rounding error of sums.
 pub(super) fn gains(from: f64, to: f64) -> bool {
     to < from - 1e-9 * from.abs().max(1.0)
 }
 
-/// The greatest number of cuts of a column that are tried if the models require more than a number
-/// of rows.
+/// The greatest number of cuts tried per column if the models require more than a number of rows.
 const CUTS: usize = 64;
 
-/// Returns the cut between two values of an ordered column that loses least.
+/// Returns the cut of least loss between two values of an ordered column. Empty if no cut loses
+/// less.
 fn cuts(space: &Space, class: &Class, column: usize) -> Vec<Vec<Class>> {
     let code = |c: &u32| space.codes(*c)[column];
     let mut sorted = class.members.clone();
@@ -72,8 +72,8 @@ fn cuts(space: &Space, class: &Class, column: usize) -> Vec<Vec<Class>> {
 }
 
 /// Returns the divisions of a class by the labels of a column at each level below the class's own.
-/// Parts that do not satisfy the models are pooled. The pool takes in the smallest of the other
-/// parts until it satisfies the models too.
+/// Parts that do not satisfy the models are pooled. The smallest of the other parts are added to
+/// the pool until it satisfies the models too.
 fn children(space: &Space, class: &Class, column: usize) -> Vec<Vec<Class>> {
     let Column { lookup, bottom, .. } = &space.table.columns()[column];
     let by_level = (*bottom..space.level(class, column)).rev().filter_map(|level| {

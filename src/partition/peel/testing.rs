@@ -1,11 +1,11 @@
-//! Classes of a made-up table, and the check of what must be true of them after each change.
+//! Classes of an artificial table, and the check of their invariants after each change.
 
 use super::improve::Improvement;
 use super::space::{Class, Space};
 use crate::partition::testing::Toy;
 
-/// Returns classes that satisfy the model, whatever their loss. Each combination joins the last
-/// class until that class has `k` rows, and the remaining combinations join the first class.
+/// Returns classes that satisfy the model, regardless of their loss. Each combination joins the
+/// last class until that class has `k` rows. The remaining combinations join the first class.
 pub(super) fn any_classes(space: &Space, k: u64) -> Vec<Class> {
     let mut classes: Vec<Class> = vec![];
     for combination in 0..space.len() as u32 {

@@ -1,5 +1,5 @@
-//! The walk over the lattice: nodes in the order of ascending loss, and at each node the classes
-//! that satisfy the models.
+//! The walk over the lattice. It visits the nodes in ascending order of loss, and at each node
+//! releases the classes that satisfy the models.
 
 use super::space::{Class, Space};
 use crate::key::partitioned::group;
@@ -11,11 +11,12 @@ use std::collections::BinaryHeap;
 /// The bounds that end a walk before the most general node.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bounds {
-    /// The number of cells that may be generalized, plus the number of losses that may be added up
-    /// to find nodes, without releasing a class. It bounds a walk over a lattice of many columns,
-    /// whose lower part is huge and contains no class that satisfies the models.
+    /// The number of cells generalized, plus the number of losses added to find nodes, that a walk
+    /// may spend without releasing a class. It bounds a walk over a lattice of many columns, in
+    /// which the huge lower part contains no class that satisfies the models.
     pub(super) patience: u64,
-    /// The total loss of the released classes at which a walk becomes useless.
+    /// The total loss of the released classes at which the walk stops, because its result is
+    /// useless.
     pub(super) most: f64,
 }
 
@@ -27,10 +28,10 @@ impl Bounds {
     };
 }
 
-/// A node that the walk has reached: its loss, and the columns raised above their lowest levels, in
-/// the order of the columns. Of many columns only a few are raised, so a node takes little memory.
-/// The numbers of columns are reversed, so that nodes compare as the lists of all their levels
-/// would.
+/// A node that the walk has reached: its loss and the columns raised above their lowest levels, in
+/// the order of the columns. Even if there are many columns, only a few are raised, so a node takes
+/// little memory. The column numbers are reversed, so nodes compare like the lists of all their
+/// levels.
 #[derive(Debug, PartialEq)]
 struct Step {
     loss: f64,
@@ -40,7 +41,7 @@ struct Step {
 impl Eq for Step {}
 
 impl Ord for Step {
-    /// The greatest node in a heap is the one with the least loss. Ties: the first in the order of
+    /// Orders nodes so that the greatest has the least loss. Ties: the first in the order of
     /// levels.
     fn cmp(&self, other: &Self) -> Ordering {
         other
@@ -56,12 +57,12 @@ impl PartialOrd for Step {
     }
 }
 
-/// The nodes of a lattice in the order of ascending loss. The loss of a node is the sum of one loss
-/// per column and level.
+/// The nodes of a lattice in ascending order of loss. The loss of a node is the sum of one loss per
+/// column and level.
 ///
-/// Every node but the lowest is reached from one other node, by raising a column that is not before
-/// the column that was raised last. The loss never falls when a column is raised, so a node comes
-/// after the node from which it is reached. The heap contains only nodes that were reached.
+/// Every node except the lowest is reached from exactly one other node, by raising the last raised
+/// column or a later one. The loss never falls when a column is raised, so a node comes after the
+/// node from which it is reached. The heap contains only reached nodes.
 #[derive(Debug)]
 pub(super) struct Ascent {
     losses: Vec<Vec<f64>>,
@@ -69,7 +70,7 @@ pub(super) struct Ascent {
 }
 
 impl Ascent {
-    /// Starts at the lowest node. `losses[column][level]` ascend with the level.
+    /// Starts at the lowest node. `losses[column][level]` must not fall as the level rises.
     pub(super) fn new(losses: Vec<Vec<f64>>) -> Self {
         let mut ascent = Self {
             losses,
@@ -79,7 +80,7 @@ impl Ascent {
         ascent
     }
 
-    /// Returns the levels of all columns.
+    /// Returns the levels of all columns, given the raised ones.
     fn levels(&self, raised: &[(Reverse<usize>, u8)]) -> Vec<u8> {
         let mut levels = vec![0; self.losses.len()];
         raised
@@ -91,7 +92,7 @@ impl Ascent {
     fn reach(&mut self, raised: Box<[(Reverse<usize>, u8)]>) {
         let levels = self.levels(&raised);
         let losses = self.losses.iter().zip(&levels);
-        // Losses are added up in the order of the columns, so the same levels have the same loss.
+        // Losses are added in column order, so equal levels have equal losses.
         let loss = losses.map(|(losses, level)| losses[usize::from(*level)]).sum();
         self.reached.push(Step { loss, raised });
     }
@@ -117,15 +118,15 @@ impl Iterator for Ascent {
 
 /// The outcome of a walk.
 pub(super) struct Walked {
-    /// The classes that satisfy the models. Each was found at the first node where it does.
+    /// The classes that satisfy the models. Each was released at the first node at which it does.
     pub(super) classes: Vec<Class>,
-    /// The combinations that are in no class.
+    /// The combinations in no class.
     pub(super) left: Vec<u32>,
-    /// The reason why the walk ended early.
+    /// The reason why the walk stopped early. `None` if it finished.
     pub(super) stopped: Option<Stop>,
 }
 
-/// The combinations that are in no class yet, with their keys.
+/// The combinations in no class yet, with their keys.
 struct Left {
     combinations: Vec<u32>,
     keys: Vec<u64>,
@@ -142,7 +143,7 @@ impl Left {
         Self { combinations, keys }
     }
 
-    /// Keeps the combinations at the positions for which `kept` is true.
+    /// Keeps the combinations at the positions for which `kept` returns true.
     fn keep(&mut self, words: usize, kept: impl Fn(usize) -> bool) {
         let positions: Vec<usize> = (0..self.combinations.len())
             .filter(|position| kept(*position))
@@ -156,8 +157,8 @@ impl Left {
     }
 }
 
-/// Walks the lattice until no class of these combinations can satisfy the models any more, or a
-/// bound is reached. A class that satisfies the models takes its combinations out of the walk.
+/// Walks the lattice until the remaining combinations can form no class that satisfies the models,
+/// or until a bound is reached. Each released class removes its combinations from the walk.
 pub(super) fn walk(space: &Space, combinations: Vec<u32>, bounds: Bounds, context: &Context) -> Walked {
     let ascent = Ascent::new(space.losses_by_level(&combinations));
     let mut left = Left::new(space, combinations);
@@ -236,7 +237,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Every node comes once, and never before a node that loses less.
+        /// Every node comes exactly once, and never before a node of less loss.
         #[test]
         fn nodes_ascend(steps in prop::collection::vec(prop::collection::vec(0u8..4, 0..4), 1..5)) {
             let ladder = |steps: &Vec<u8>| {
@@ -256,8 +257,8 @@ mod tests {
         }
     }
 
-    /// In a lattice of 2,000 columns, each of thousands of reached nodes stores only the few
-    /// columns that it raises.
+    /// In a lattice of 2,000 columns, each of thousands of reached nodes stores only its few raised
+    /// columns.
     #[test]
     fn what_is_reached_takes_little_memory() {
         let mut ascent = Ascent::new(
@@ -273,7 +274,7 @@ mod tests {
     }
 
     /// The values 0 and 1 are in group a, and 2 and 3 in group b. The value 0 satisfies the model
-    /// at the ground, 2 and 3 satisfy it as b, and 1 is left.
+    /// at level 0, 2 and 3 satisfy it as b, and 1 remains.
     #[test]
     fn a_class_is_released_where_it_first_holds() {
         let combinations = [(0, 3), (1, 1), (2, 2), (3, 1)];

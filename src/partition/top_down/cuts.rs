@@ -1,4 +1,4 @@
-//! The cuts of a run, the classes that they define, and the effect of refining each value.
+//! The cuts of a run, the classes that the cuts define, and the effect of refining each value.
 
 use crate::error::{Error, Result};
 use crate::hierarchy::Label;
@@ -11,11 +11,11 @@ use std::ops::{AddAssign, Range, SubAssign};
 /// The effect of a release on the rows of one or more classes.
 #[derive(Debug, Clone, Copy, Default)]
 struct Fate {
-    /// The number of rows that are released.
+    /// The number of released rows.
     released: u64,
-    /// The number of rows that are suppressed or do not have the majority label of their class.
+    /// The number of rows that are suppressed or lack the majority label of their class.
     errors: u64,
-    /// The entropy of the labels, summed over all rows, in units of 2^-20 bits.
+    /// The entropy of the class labels, summed over all rows, in units of 2^-20 bits.
     bits: u64,
 }
 
@@ -37,7 +37,7 @@ impl SubAssign for Fate {
     }
 }
 
-/// A multiset of sizes: each size with its count.
+/// A multiset of class sizes: each size with its count.
 #[derive(Debug, Default)]
 struct Sizes(BTreeMap<u64, u32>);
 
@@ -60,26 +60,26 @@ impl Sizes {
     }
 }
 
-/// A value of a cut.
+/// A value of a cut: a label of a column in the current release.
 #[derive(Debug)]
 struct Value {
     column: usize,
     level: u8,
-    /// The least ground code in the table under the value.
+    /// The least ground code of the table under the value.
     code: u32,
-    /// The effect of refining the value; `None` if it has no children.
+    /// The effect of refining the value. `None` if it has no children.
     refined: Option<Refined>,
 }
 
-/// The effect of refining a value, over all classes that have it.
+/// The effect of refining a value, over all classes with the value.
 #[derive(Debug, Default)]
 struct Refined {
-    /// The gain of the value in its column alone, in bits per row of the table; 0 unless
+    /// The gain of the value in its column alone, in bits per row of the table. 0 unless
     /// `gain => values` is set.
     gain_of_value: f64,
     now: Fate,
     after: Fate,
-    /// The sizes of the smallest released part of each class after refining.
+    /// For each class, the size of its smallest released part after refining.
     smallest: Sizes,
 }
 
@@ -88,8 +88,8 @@ struct Refined {
 struct Class {
     combinations: Range<usize>,
     now: Fate,
-    /// By column: the effect on the class of refining its value in the column, and the number of
-    /// rows of its smallest part that is then released.
+    /// For each column: the effect on the class of refining its value in the column, and the number
+    /// of rows of its smallest released part.
     after: Vec<(Fate, u64)>,
 }
 
@@ -97,16 +97,16 @@ struct Class {
 pub(super) struct Cuts<'a> {
     table: &'a dyn Table,
     gain_of_values: bool,
-    /// The entropy of labels that are all equally frequent, in bits.
+    /// The entropy in bits if all labels are equally frequent.
     most_bits: f64,
     /// The number of rows of all combinations.
     rows: u64,
-    /// By column: the ground codes that are in the table.
+    /// For each column: the ground codes that occur in the table.
     codes: Vec<Vec<u32>>,
     values: Vec<Value>,
     /// The values that have children.
     open: Vec<usize>,
-    /// By column and ground code: the value.
+    /// For each column and ground code: the number of the value.
     value_of: Vec<Vec<u32>>,
     combinations: Vec<u32>,
     classes: Vec<Class>,
@@ -123,8 +123,8 @@ struct Tally {
 }
 
 impl Tally {
-    /// Returns the entropy of the labels summed over all rows, and the number of rows of the most
-    /// frequent label.
+    /// Returns the entropy of the labels summed over all rows, and the number of rows with the
+    /// majority label.
     fn count(&mut self, table: &dyn Table, combinations: &[u32]) -> (f64, u64) {
         self.met.drain(..).for_each(|label| self.rows[label as usize] = 0);
         self.rows.resize(table.class_labels().unwrap_or(0), 0);
@@ -145,7 +145,8 @@ impl Tally {
 }
 
 impl<'a> Cuts<'a> {
-    /// Returns the start of a run: every column is at the highest level that LEVELS allows.
+    /// Returns the state at the start of a run: every column is at the highest level that LEVELS
+    /// allows.
     pub(super) fn at_the_top(table: &'a dyn Table, gain_of_values: bool) -> Result<Self> {
         let labels = table
             .class_labels()
@@ -200,7 +201,7 @@ impl<'a> Cuts<'a> {
     }
 
     /// Groups ground codes of a column by their label at `level`, and adds one value per group. The
-    /// level of the value is the lowest level at which the whole group has one label.
+    /// level of a value is the lowest level at which the whole group has one label.
     fn add_values(&mut self, column: usize, codes: Vec<u32>, level: u8) {
         let Column { lookup, bottom, .. } = self.column(column);
         let mut by_label: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
@@ -236,7 +237,7 @@ impl<'a> Cuts<'a> {
         }
     }
 
-    /// Returns the gain, in its column alone, of refining the value at `level` that covers `codes`.
+    /// Returns the gain of refining the value at `level` that covers `codes`, in its column alone.
     fn gain_of_value(&self, column: usize, level: u8, codes: &[u32]) -> f64 {
         let children = &self.column(column).lookup.level(level - 1).codes;
         let has = |c: &u32| codes.binary_search(&self.table.code(column, *c)).is_ok();
@@ -248,7 +249,7 @@ impl<'a> Cuts<'a> {
         let whole = tally.count(self.table, &members).0;
         let parts = members.chunk_by(|a, b| child(a) == child(b));
         let parts: f64 = parts.map(|part| tally.count(self.table, part).0).sum();
-        // If refining gains nothing, rounding must not produce a gain.
+        // Rounding must not produce a gain if refining gains nothing.
         Some((whole - parts) / rows).filter(|gain| *gain > 1e-12).unwrap_or(0.0)
     }
 
@@ -274,7 +275,7 @@ impl<'a> Cuts<'a> {
     }
 
     /// Returns the effect on a class of refining its value in a column, and the number of rows of
-    /// the smallest part that is then released.
+    /// its smallest released part.
     fn after(&self, class: &Class, column: usize) -> (Fate, u64) {
         let Value { level, refined, .. } = &self.values[self.value(class, column)];
         let (mut fate, mut smallest) = (Fate::default(), u64::MAX);
@@ -300,7 +301,7 @@ impl<'a> Cuts<'a> {
         (fate, smallest)
     }
 
-    /// Sorts the combinations of a range by their values in `columns`, and returns each series of
+    /// Sorts the combinations of a range by their values in `columns`, and returns each run of
     /// combinations with equal values as a class.
     fn split(&mut self, range: Range<usize>, columns: Range<usize>) -> Vec<Class> {
         let mut combinations = std::mem::take(&mut self.combinations);
@@ -356,7 +357,7 @@ impl<'a> Cuts<'a> {
         }
     }
 
-    /// Returns the value to refine next, or `None` if no value can be refined.
+    /// Returns the value to refine next. `None` if no value can be refined.
     pub(super) fn best(&self) -> Option<usize> {
         let smallest = self.sizes.smallest().unwrap_or(0);
         let candidates = self.open.iter().filter_map(|number| {
@@ -383,7 +384,7 @@ impl<'a> Cuts<'a> {
         best.map(|(.., number)| number)
     }
 
-    /// Replaces a value by its children, and divides the classes that have it.
+    /// Replaces a value by its children, and divides the classes with the value.
     pub(super) fn refine(&mut self, number: usize) {
         let (column, level) = (self.values[number].column, self.values[number].level);
         let classes = std::mem::take(&mut self.classes);
@@ -403,7 +404,7 @@ impl<'a> Cuts<'a> {
         }
     }
 
-    /// Returns the classes as a partition, with the labels of their values.
+    /// Returns the classes as a partition, labelled with their values.
     pub(super) fn partition(self) -> Result<Partition> {
         let columns = self.table.columns();
         let mut groups = vec![0; self.combinations.len()];

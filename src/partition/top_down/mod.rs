@@ -2,11 +2,11 @@
 //! that reveals most about the class label.
 //!
 //! Every column has a *cut* through its hierarchy: a set of values such that each ground value has
-//! exactly one ancestor in the set, itself included. A row is released as its ancestors in the
-//! cuts. So this is global recoding: a ground value has the same label in every row. Unlike at a
-//! node of the lattice, two labels of a column may be at different levels. The cuts start at the
-//! top (or the highest level of LEVELS). In each round one value v of a cut is replaced by its
-//! children. v is the value with the highest score
+//! exactly one ancestor (or itself) in the set. A row is released with its ancestors in the cuts.
+//! So this is global recoding: a ground value has the same label in every row. Unlike at a node of
+//! the lattice, two labels of a column may be at different levels. The cuts start at the top (or
+//! the highest level of LEVELS). Each round replaces one value v of a cut by its children. v is the
+//! value with the highest score
 //!
 //! ```text
 //! score(v) = InfoGain(v) / (AnonyLoss(v) + 1)
@@ -14,27 +14,25 @@
 //! AnonyLoss(v) = the size of the smallest class that is released, less that size after v is refined
 //! ```
 //!
-//! where a class with v is divided by the children of v, and I is the entropy of the class labels
-//! in it. If a class fails a model, its rows are suppressed, and I is the entropy of labels that
-//! are all equally frequent. A value is refined only if
+//! where the children of v divide each class with v, and I is the entropy of the class labels in a
+//! class. If a class violates a model, its rows are suppressed, and I is the entropy of equally
+//! frequent labels. A value is refined only if
 //!
-//! - all rows in classes that then fail a model are within the suppression limit, and
-//! - the number of rows that are suppressed or do not have the majority label of their class does
-//!   not rise. This is the number that `cm` counts, so the suppression limit is used where it pays,
-//!   and `cm` never rises.
+//! - the rows in all classes that then violate a model are within the suppression limit, and
+//! - the number of rows that are suppressed or lack the majority label of their class does not
+//!   rise. `cm` counts this number, so rows are suppressed only if `cm` does not rise.
 //!
-//! The algorithm ends if no value can be refined. Among equal scores the order is: the higher gain,
-//! the smaller loss, fewer rows suppressed, the column named first, the value that comes first. So
-//! a value without gain is refined too, after all others, because refining it lowers the loss. A
-//! value with one child in the table is replaced by that child at once, which changes no class.
-//! Each class is judged by all class-level models in force. The release satisfies them if the start
-//! does.
+//! The algorithm ends if no value can be refined. Ties in the score: the higher gain, the smaller
+//! loss, fewer suppressed rows, the first named column, the first value. So values without gain are
+//! also refined, after all others, because refining them lowers the loss. A value with one child in
+//! the table is immediately replaced by that child, which changes no class. Each class is checked
+//! against all class-level models in force. The release satisfies the models if the start does.
 //!
-//! **Departures** from the paper: in the paper the gain of v is computed from the rows under v in
-//! its column alone, regardless of their current classes (`gain => values`). On Adult this refines
-//! values whose information the other columns have already revealed, and `cm` is then higher than
-//! at the best node of the lattice. Columns of numbers are refined by their hierarchies, not by
-//! binary splits.
+//! **Departures** from the paper: the paper computes the gain of v from the rows under v in its
+//! column alone, regardless of their current classes (`gain => values`). On Adult this refines
+//! values whose information the other columns have already revealed, and `cm` is higher than at the
+//! best node of the lattice. Columns of numbers are refined by their hierarchies, not by binary
+//! splits.
 //!
 //! Example: `CLASS (income) ... SEARCH USING top_down`.
 //!
@@ -54,7 +52,7 @@ use cuts::Cuts;
 /// The top-down specialization algorithm.
 #[derive(Debug, Clone, Copy)]
 pub struct TopDown {
-    /// True if the gain of a value is computed in its column alone, as in the paper.
+    /// Whether the gain of a value is computed in its column alone, as in the paper.
     gain_of_values: bool,
 }
 
@@ -93,14 +91,14 @@ impl Partitioner for TopDown {
     }
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the partitioner `top_down`.
 pub(in crate::partition) const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "top_down",
         summary: "a cut through each hierarchy, refined by information gain on CLASS per anonymity lost; greedy",
         params: &[Param {
             name: "gain",
-            summary: "the gain of a value within the classes that have it, or in its column alone",
+            summary: "the gain of a value in the classes with the value, or in its column alone",
             kind: Kind::Word(&["classes", "values"]),
             default: Some("classes"),
         }],
@@ -127,7 +125,7 @@ mod tests {
 
     /// The first column determines the label, and the second is independent of it. Refining both
     /// columns leaves classes smaller than k. Refining the first column to its groups separates the
-    /// labels, and after that neither the value a nor the second column can be refined.
+    /// labels. Afterwards neither the value a nor the second column can be refined.
     #[test]
     fn the_value_that_tells_most_is_refined_first() {
         let columns = vec![column(&["a", "a", "b"], false), column(&["c", "d"], false)];
@@ -145,23 +143,23 @@ mod tests {
             suppressible: 0,
             asks: false,
         };
-        // b has one child, which replaces it at once.
+        // b has one child, which replaces it immediately.
         for gain_of_values in [false, true] {
             assert_eq!(
                 shown(&toy, gain_of_values),
                 [("2 *".to_string(), 5), ("a *".to_string(), 5)]
             );
         }
-        // With k = 2 the second column can be refined once the labels are separated. Then a cannot
-        // be refined to 0 and 1.
+        // With k = 2, the second column can be refined after the labels are separated. Then a
+        // cannot be refined to 0 and 1.
         let finer = Toy { k: 2, ..toy };
         let expected = [("2 0", 3), ("2 1", 2), ("a 0", 2), ("a 1", 3)].map(|(l, n)| (l.to_string(), n));
         assert_eq!(shown(&finer, false), expected);
     }
 
-    /// Rows may be suppressed, but refining separates one row of the minority and avoids no error:
-    /// before, 1 row does not have the majority label; after, 1 row is suppressed, or 2 rows if the
-    /// other value is refined too.
+    /// Rows may be suppressed, but refining separates one minority row and avoids no error. Before,
+    /// 1 row lacks the majority label. Afterwards, 1 row is suppressed, or 2 rows if the other
+    /// value is also refined.
     #[test]
     fn rows_are_suppressed_only_where_no_error_is_added() {
         let toy = |labels: [[u64; 2]; 3]| Toy {
@@ -176,8 +174,8 @@ mod tests {
             asks: true,
         };
         let paying = toy([[0, 1], [4, 0], [3, 0]]);
-        // The row of the minority is the one that is suppressed, so there is still 1 error. Then b
-        // is refined without cost.
+        // The suppressed row is the minority row, so there is still 1 error. Then b is refined
+        // without cost.
         assert_eq!(shown(&paying, false).len(), 3);
         let not_paying = toy([[1, 0], [4, 0], [3, 0]]);
         assert_eq!(shown(&not_paying, false), [("*".to_string(), 8)]);
@@ -185,7 +183,7 @@ mod tests {
 
     proptest! {
         /// For any table, the suppression limit is respected, the number of errors never rises, and
-        /// letting the table judge each group changes nothing.
+        /// checking each group by the table changes nothing.
         #[test]
         fn it_ends_where_nothing_more_can_be_refined(
             rows in prop::collection::btree_map((0u32..5, 0u32..3), [0u64..4, 0u64..4], 1..15),

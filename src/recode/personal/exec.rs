@@ -21,11 +21,11 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The number of rows that are worth processing at once: classes are collected up to this number of
-/// rows.
+/// The number of rows that are processed at once. Classes are collected until they have this number
+/// of rows.
 const CHUNK: usize = 1 << 13;
 
-/// The input of the operator.
+/// The parameters of the operator.
 #[derive(Debug)]
 pub struct Columns {
     /// The sensitive attribute.
@@ -34,25 +34,25 @@ pub struct Columns {
     pub lookup: Lookup,
     /// The hierarchy of the attribute as a tree.
     pub tree: Tree,
-    /// The column with each row's limit, which is not released.
+    /// The column with the limit of each row. It is not released.
     pub limit: String,
-    /// The least number of rows with which a class may be released.
+    /// The least number of rows of a released class.
     pub least_rows: usize,
 }
 
-/// The figures of the operator, available once all rows were returned.
+/// The figures of one execution, available after all rows were returned.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// The number of rows by the level of their sensitive value.
     pub levels: Vec<u64>,
-    /// The number of rows whose limit no generalization meets; these rows were suppressed.
+    /// The number of rows whose limit no generalization meets. These rows were suppressed.
     pub unmet: u64,
     /// The number of all suppressed rows: the rows of `unmet`, and the rows of classes that were
-    /// too small without these.
+    /// too small without the rows of `unmet`.
     pub suppressed: u64,
     /// The number of suppressed classes.
     pub classes: u64,
-    /// The number of suppressed rows of each class that lost any, by the class's order key.
+    /// By order key: the number of suppressed rows in each class that has suppressed rows.
     pub lost: BTreeMap<Vec<u64>, u64>,
     /// The number of rows that leak more than their limits, recounted on the returned rows.
     pub above: u64,
@@ -71,8 +71,8 @@ pub type PersonalExec = OperatorExec<Personal>;
 
 impl PersonalExec {
     /// Creates the operator over `input`, which must have one partition and the columns of the
-    /// order key. Its rows must be in the order of a release, as if the attribute were released and
-    /// the limit compared last.
+    /// order key. Its rows must be in the order of a release in which the attribute is not
+    /// generalized, and rows that are equal in this order must be ordered by the limit.
     pub fn over_classes(
         input: Arc<dyn ExecutionPlan>,
         columns: Arc<Columns>,
@@ -153,7 +153,7 @@ struct Run {
     encoder: Encoder,
     recount: Recount,
     labels: ArrayRef,
-    /// Whether rows whose values are not raised arrive in the order in which they are released.
+    /// True if rows whose values are not generalized arrive in the order of the release.
     is_ordered: bool,
     outcome: Outcome,
     reservation: MemoryReservation,
@@ -173,8 +173,8 @@ fn key(batch: &RecordBatch, row: usize) -> Vec<u64> {
 }
 
 impl Run {
-    /// Adds a batch, and returns the rows of complete classes once there are enough. Fails with
-    /// [`ErrorKind::Resources`] if a class does not fit in memory.
+    /// Adds a batch. Returns the rows of complete classes when these have at least [`CHUNK`] rows.
+    /// Fails with [`ErrorKind::Resources`] if a class does not fit in memory.
     fn add(&mut self, batch: RecordBatch) -> Result<Option<RecordBatch>> {
         if batch.num_rows() == 0 {
             return Ok(None);
@@ -185,7 +185,7 @@ impl Run {
             Error::new(
                 ErrorKind::Resources,
                 format!(
-                    "the memory limit is reached with {} rows of one class, which are looked at together to protect {}; \
+                    "the memory limit is reached with {} rows of one class, which are processed together to protect {}; \
                      raise --memory-limit",
                     self.rows, self.columns.attribute
                 ),
@@ -202,8 +202,8 @@ impl Run {
         }
     }
 
-    /// Returns the first `rows` collected rows as released rows. All of these rows belong to
-    /// complete classes.
+    /// Returns the first `rows` collected rows as released rows. These rows must belong to complete
+    /// classes.
     fn release(&mut self, rows: usize) -> Result<Option<RecordBatch>> {
         if rows == 0 {
             return Ok(None);
@@ -271,7 +271,7 @@ impl Run {
         self.sorted(RecordBatch::try_new(Arc::clone(&self.schema), columns)?, &unordered)
     }
 
-    /// Returns the rows of one class that are released, with the levels of their sensitive values.
+    /// Returns the released rows of one class, with the levels of their sensitive values.
     fn class(&mut self, class: Range<usize>, values: &[u32], limits: &[f64]) -> Vec<(usize, u8)> {
         let mut rows: Vec<usize> = class.clone().collect();
         loop {
@@ -296,8 +296,8 @@ impl Run {
         }
     }
 
-    /// Sorts the rows of these classes by their released values, because the order in which they
-    /// were processed depends on the values that were generalized.
+    /// Sorts the rows of these classes by their released values. The order in which the rows were
+    /// processed depends on the values before generalization, and would reveal them.
     fn sorted(&self, released: RecordBatch, classes: &[Range<usize>]) -> Result<RecordBatch> {
         if classes.is_empty() {
             return Ok(released);
@@ -333,13 +333,13 @@ impl Run {
     fn limits(&self, chunk: &RecordBatch) -> Result<Vec<f64>> {
         let limits = cast(self.column(chunk, &self.columns.limit)?, &DataType::Float64)?;
         let limits = limits.as_primitive::<Float64Type>();
-        // The limits were checked before the scan. A row whose limit is no longer valid would have
-        // no limit.
+        // The limits were checked before the scan. A row without a valid limit would not be
+        // protected.
         let is_limit = |limit: Option<f64>| limit.is_some_and(|limit| (0.0..=1.0).contains(&limit));
         match limits.iter().all(is_limit) {
             true => Ok(limits.values().to_vec()),
             false => Err(Error::data(format!(
-                "column {} changed while it was read: a row has no limit from 0 to 1 any more; run the statement again",
+                "column {} changed while it was read: a row no longer has a limit from 0 to 1; run the statement again",
                 self.columns.limit
             ))),
         }

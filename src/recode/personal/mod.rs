@@ -1,26 +1,28 @@
-//! Personalized privacy, second part: generalizes sensitive values until every row's own limit is
+//! Personalized privacy, second part: generalizes sensitive values until the limit of every row is
 //! met.
 //!
-//! Each row t has a limit for what a reader who knows the class of t may learn about the sensitive
-//! value of t: Pleak(t) = (1 / b) * sum over the b rows i of the class of DCorrelate(t, i).
-//! DCorrelate(t, i) is 1 if i's released value is t's own value, 1 / (leaves under i's released
-//! value) if i's released value is an ancestor of t's own value, and 0 otherwise. Each row whose
-//! Pleak exceeds its limit is processed in turn: released values of its leakage collection (the
-//! rows with DCorrelate above 0) are raised to their parents, one at a time, until the limit is
-//! met. The value that keeps the most information and is not at the root is raised next. Of values
-//! that keep the same information, the value of the first row is raised.
+//! Each row t has a limit on Pleak(t), which measures how well a reader who knows the class of t
+//! can infer the sensitive value of t: Pleak(t) = (1 / b) * sum over the b rows i of the class of
+//! DCorrelate(t, i). DCorrelate(t, i) is 1 if i's released value is t's own value, 1 / (leaves
+//! under i's released value) if i's released value is an ancestor of t's own value, and 0
+//! otherwise. Each row whose Pleak exceeds its limit is processed in turn: released values of its
+//! leakage collection (the rows with DCorrelate above 0) are raised to their parents, one at a
+//! time, until the limit is met. Among the values that are not at the root, the value that keeps
+//! the most information is raised next. If several values keep the same information, the value of
+//! the first row is raised.
 //!
 //! **Interpretation**: raising a value can make it an ancestor of another row's value, and the
 //! Pleak of that row then grows (the paper's Theorem 2 is about one row). Rows are therefore
 //! visited again until none exceeds its limit.
 //!
 //! **Interpretation**: a row's own value may be raised too, so a limit below 1 / b can be met,
-//! which the paper's Theorem 1 rules out. A limit cannot be met if it is still exceeded after
-//! everything that can be raised was raised. Rows with such a limit have to be suppressed, and the
-//! class is processed again without them. A class that is then too small is suppressed entirely.
+//! although the paper's Theorem 1 rules it out. A limit cannot be met if it is still exceeded when
+//! no value of the leakage collection can be raised any more. Rows with such a limit are
+//! suppressed, and the class is processed again without them. A class that is then too small is
+//! suppressed entirely.
 //!
-//! Song et al., The k-anonymization method satisfying personalized privacy preservation, CET 46
-//! (2015), doi:10.3303/CET1546031, definitions 6 to 8 and section 6.
+//! Reference: Song et al., The k-anonymization method satisfying personalized privacy preservation,
+//! CET 46 (2015), doi:10.3303/CET1546031, definitions 6 to 8 and section 6.
 
 mod exec;
 mod recount;
@@ -34,7 +36,7 @@ use arrow::array::StringArray;
 use std::collections::{BTreeSet, HashMap};
 
 /// The hierarchy of the sensitive attribute as a tree: every distinct label text is a node. Labels
-/// at several levels with the same text are one node, because a reader cannot tell them apart. An
+/// at several levels with the same text are one node, because a reader cannot distinguish them. An
 /// example is NULL, which may have the label of the top at levels below the top.
 #[derive(Debug)]
 pub struct Tree {
@@ -50,8 +52,8 @@ pub struct Tree {
     multiples: Vec<Option<u64>>,
 }
 
-/// The largest common denominator of leaf counts. Up to this denominator, a Pleak is the quotient
-/// of two exact integers; beyond it, a Pleak is a sum of quotients.
+/// The largest common denominator of leaf counts. Up to this denominator, Pleak is the quotient of
+/// two exact integers; beyond it, Pleak is a sum of quotients.
 const MULTIPLE: u64 = 1 << 24;
 
 impl Tree {
@@ -145,7 +147,7 @@ fn is_protected(tree: &Tree, values: &[u32], limits: &[f64]) -> bool {
 }
 
 /// Generalizes the sensitive values of one class. Returns the level of each row's value, and the
-/// rows whose limit is not met although nothing more can be raised.
+/// rows whose limits cannot be met.
 pub(super) fn protect(tree: &Tree, values: &[u32], limits: &[f64]) -> (Vec<u8>, Vec<usize>) {
     let mut levels = vec![0u8; values.len()];
     if is_protected(tree, values, limits) {
@@ -182,7 +184,7 @@ pub(super) fn protect(tree: &Tree, values: &[u32], limits: &[f64]) -> (Vec<u8>, 
 }
 
 /// Returns the row in the leakage collection of `value` whose released value keeps the most
-/// information among those not at the root.
+/// information among the values that are not at the root.
 fn most_informative(tree: &Tree, value: u32, rows_at: &HashMap<u32, BTreeSet<u32>>) -> Option<u32> {
     let root = *tree.paths[value as usize].last()?;
     let candidates = tree
@@ -224,8 +226,8 @@ pub(super) mod tests {
     #[test]
     fn the_pneumonia_group_is_generalized_until_its_limits_hold() {
         let tree = Tree::new(&diseases()).unwrap();
-        // Both rows leak everything. After one value is raised to `lung` (3 leaves), each row leaks
-        // (1 + 1/3) / 2.
+        // Both rows have a Pleak of 1. After one value is raised to `lung` (3 leaves), each row has
+        // a Pleak of (1 + 1/3) / 2.
         assert_eq!(protect(&tree, &[PNEUMONIA; 2], &[0.5; 2]), (vec![1, 1], vec![]));
         assert_eq!(protect(&tree, &[PNEUMONIA; 2], &[2.0 / 3.0; 2]), (vec![1, 0], vec![]));
         assert_eq!(protect(&tree, &[PNEUMONIA; 2], &[1.0; 2]), (vec![0, 0], vec![]));
@@ -235,8 +237,8 @@ pub(super) mod tests {
         assert_eq!(protect(&tree, &[PNEUMONIA; 2], &[0.1, 1.0]), (vec![2, 2], vec![0]));
     }
 
-    /// NULL is `*` from level 1 on, and the other values are `*` only at the top: to a reader both
-    /// are the same `*`.
+    /// NULL is `*` from level 1 on, and the other values are `*` only at the top. A reader cannot
+    /// distinguish the two.
     #[test]
     fn a_text_of_several_levels_is_one_value() {
         let rows = [
@@ -250,7 +252,8 @@ pub(super) mod tests {
         let values = StringArray::from(vec![Some("bronchitis"), Some("flu"), Some("ulcer"), None]);
         let lookup = hierarchy.bind(Arc::new(values)).unwrap();
         let (tree, recount) = (Tree::new(&lookup).unwrap(), recount::Recount::new(&lookup).unwrap());
-        // A flu and a NULL are both `*` in the end: each `*` reveals a quarter of either value.
+        // Flu and NULL are both raised to `*` in the end: each `*` reveals a quarter of either
+        // value.
         for limits in [[0.25, 0.2], [0.2, 0.25], [0.25, 0.25], [0.4, 0.3], [1.0, 0.2]] {
             let own = [1, 3];
             let (levels, unmet) = protect(&tree, &own, &limits);

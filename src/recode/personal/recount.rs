@@ -1,4 +1,4 @@
-//! Recounts Pleak on the returned rows, before the columns that the recount needs are dropped.
+//! Recounts Pleak on the returned rows, while they still have the columns that the recount needs.
 //!
 //! The recount shares no code with the generalization: it compares the texts of the released values
 //! with the texts above each row's own value in its hierarchy.
@@ -34,7 +34,7 @@ impl Recount {
             for level in 0..=lookup.top() {
                 let label = Label::at(lookup, level, code);
                 let told = 1.0 / label.leaves(lookup).max(1) as f64;
-                // A reader assumes the fewest leaves that a text can stand for.
+                // A reader assumes the fewest leaves that a text can cover.
                 match texts.text(label)? {
                     Some(text) => of_code.texts.entry(text).or_insert(told),
                     None => of_code.null.get_or_insert(told),

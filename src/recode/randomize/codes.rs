@@ -1,4 +1,4 @@
-//! Codes in the narrowest integers that are wide enough.
+//! Codes in the narrowest integer type that can represent them.
 
 use rand::Rng;
 use rand::seq::SliceRandom;
@@ -119,8 +119,7 @@ impl Codes {
         with!(self, values => values.drain(..).flat_map(|v| v.to_le_bytes()).collect())
     }
 
-    /// Returns the codes that `bytes` contain, in the width of `self`. [`Codes::take_bytes`] has
-    /// written them.
+    /// Parses codes of the width of `self` from bytes that [`Codes::take_bytes`] returned.
     pub(super) fn with_bytes(&self, bytes: &[u8]) -> Self {
         match self {
             Codes::Bytes(_) => Codes::Bytes(bytes.to_vec()),

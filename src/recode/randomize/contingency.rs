@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 const DENSE: usize = 1 << 21;
 /// The number of parts into which pairs are divided. Spilled pairs are read back part by part.
 const PARTS: usize = 64;
-/// The number of pairs between two requests for memory.
+/// The number of pairs for which memory is requested at once.
 const STEP: usize = 1 << 17;
 
 /// The number of occurrences of each pair of a group and a code.
@@ -78,8 +78,8 @@ impl ContingencyTable {
         }
     }
 
-    /// Widens the dense table. Switches to lists of pairs if the table would be too large or its
-    /// memory is refused.
+    /// Widens the dense table. Switches to lists of pairs if the table would be too large or if its
+    /// memory is not available.
     fn make_room(&mut self, widest: usize) -> Result<()> {
         let Cells::Dense { stride, counts } = &mut self.cells else {
             return Ok(());
@@ -120,7 +120,8 @@ impl ContingencyTable {
         Ok(())
     }
 
-    /// Reserves memory for `more` more pairs. If the memory is refused, spills all pairs first.
+    /// Reserves memory for `more` more pairs. If the memory is not available, spills all pairs
+    /// first.
     fn reserve(&mut self, more: usize) -> Result<()> {
         let Cells::Pairs { parts, held, spilled } = &mut self.cells else {
             return Ok(());
@@ -143,8 +144,8 @@ impl ContingencyTable {
         }
         *held = more;
         self.reservation.free();
-        // The memory of one step is requested again. Even if it is refused, it is small compared to
-        // the memory that was just freed.
+        // The memory of one step is requested again. If the request fails, the step still uses
+        // little memory compared to the memory that was just freed.
         let _ = self.reservation.try_resize(more * 12);
         Ok(())
     }
@@ -154,8 +155,8 @@ impl ContingencyTable {
         &self.groups
     }
 
-    /// Calls `each` with every pair that occurs and its count. The pairs of one group follow each
-    /// other.
+    /// Calls `each` with every pair that occurs and its count. The pairs of a group are
+    /// consecutive.
     pub fn pairs(mut self, mut each: impl FnMut(u32, u32, u64)) -> Result<()> {
         match &mut self.cells {
             Cells::Dense { stride, counts } => {

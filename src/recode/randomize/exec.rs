@@ -20,11 +20,11 @@ use parking_lot::Mutex;
 use std::fmt;
 use std::sync::Arc;
 
-/// For each released randomized column, its mutual information with the classes, in bits. Set when
-/// a run ends.
+/// For each released randomized column, its mutual information with the classes, in bits. The
+/// values are set at the end of a run.
 pub type Measured = Arc<Mutex<Vec<f64>>>;
 
-/// Adds the randomized columns to rows that lack them, in the order of the release.
+/// Adds the randomized columns to rows that lack them. The rows are in the order of the release.
 #[derive(Debug)]
 pub struct Randomize {
     permutations: Arc<Vec<Arc<Permutation>>>,
@@ -168,7 +168,8 @@ impl Reader {
         })
     }
 
-    /// Returns the codes of the `live` rows of a batch. `classes` are the classes of these rows.
+    /// Returns the codes of the rows of a batch that are not starred. `live` marks these rows
+    /// (`None` if no row is starred), and `classes` contains their classes.
     fn next(&mut self, batch: &RecordBatch, live: Option<&BooleanArray>, classes: &[u32]) -> Result<Vec<u32>> {
         match self {
             Reader::Rows(reader) => reader.next(classes.len()),

@@ -75,12 +75,12 @@ fn too_many(rows: usize) -> Error {
         ErrorKind::Resources,
         format!(
             "the memory limit is reached with {rows} rows to permute within groups; raise --memory-limit, or permute over \
-             the whole table (RANDOMIZED alone), which works with files"
+             the whole table (RANDOMIZED alone), which can use temporary files"
         ),
     )
 }
 
-/// A reader of a [`Grouped`], with its position in each group.
+/// A reader of a [`Grouped`] with a position in each group.
 #[derive(Debug)]
 pub(super) struct Reader {
     grouped: Arc<Grouped>,

@@ -3,17 +3,17 @@
 //!
 //! A [`Permutation`] contains the distinct values of a column in the released rows, and a random
 //! order of the values. [`RandomizeExec`] adds the permuted column to the other columns, whose
-//! order does not depend on its values. Someone who knows the class of a person then learns about
-//! the column only what the whole table (or the group within which the column was permuted)
-//! reveals.
+//! order does not depend on its values. A reader who knows the class of a person then learns no
+//! more about the column than the whole table reveals (or the group within which the column was
+//! permuted).
 //!
-//! The seed may be published: the values that are permuted are those of the table (or of a class or
-//! a group) in ascending order, so all sources with the same values have the same release,
-//! regardless of which row has which value. A matrix is a secret: it permutes the rows in their
-//! given order, so anyone who has the matrix can undo the permutation.
+//! The seed may be published. A permutation starts from the values of the table (or of a class or a
+//! group) in ascending order, so all sources with the same values have the same release, no matter
+//! which rows have which values. A matrix is a secret: it permutes the rows in their given order,
+//! so anyone with the matrix can undo the permutation.
 //!
-//! Guo et al., MADARS: a method of multi-attributes generalized randomization privacy preserving,
-//! 2015.
+//! Reference: Guo et al., MADARS: a method of multi-attributes generalized randomization privacy
+//! preserving, 2015.
 
 mod codes;
 mod contingency;

@@ -6,7 +6,7 @@ use arrow::array::ArrayRef;
 use datafusion::execution::memory_pool::MemoryReservation;
 use std::sync::Arc;
 
-/// A sensitive column with its values in random order.
+/// The distinct values of a sensitive column, and the random order in which the rows get them.
 #[derive(Debug)]
 pub struct Permutation {
     /// The name of the column.
@@ -24,7 +24,7 @@ pub struct Permutation {
     pub(crate) _held: MemoryReservation,
 }
 
-/// The rule for which row gets which value.
+/// The rule that assigns the permuted values to rows.
 #[derive(Debug, Clone)]
 pub enum Order {
     /// By the position of the row.

@@ -1,11 +1,12 @@
 //! A uniform random permutation of a multiset, by position.
 //!
-//! A permutation of a column is uniform whatever the original order of the values, so only the
-//! counts of the distinct values matter. Values are scattered one by one into random buckets, and
-//! each bucket is shuffled (Rao 1961; Sandelius 1962, doi:10.1111/j.2517-6161.1962.tb00474.x). The
-//! concatenation of the buckets is a uniform permutation. It takes linear time, with one bucket at
-//! a time in the cache, and all other buckets on disk if they do not fit in memory. The number of
-//! buckets depends on the rows alone, so the result does not depend on the memory or the threads.
+//! A permutation of a column is uniform for any original order of the values, so only the counts of
+//! the distinct values matter. Values are scattered one by one into random buckets, and each bucket
+//! is shuffled (Rao 1961; Sandelius 1962, doi:10.1111/j.2517-6161.1962.tb00474.x). The
+//! concatenation of the buckets is a uniform permutation. The algorithm takes linear time. One
+//! bucket at a time is in the cache, and the other buckets are on disk if they do not fit in
+//! memory. The number of buckets depends on the rows alone, so the result does not depend on the
+//! memory or the threads.
 
 use super::codes::Codes;
 use crate::error::{Error, Result};
@@ -15,11 +16,11 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
 use std::sync::Arc;
 
-/// The average number of rows per bucket: at most 8 MiB of codes.
+/// The average number of rows per bucket. With the widest codes, a bucket of this size takes 8 MiB.
 const BUCKET_ROWS: u64 = 1 << 21;
 
-/// The source of the random numbers of a permutation. The seed of the run and the column make the
-/// permutation repeatable.
+/// The source of the random numbers of a permutation. The same seed and column always give the same
+/// random numbers.
 #[derive(Debug, Clone, Copy)]
 pub struct Source {
     /// The seed of the run.
@@ -29,8 +30,8 @@ pub struct Source {
 }
 
 impl Source {
-    /// Returns the random number generator of one part of the column's permutation. Stream 0
-    /// belongs to the search.
+    /// Returns the random number generator of one part of the column's permutation. The search uses
+    /// stream 0 of the generator.
     pub(super) fn rng(self, part: u32) -> ChaCha12Rng {
         let mut rng = ChaCha12Rng::seed_from_u64(self.seed);
         rng.set_stream((u64::from(self.column) + 1) << 32 | u64::from(part));
@@ -65,7 +66,7 @@ impl Sequence {
     fn draw_in(counts: &[u64], source: Source, spill_space: &SpillSpace, bucket_rows: u64) -> Result<Self> {
         let rows: u64 = counts.iter().sum();
         let buckets = u32::try_from(rows.div_ceil(bucket_rows).max(1))
-            .map_err(|_| Error::data("more rows than a permutation can have buckets for"))?;
+            .map_err(|_| Error::data("the column has too many rows for a permutation"))?;
         let width = Codes::for_values(counts.len());
         let held = spill_space.reservation("anonsql permutation");
         let fits = usize::try_from(rows).is_ok_and(|n| held.try_grow(n.saturating_mul(width.width())).is_ok());
@@ -132,7 +133,7 @@ impl Sequence {
     }
 }
 
-/// The position of a reader of a [`Sequence`].
+/// A reader of a [`Sequence`], with its position.
 #[derive(Debug)]
 pub(super) struct Reader {
     sequence: Arc<Sequence>,
@@ -176,7 +177,7 @@ impl Reader {
     }
 }
 
-/// Returns the error for a second scan whose rows differ from those of the first.
+/// Returns the error for a second scan whose rows differ from the rows of the first scan.
 pub(super) fn changed() -> Error {
     Error::data("the second scan has other rows than the first: the source changed during the run")
 }

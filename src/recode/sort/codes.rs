@@ -1,8 +1,8 @@
 //! Codes: values as integers that ascend in the order of the values.
 //!
 //! A number of at most 64 bits is its own code. While the rows are read, the code of any other
-//! value comes from the column's dictionary. Once all values are known, the code is replaced by the
-//! rank of its value.
+//! value comes from the dictionary of the column. Once all values are known, the rank of the value
+//! replaces this code.
 
 use crate::error::{Error, Result};
 use crate::frequency::{Dictionary, Local, Shared};
@@ -14,7 +14,7 @@ use arrow::compute::{cast, take};
 use arrow::datatypes::{ArrowNativeType, DataType, Field, Int32Type};
 use std::sync::Arc;
 
-/// The way in which the values of a column become codes.
+/// The conversion of a column's values to codes.
 #[derive(Debug, Clone)]
 pub(super) enum Coding {
     /// A value is its own code.
@@ -97,7 +97,7 @@ impl Coder {
         })
     }
 
-    /// Returns the memory that the encoder takes, in bytes.
+    /// Returns the memory of the encoder in bytes.
     pub(super) fn bytes(&self) -> usize {
         match self {
             Coder::Number => 0,
@@ -141,7 +141,7 @@ impl Number for u64 {
 
 macro_rules! floats {
     ($($native:ty, $bits:ty, $signed:ty);*) => {$(
-        /// The order is that of `total_cmp`, by which Arrow sorts.
+        /// Codes have the order of `total_cmp`, by which Arrow sorts.
         impl Number for $native {
             fn code(self) -> Option<u64> {
                 let bits = self.to_bits() as $signed;
@@ -190,7 +190,7 @@ fn is_number(data_type: &DataType) -> bool {
     *data_type == DataType::Boolean || with_native!(data_type, width()).is_some()
 }
 
-/// Returns the codes of numbers; `None` if one has more than 64 bits. The code of NULL has no
+/// Returns the codes of numbers; `None` if a number has more than 64 bits. The code of NULL has no
 /// meaning.
 fn numbers(column: &ArrayRef) -> Option<Vec<u64>> {
     fn of<T: Number>(data: &ArrayData) -> Option<Vec<u64>> {
@@ -220,7 +220,7 @@ pub(super) fn of_numbers(data_type: &DataType, codes: Codes) -> Result<ArrayRef>
     Ok(make_array(data.add_buffer(values).nulls(codes.nulls).build()?))
 }
 
-/// Returns the values with these ranks among `values`, of which only the last can be NULL.
+/// Returns the values with these ranks in `values`. Only the last of `values` can be NULL.
 pub(super) fn of_ranks(data_type: &DataType, values: &ArrayRef, ranks: impl Iterator<Item = u64>) -> Result<ArrayRef> {
     if !matches!(data_type, DataType::Dictionary(..)) {
         let ranks = UInt32Array::from_iter_values(ranks.map(|rank| rank as u32));
@@ -244,7 +244,7 @@ mod tests {
     use arrow::array::{Decimal128Array, Float32Array, Float64Array, Int64Array, UInt64Array};
     use arrow::compute::{SortOptions, sort};
 
-    /// Codes ascend in the order in which Arrow sorts, and can be turned back into the values.
+    /// Codes ascend in the order in which Arrow sorts, and can be converted back to the values.
     #[test]
     fn numbers_are_their_own_codes() {
         let nan = f64::NAN;

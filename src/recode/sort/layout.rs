@@ -1,4 +1,4 @@
-//! The positions of a row's codes in its machine words.
+//! The layout of packed rows: the positions of a row's codes in its machine words.
 //!
 //! The most significant column is in the highest bits of the first word, so that rows are compared
 //! word by word.
@@ -11,7 +11,7 @@ struct Place {
     bits: u32,
 }
 
-/// The layout of packed rows. A column never straddles two words.
+/// The positions of all columns in a packed row. A column never straddles two words.
 #[derive(Debug, Clone)]
 pub(super) struct Layout {
     places: Vec<Place>,

@@ -37,9 +37,9 @@ use std::fmt;
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
-/// The number of bytes of rows that are sorted at once if memory has no limit.
+/// The number of bytes of rows that a thread sorts at once if memory has no limit.
 const RUN: usize = 1 << 23;
-/// The divisor of the memory limit that gives the greatest number of bytes of rows that a thread
+/// The memory limit divided by this number is the greatest number of bytes of rows that a thread
 /// sorts at once.
 const PART: usize = 64;
 
@@ -164,7 +164,7 @@ struct Scan {
     chunks: Mutex<Vec<(Chunk, Words)>>,
     store: Store,
     space: SpillSpace,
-    /// The memory that sorting takes in addition to the rows, and the number of bytes of rows that
+    /// The memory that sorting needs in addition to the rows, and the number of bytes of rows that
     /// each thread sorts at once.
     work: MemoryReservation,
     run: usize,
@@ -174,14 +174,14 @@ struct Scan {
 struct Sorted {
     merge: Merge,
     packing: Packing,
-    /// Merged rows that are not yet enough for a batch.
+    /// Merged rows that do not yet fill a batch.
     rest: Vec<u64>,
     _held: MemoryReservation,
 }
 
 impl Sorted {
-    /// Returns the next rows in batches of `size` rows that are made in parallel. Only the very
-    /// last batch has fewer rows. After the last row, returns no batch.
+    /// Returns the next rows in batches of `size` rows, which are built in parallel. Only the very
+    /// last batch has fewer rows. Returns an empty list after the last row.
     fn next(&mut self, size: usize, columns: &[usize], schema: &SchemaRef) -> Result<Vec<RecordBatch>> {
         let batch = size.max(1) * self.packing.words();
         let mut rows = std::mem::take(&mut self.rest);
@@ -201,8 +201,8 @@ impl Sorted {
 }
 
 impl Scan {
-    /// Creates a scan. Returns `None` if rows of `schema` cannot be packed, or if there is too
-    /// little memory to sort them.
+    /// Creates a scan. Returns `None` if rows of `schema` cannot be packed, or if the memory does
+    /// not suffice to sort them.
     fn try_new(columns: &[usize], schema: &Schema, space: &SpillSpace, context: &TaskContext) -> Result<Option<Self>> {
         let fields: Vec<&Field> = columns.iter().map(|column| schema.field(*column)).collect();
         let run = match context.memory_pool().memory_limit() {
@@ -210,8 +210,7 @@ impl Scan {
             _ => RUN,
         };
         let work = space.reservation("anonsql sorting");
-        // There must be room for the rows twice: in the codes of the scan, and in the codes of the
-        // order.
+        // The rows need memory twice: once with the codes of the scan, and once with the ranks.
         let bytes = 2 * run * context.session_config().target_partitions();
         if !fields.iter().all(|f| Coding::is_possible(f.data_type())) || work.try_grow(bytes).is_err() {
             return Ok(None);
@@ -258,7 +257,7 @@ impl Scan {
         held.try_resize(self.run + packing.bytes())
             .or_else(|_| held.try_resize(self.run))
             .map_err(Error::from_data)?;
-        // A batch takes about three times the memory of the packed rows that it is made from.
+        // A batch takes about three times the memory of its packed rows.
         Ok(Some(Sorted {
             merge: Merge::new(Arc::new(self.store), words, runs, self.run / 4),
             packing,
@@ -289,8 +288,7 @@ fn divided(chunks: Vec<(Chunk, Words)>, rows: usize) -> Vec<Vec<(Chunk, Words)>>
 struct Partition {
     scan: Arc<Scan>,
     coders: Vec<Coder>,
-    /// The memory of the values of the columns, and the greatest number of bytes that these values
-    /// may take.
+    /// The memory of the values of the columns, and the greatest number of bytes for these values.
     held: MemoryReservation,
     most: usize,
 }
@@ -305,7 +303,8 @@ impl Partition {
         })
     }
 
-    /// Packs a batch. Returns `None` if that is not possible.
+    /// Packs a batch. Returns `None` if the batch cannot be packed, or if the memory for its values
+    /// is not available.
     fn pack(&mut self, batch: &RecordBatch) -> Result<Option<(Chunk, Vec<u64>)>> {
         let mut codes = vec![];
         for (column, coder) in self.scan.columns.iter().zip(&mut self.coders) {
@@ -320,7 +319,7 @@ impl Partition {
         Ok(if has_room { Chunk::pack(&codes) } else { None })
     }
 
-    /// Keeps a packed batch.
+    /// Stores a packed batch in memory, or in a spill file if the memory is not available.
     async fn keep(&self, chunk: Chunk, words: Vec<u64>) -> Result<()> {
         let words = match self.scan.store.hold(words) {
             Ok(held) => held,

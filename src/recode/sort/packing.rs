@@ -1,4 +1,5 @@
-//! Rows as packed codes: a batch in the codes of the scan, and all rows in the codes of the order.
+//! Packs rows into machine words: each batch with the codes of the scan, and then all rows with
+//! codes that compare as the values do.
 
 use super::codes::{Codes, Coding, of_numbers, of_ranks};
 use super::layout::Layout;
@@ -51,7 +52,8 @@ impl Span {
         }
     }
 
-    /// Returns the packed code of NULL.
+    /// Returns the packed code of NULL: the code after all other codes, or 0 if the column has no
+    /// other codes.
     fn null(self) -> u64 {
         match self.least > self.most {
             true => 0,
@@ -59,7 +61,7 @@ impl Span {
         }
     }
 
-    /// Returns the width of the packed codes; `None` if it is more than 64 bits.
+    /// Returns the width of the packed codes; `None` if the width is more than 64 bits.
     fn bits(self) -> Option<u32> {
         let most = match self.nulls {
             true if self.least == 0 && self.most == u64::MAX => return None,
@@ -153,7 +155,7 @@ impl Packing {
         self.layout.words()
     }
 
-    /// Returns the memory that the values take, in bytes.
+    /// Returns the memory of the dictionaries in bytes.
     pub(super) fn bytes(&self) -> usize {
         let held = |d: &Dictionary| d.values.get_array_memory_size() + d.ranks.capacity() * 4;
         self.dictionaries.iter().flatten().map(held).sum()

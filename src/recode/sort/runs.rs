@@ -16,7 +16,7 @@ pub(super) enum Words {
     File { offset: u64, count: usize },
 }
 
-/// Stores words in memory as long as there is room, and then in a spill file.
+/// Stores words in memory while memory is available, and then in a spill file.
 #[derive(Debug)]
 pub(super) struct Store {
     memory: MemoryReservation,
@@ -37,7 +37,7 @@ impl Store {
         }
     }
 
-    /// Stores words in memory. Returns the words as the error if there is no room.
+    /// Stores words in memory. If memory is not available, returns the words as the error.
     pub(super) fn hold(&self, words: Vec<u64>) -> std::result::Result<Words, Vec<u64>> {
         match self.memory.try_grow(words.capacity() * 8) {
             Ok(()) => Ok(Words::Memory(words)),
@@ -64,7 +64,7 @@ impl Store {
         })
     }
 
-    /// Returns words, and releases their memory.
+    /// Returns stored words, and releases their memory.
     pub(super) fn take(&self, words: Words) -> Result<Vec<u64>> {
         match words {
             Words::Memory(words) => {
@@ -169,9 +169,9 @@ impl Head {
     }
 }
 
-/// The merge of sorted runs. One block of each run is looked at. Let `last` be the least of the
-/// last rows of all blocks that more rows follow. Rows up to `last` come before all rows that are
-/// not looked at, so they are put in order at once, by several threads.
+/// The merge of sorted runs. Each step considers one block of each run. Among the blocks that do
+/// not end their run, `last` is the least of the last rows. Rows up to `last` come before all rows
+/// outside the blocks, so the step sorts these rows, on several threads.
 #[derive(Debug)]
 pub(super) struct Merge {
     store: Arc<Store>,
@@ -182,8 +182,8 @@ pub(super) struct Merge {
 }
 
 impl Merge {
-    /// Merges sorted runs of rows of `words` words each. About `bytes` bytes of rows are looked at
-    /// together.
+    /// Merges sorted runs of rows of `words` words each. A step considers about `bytes` bytes of
+    /// rows.
     pub(super) fn new(store: Arc<Store>, words: usize, runs: Vec<Words>, bytes: usize) -> Self {
         const LEAST: usize = 1 << 8;
         let rows = bytes / (words * 8 * runs.len().max(1));
@@ -200,7 +200,7 @@ impl Merge {
         }
     }
 
-    /// Returns the next rows, or no rows after the last one.
+    /// Returns the next rows; no rows after the last row.
     pub(super) fn next(&mut self) -> Result<Vec<u64>> {
         let (block, words) = (self.block, self.words);
         for head in &mut self.heads {

@@ -23,7 +23,7 @@ pub(super) enum Sent {
     Partition { bottom: Node },
 }
 
-/// A labelling that has arrived.
+/// A labelling on the machine that received it.
 pub(super) enum Arrived {
     /// The classes, and which of them are released.
     Node { classes: FrequencySet, kept: Vec<bool> },
@@ -111,7 +111,7 @@ impl Sent {
     }
 }
 
-/// The numbers that stand for ranges in place of a level.
+/// The numbers that mark ranges in place of a level.
 const RANGE: u32 = 256;
 const ROUNDED: u32 = 257;
 

@@ -1,4 +1,4 @@
-//! The sending of the second scan's operators to another machine.
+//! Sends the operators of the second scan to another machine.
 //!
 //! A recoding plan is sent as the parts from which it was created: lookup tables, the keys of the
 //! classes or the groups of the combinations, and the treatments. For the secret of a mask, only
@@ -31,7 +31,7 @@ struct Header {
     rules: Vec<Rule>,
     columns: Vec<(String, Treatment)>,
     lookups: Vec<LookupHeader>,
-    /// A text that is used once, for the marks of secrets.
+    /// A text that is used for one plan only. The marks of secrets are computed with it.
     once: String,
 }
 
@@ -50,8 +50,8 @@ enum Treatment {
     Keep,
 }
 
-/// A mask: its first keywords, its values including the place of its secret, and the mark of the
-/// secret.
+/// A mask: its first keywords, its values including the place of its secret, and the mark by which
+/// the other machine checks that it has the same secret.
 #[derive(Serialize, Deserialize)]
 struct SentMask {
     start: String,
@@ -65,7 +65,7 @@ const UNMAPPED: [OnUnmapped; 3] = [OnUnmapped::Error, OnUnmapped::Suppress, OnUn
 
 impl RecodingPlan {
     /// Returns true if the plan can be sent: no label is computed from the rows of a class, no mask
-    /// is drawn from the rows of the source, and there are no sets.
+    /// is drawn from the rows of the source, and the plan has no columns of sets.
     pub(crate) fn can_travel(&self) -> bool {
         let is_sent = |c: &Released| match &c.treatment {
             ColumnTreatment::Items(_) => false,
@@ -121,7 +121,7 @@ impl RecodingPlan {
         Ok(parcel)
     }
 
-    /// Restores a plan. Fails if a mask has another secret on this machine.
+    /// Restores a plan. Fails if a mask has a different secret on this machine.
     pub(crate) fn unpack(mut parcel: Parcel, secret: ReadSecret) -> Result<Self> {
         let header: Header = parcel.header()?;
         let lookups = header.lookups.into_iter();
@@ -173,21 +173,21 @@ impl RecodingPlan {
 }
 
 impl Recode {
-    /// Returns the operator of a plan.
+    /// Returns the operator that applies a plan.
     pub(crate) fn with(recoding: Arc<RecodingPlan>) -> Self {
         Self(recoding)
     }
 }
 
 impl Decode {
-    /// Returns the operator of a plan.
+    /// Returns the operator that restores the quasi-identifiers of a plan.
     pub(crate) fn with(recoding: Arc<RecodingPlan>) -> Self {
         Self(recoding)
     }
 }
 
-/// Returns the error for an operator that is restored without reading the secrets: see
-/// `RecodingPlan::unpack`.
+/// Returns the error for an operator that is restored without its secrets. `RecodingPlan::unpack`
+/// restores it with them.
 fn needs_secrets() -> Error {
     Error::internal("a recoding plan that is restored without its secrets")
 }

@@ -1,10 +1,10 @@
 //! The labels of a released column with the values that they stand for.
 //!
-//! A text is read by the hierarchy of its column, as a value of the source, or as a range of such
-//! values. Bounds (LABELS BOUNDS) are such a range. A single value in a form other than TEXT, and a
-//! number in a column of numbers without a hierarchy, stand for themselves, whether or not the
-//! source has them. NULL in a form other than TEXT contains no information, and stands for every
-//! value of the source.
+//! A text is read by the hierarchy of its column, as a value of the source, or as a range of
+//! values. Bounds (LABELS BOUNDS) are read as a range. A single value in a form other than TEXT,
+//! and a number in a column of numbers without a hierarchy, stand for themselves, whether or not
+//! the source has them. NULL in a form other than TEXT contains no information, and stands for
+//! every value of the source.
 
 use super::tables::Texts;
 use crate::error::{Error, ErrorKind, Result};
@@ -28,29 +28,29 @@ pub(crate) struct Reading {
     /// The hierarchy of the labels, if it is known.
     pub(crate) hierarchy: Option<Arc<Hierarchy>>,
     pub(crate) form: LabelForm,
-    /// Whether a hierarchy that does not fit the column is an error. If not, the column is not
+    /// Whether a hierarchy that does not fit the column is an error. Otherwise the column is not
     /// compared.
     pub(crate) must_fit: bool,
 }
 
-/// The SQL for a column whose values are counted together with those of other columns, in one scan
-/// of each table.
+/// The SQL for a column whose values are counted together with the values of other columns, in one
+/// scan of each table.
 pub(super) struct Together {
     pub(super) column: String,
-    /// The value in the source.
+    /// The SQL of the value in the source.
     pub(super) source: String,
     /// The label in the release, if it stands for itself.
     pub(super) own: Option<String>,
 }
 
-/// A column with its values bound.
+/// A column whose values are bound to the hierarchy of its labels.
 pub(super) struct ComparedColumn {
     pub(super) name: String,
     lookup: Lookup,
     form: LabelForm,
     /// Whether a released label stands for itself.
     is_own: bool,
-    /// Whether rows with a value that the hierarchy does not know were suppressed.
+    /// Whether rows with a value that the hierarchy does not map were suppressed.
     is_suppressed: bool,
 }
 
@@ -201,7 +201,7 @@ impl ComparedColumn {
         self.lookup.extents().is_some()
     }
 
-    /// Returns the values of the column.
+    /// Returns the column in the form that a comparison reads.
     pub(super) fn column(&self) -> Column {
         let numbers = self.lookup.extents().map(|extents| {
             let number = |(low, high): &(f64, f64)| (low <= high).then_some(*low);
@@ -220,7 +220,8 @@ impl ComparedColumn {
         raw.coded(at, self.lookup.values())
     }
 
-    /// Returns the values for which each released label stands, if each stands for at least one.
+    /// Returns the values that each released label stands for, or the reason if a label stands for
+    /// none.
     pub(super) fn covered(self, released: &Texts, at: usize, is_in_source: &[bool]) -> Result<Readable<Labels>> {
         let labels = released.array(at);
         let any: Vec<u32> = (0..)
@@ -260,7 +261,7 @@ impl ComparedColumn {
         Ok(match unread {
             0 => Readable::Read(Labels(covered)),
             n => Readable::Not(format!(
-                "labels ({n}) stand for no value of the source; name the hierarchy that they are of: QUASI IDENTIFIERS ({} \
+                "labels ({n}) stand for no value of the source; name the hierarchy of these labels: QUASI IDENTIFIERS ({} \
                  USING hierarchy)",
                 self.name
             )),

@@ -56,12 +56,13 @@ async fn both(tables: &Tables<'_>, aggregate: &str) -> Result<(Option<f64>, Opti
     let release = number(tables.session, &format!("SELECT {aggregate} FROM {released}")).await?;
     let source = format!("SELECT {aggregate} FROM {}", quote(tables.source));
     let source = number(tables.session, &source).await?;
-    // The correlation of a column that does not vary is NaN, which is not a figure.
+    // A column that does not vary has the correlation NaN, which is left out.
     let known = |figure: Option<f64>| figure.filter(|figure| figure.is_finite()).map(steady);
     Ok((known(release), known(source)))
 }
 
-/// Returns half the sum of the differences between the shares of each value, compared as text.
+/// Returns half the sum, over all values, of the difference between the shares of a value in the
+/// two tables. Values are compared as texts.
 async fn total_variation(tables: &Tables<'_>, column: &str) -> Result<Option<f64>> {
     let text = format!("CAST({} AS VARCHAR)", quote(column));
     let counts = |table: &str, sign: &str| {

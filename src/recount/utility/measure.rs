@@ -87,7 +87,7 @@ pub(crate) async fn figures(tables: &Tables<'_>, readings: Vec<Reading>, class: 
 /// A compared column with its position among all compared columns.
 type Numbered = (usize, ComparedColumn);
 
-/// Columns whose rows are read together.
+/// Columns whose rows are read together, with their rows in each table.
 struct Read {
     columns: Vec<Numbered>,
     released: Texts,
@@ -95,11 +95,11 @@ struct Read {
     tested: Option<Texts>,
 }
 
-/// What is known of the values of a column before its labels are read.
+/// The values of a column, counted before its labels are read.
 struct Known {
     /// The values by which the labels are read, in ascending order with NULL last.
     values: ArrayRef,
-    /// Whether the labels are values.
+    /// Whether the labels stand for themselves.
     is_own: bool,
     /// The values of the source, and the number of rows of each value.
     source: (ArrayRef, Vec<u64>),
@@ -110,7 +110,7 @@ struct Known {
 async fn known_values(tables: &Tables<'_>, readings: &[Reading]) -> Result<HashMap<String, Known>> {
     let (session, released) = (tables.session, tables.released.name.as_str());
     let mut together = vec![];
-    // Rows for testing may have values of their own.
+    // Rows for testing may have values that the source does not have.
     for reading in readings.iter().filter(|_| tables.testing.is_none()) {
         together.extend(reading.read_together(session, released, tables.source).await?);
     }
@@ -144,10 +144,10 @@ fn union(one: &ArrayRef, other: &ArrayRef) -> Result<ArrayRef> {
     Ok(sorted.into_iter().next().unwrap_or(values))
 }
 
-/// Divides columns into those that are each compared alone, and those whose figures need the same
-/// rows. If there is a class label, all columns need the same rows; otherwise only the columns of
-/// numbers do, because they are correlated. The other columns are compared only by their
-/// distributions.
+/// Divides columns into columns that are each compared alone, and columns whose figures need the
+/// same rows. If there is a class label, all columns need the same rows. Otherwise only the columns
+/// of numbers need them, because they are correlated, and the other columns are compared only by
+/// their distributions.
 fn together(compared: Vec<ComparedColumn>, class: Option<&str>) -> (Vec<Numbered>, Vec<Numbered>) {
     (0..)
         .zip(compared)

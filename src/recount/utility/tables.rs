@@ -52,7 +52,7 @@ impl Texts {
             .await
     }
 
-    /// Reads each of these expressions over the rows of `table` on its own, all in one scan.
+    /// Reads each of these expressions separately over the rows of `table`, all in one scan.
     pub(super) async fn each(session: &SessionContext, expressions: &[String], table: &str) -> Result<Vec<Self>> {
         let counted = counted(session, expressions, table).await?;
         let columns = counted
@@ -62,7 +62,7 @@ impl Texts {
     }
 
     /// Returns the distinct rows of a single column, given all its values and the number of rows of
-    /// each.
+    /// each value.
     pub(super) fn of_values(session: &SessionContext, values: &ArrayRef, counts: Vec<u64>) -> Result<Self> {
         let memory = MemoryConsumer::new("anonsql utility").register(session.task_ctx().memory_pool());
         let texts = written(values)?;
@@ -76,7 +76,7 @@ impl Texts {
         })
     }
 
-    /// Orders the counted rows.
+    /// Merges and orders the counted rows of a scan.
     fn of(scan: &Scan, memory: MemoryReservation) -> Result<Self> {
         let columns = scan.dictionaries.len();
         // The first column has the highest bits, so comparing keys from the last word on orders the
@@ -113,7 +113,7 @@ impl Texts {
             .collect();
         let rest = |entry: u32| key(entry)[..words - 1].iter().rev();
         sort_by(&mut order, |a, b| a.0.cmp(&b.0).then_with(|| rest(a.1).cmp(rest(b.1))));
-        // The partitions of the scan may have had the same rows.
+        // The partitions of the scan may have counted equal rows.
         let alike = order.chunk_by(|a, b| key(a.1) == key(b.1));
         let sum = |entries: &[(u64, u32)]| -> u64 { entries.iter().map(|(_, entry)| counts[*entry as usize]).sum() };
         let (firsts, counts): (Vec<u32>, Vec<u64>) = alike.map(|entries| (entries[0].1, sum(entries))).unzip();

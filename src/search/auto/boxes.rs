@@ -1,16 +1,15 @@
-//! Searches a lattice too large to store: best-first branch and bound over boxes.
+//! The search of a lattice too large to store: best-first branch and bound over boxes.
 //!
 //! A box consists of all nodes between two nodes. The bound of a box is the bound of its most
-//! specific node with nothing suppressed, plus the excess of the most general node that was
-//! assessed at or above the box. The box with the least bound, which bounds the whole lattice, is
-//! cut in two at the position that is expected to give the halves the best bounds. Two nodes are
-//! then assessed: the most general node of the lower half and the most specific node of the upper
-//! half. Between these cuts, steps from random nodes look for the node that is expected to cost
-//! least.
+//! specific node without suppression, plus the excess of the most general node assessed at or above
+//! the box. The box with the least bound also bounds the whole lattice. It is cut in two at the
+//! position that is expected to give the halves the best bounds. Two nodes are then assessed: the
+//! most general node of the lower half and the most specific node of the upper half. Between these
+//! cuts, steps from random nodes lead to the node with the least expected cost.
 //!
-//! The time limit is checked within each of these steps, because one choice among thousands of
-//! columns takes long. For the same reason, a step in a wide lattice chooses among a few columns at
-//! a time, not among all columns.
+//! The time limit is checked within each step, because one choice among thousands of columns takes
+//! long. For the same reason, a step in a wide lattice chooses among a few columns at a time, not
+//! among all columns.
 
 use super::guess::Guess;
 use crate::lattice::Node;
@@ -21,17 +20,18 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 /// The greatest number of boxes plus remembered nodes. A box or node takes some hundreds of bytes,
-/// and more beyond [`WIDE`] columns.
+/// and more in a lattice of over [`WIDE`] columns.
 const MEMORY: usize = 1 << 21;
 /// A lattice with more than `WIDE` columns is wide. A step in a wide lattice chooses among `FEW`
 /// columns at a time.
 const WIDE: usize = 64;
 const FEW: usize = 4;
-/// The number of steps between two looks for a better incumbent: in the early steps, and later.
+/// The number of cuts between two attempts to improve the incumbent: among the early cuts, and
+/// later.
 const LOOKS: (u64, u64) = (2, 8);
-/// The number of steps that count as early.
+/// The number of cuts that count as early.
 const EARLY: u64 = 256;
-/// The number of random nodes from which a look starts.
+/// The number of random nodes from which an attempt starts.
 const PLACES: usize = 8;
 
 /// A box: every node between two nodes, with its bounds.
@@ -48,7 +48,7 @@ impl Region {
     }
 }
 
-// The greatest box in the heap is the box with the least bound; ties go by the order of the nodes.
+// Orders boxes so that the greatest has the least bound. Ties: the order of the nodes.
 impl Ord for Region {
     fn cmp(&self, other: &Self) -> Ordering {
         let by_bound = other.bound().total_cmp(&self.bound());
@@ -89,7 +89,7 @@ impl<'a> Boxes<'a> {
     }
 
     /// Runs until no box is left or memory is full. If memory is full, the returned bound limits
-    /// how far the incumbent is from the optimum.
+    /// the distance of the incumbent from the optimum.
     pub(super) fn finish(&mut self) -> Result<Finding, Stop> {
         let (bottom, top) = (
             self.oracle.lattice().bottom().clone(),
@@ -137,15 +137,15 @@ impl<'a> Boxes<'a> {
         Ok(())
     }
 
-    /// Assesses two nodes and returns the box between them, or `None` if no further node in the box
+    /// Assesses two nodes and returns the box between them. `None` if no further node in the box
     /// can win.
     fn assessed_corners(&mut self, bottom: Node, top: Node, lower: f64, excess: f64) -> Result<Option<Region>, Stop> {
         let found = self.assess(&[bottom.clone(), top.clone()])?;
         let single = bottom.height() + 1 >= top.height();
         let fails = self.oracle.is_monotone() && !found[1].anonymous;
         if single || fails {
-            // Either both nodes were assessed and the box has no other node, or the most general
-            // node fails and so all nodes fail.
+            // Either the box has no nodes besides the two, or the most general node fails and
+            // therefore all nodes fail.
             return Ok(None);
         }
         let above = found[1].cost() - found[1].floor;
@@ -164,9 +164,8 @@ impl<'a> Boxes<'a> {
         Ok((!self.context.cannot_win(made.bound(), &made.bottom)).then_some(made))
     }
 
-    /// Returns where to cut a box: the position, and the greatest level that belongs to the lower
-    /// half. The choice maximises the lesser of the two halves' expected bounds. Returns `None` for
-    /// a single node.
+    /// Returns the cut of a box: the position, and the greatest level of the lower half. The cut
+    /// maximises the lesser of the two halves' expected bounds. `None` for a single node.
     fn cut(&self, parent: &Region) -> Result<Option<(usize, u8)>, Stop> {
         let mut best: Option<((f64, f64), usize, u8)> = None;
         for i in 0..parent.bottom.levels().len() {
@@ -186,8 +185,8 @@ impl<'a> Boxes<'a> {
         Ok(best.map(|(_, i, level)| (i, level)))
     }
 
-    /// Takes steps from random nodes and from the incumbent, and assesses the reached node with the
-    /// least expected cost.
+    /// Steps from random nodes and from the incumbent, and assesses the reached node with the least
+    /// expected cost.
     fn look(&mut self) -> Result<(), Stop> {
         let lattice = self.oracle.lattice();
         let mut places: Vec<Node> = (0..PLACES).map(|_| lattice.sample(&mut self.context.rng)).collect();
@@ -205,8 +204,8 @@ impl<'a> Boxes<'a> {
         Ok(())
     }
 
-    /// Steps to the neighbour that is expected to cost least, until no neighbour is expected to
-    /// cost less. In a wide lattice, steps to the best neighbour in a few columns at a time.
+    /// Steps to the neighbour with the least expected cost until no neighbour is expected to cost
+    /// less. In a wide lattice, chooses among a few columns at a time.
     fn settled(&self, mut node: Node) -> Result<(f64, Node), Stop> {
         let (bottom, top) = (self.oracle.lattice().bottom(), self.oracle.lattice().top());
         let columns: Vec<usize> = (0..top.levels().len())
@@ -238,8 +237,8 @@ impl<'a> Boxes<'a> {
         }
     }
 
-    /// Returns the expected cost of a node. The cost is infinite for an assessed node, so that the
-    /// node is not chosen again.
+    /// Returns the expected cost of a node. Infinite for an assessed node, so that it is not chosen
+    /// again.
     fn expected_cost(&self, node: &Node) -> f64 {
         if self.context.recall(node).is_some() {
             return f64::INFINITY;
@@ -328,8 +327,8 @@ mod tests {
         }
     }
 
-    /// Checks that a search whose time is up asks for only a few more bounds, whatever step it has
-    /// reached and however many columns there are.
+    /// A search requests only a few more bounds after its time is up, at any step and with any
+    /// number of columns.
     #[test]
     fn it_ends_at_once_in_a_lattice_of_any_width() {
         for width in [60, 128, 400] {

@@ -1,5 +1,5 @@
-//! Searches a lattice that fits in memory: every node has a lower bound, which is raised until no
-//! node is open.
+//! The search of a lattice that fits in memory. Every node has a lower bound, which is raised until
+//! no node is open.
 
 use super::guess::Guess;
 use crate::lattice::Node;
@@ -8,14 +8,14 @@ use crate::search::oracle::{Assessment, Oracle};
 use rand::RngExt;
 use std::collections::HashSet;
 
-/// The number of open nodes on which the worth of an assessment is estimated.
+/// The size of the sample of open nodes that estimates the usefulness of an assessment.
 const SAMPLE: usize = 1024;
 /// The number of sampled nodes from which the climb to the most useful node starts.
 const STARTS: usize = 4;
-/// The number of looks for a better incumbent that may fail before looks become rare, and the
-/// number of steps between two rare looks.
+/// The number of failed attempts to improve the incumbent after which attempts become rare, and the
+/// number of steps between two rare attempts.
 const PATIENCE: (u32, u32) = (3, 10);
-/// The number of nodes assessed at once if the order matters little.
+/// The number of nodes assessed together if the order matters little.
 const BATCH: usize = 8;
 
 /// The state of one run. The bounds are stored by the index of the node in the lattice.
@@ -23,18 +23,18 @@ pub(super) struct Cover<'a> {
     oracle: &'a dyn Oracle,
     context: &'a mut Context,
     strides: Vec<usize>,
-    /// By node: a lower bound on the cost of the node with nothing suppressed.
+    /// For each node: a lower bound on the cost of the node without suppression.
     lower: Vec<f64>,
-    /// By node: a lower bound on the cost of the node beyond `lower`.
+    /// For each node: a lower bound on the excess, the cost beyond `lower`.
     excess: Vec<f64>,
-    /// By node: false once the node is known to be unable to win, or is assessed.
+    /// For each node: false if the node cannot win or is assessed.
     open: Vec<bool>,
     assessed: Vec<bool>,
-    /// Every open node, and closed nodes that are not removed yet.
+    /// Every open node, and some closed nodes that are not removed yet.
     left: Vec<u32>,
     sample: Vec<Sampled>,
     guess: Guess,
-    /// The number of assessed nodes after which the proven bound is computed again.
+    /// The number of assessed nodes at which the proven bound is computed again.
     next_bound: u64,
 }
 
@@ -70,7 +70,7 @@ impl<'a> Cover<'a> {
         }
     }
 
-    /// Runs until every node is assessed or excluded. If the budget is used up first, the context
+    /// Runs until every node is assessed or excluded. If the budget runs out first, the context
     /// contains the proven bound.
     pub(super) fn finish(&mut self) -> Result<(), Stop> {
         let end = match self.oracle.is_monotone() || self.oracle.excess_is_monotone() {
@@ -81,15 +81,15 @@ impl<'a> Cover<'a> {
         end
     }
 
-    /// Records the bound proven so far: the least bound of the open nodes, or the cost of the
-    /// incumbent if the cost is less.
+    /// Records the bound proven so far: the lesser of the least bound of the open nodes and the
+    /// cost of the incumbent.
     fn prove(&mut self) {
         let open = (0..self.open.len()).filter(|&x| self.open[x]).map(|x| self.bound(x));
         let least = open.fold(f64::INFINITY, f64::min);
         self.context.prove(least.min(self.best()));
     }
 
-    /// Assesses nodes in the order of their bounds. Used if the assessment of a node implies
+    /// Assesses nodes in ascending order of their bounds. Used if the assessment of a node implies
     /// nothing about the nodes below.
     fn best_first(&mut self) -> Result<(), Stop> {
         let mut order = std::mem::take(&mut self.left);
@@ -114,9 +114,9 @@ impl<'a> Cover<'a> {
         }
     }
 
-    /// Assesses nodes one by one: mostly the node that is expected to exclude most nodes, now and
-    /// then the node that is expected to cost least. Used if the assessment of a node can exclude
-    /// all nodes below.
+    /// Assesses nodes one by one: mostly the node that is expected to exclude most nodes, and
+    /// sometimes the node with the least expected cost. Used if the assessment of a node can
+    /// exclude all nodes below.
     fn cover(&mut self) -> Result<(), Stop> {
         self.assess(&[0])?;
         let (mut turn, mut failures) = (0u32, 0);
@@ -147,7 +147,7 @@ impl<'a> Cover<'a> {
         }
     }
 
-    /// Fills the sample with open nodes; takes all open nodes if there are few.
+    /// Fills the sample with open nodes. Takes all open nodes if there are few.
     fn draw(&mut self) {
         let mut sample = std::mem::take(&mut self.sample);
         sample.retain(|s| self.open[s.index] && !self.is_beaten(s.index));
@@ -183,8 +183,8 @@ impl<'a> Cover<'a> {
         self.sample = sample;
     }
 
-    /// Climbs from some sampled nodes to find the node whose assessment is expected to exclude most
-    /// of the sample, and returns it.
+    /// Climbs from some sampled nodes to the node whose assessment is expected to exclude most of
+    /// the sample, and returns it.
     fn most_useful(&self) -> usize {
         let climb = |s| self.climb(s, |x| !self.assessed[x], |levels, x| self.usefulness(levels, x));
         let found = self.sample.iter().take(STARTS).map(climb);
@@ -192,8 +192,8 @@ impl<'a> Cover<'a> {
         best.map_or(0, |(_, index)| index)
     }
 
-    /// Climbs from the best node of the sample to find the open node that is expected to cost
-    /// least, and returns it.
+    /// Climbs from the best sampled node to the open node with the least expected cost, and returns
+    /// it.
     fn most_promising(&self) -> usize {
         let ranked = self.sample.iter().map(|s| (self.promise(&s.levels, s.index), s));
         let best = ranked.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.index.cmp(&a.1.index)));
@@ -202,8 +202,8 @@ impl<'a> Cover<'a> {
         })
     }
 
-    /// Steps from neighbour to neighbour as long as the worth grows. Returns the worth and the
-    /// index of the node reached.
+    /// Steps from neighbour to neighbour while the worth grows. Returns the worth and the index of
+    /// the last node.
     fn climb(
         &self,
         start: &Sampled,
@@ -236,8 +236,7 @@ impl<'a> Cover<'a> {
         }
     }
 
-    /// Returns the number of nodes in the sample that an assessment of this node is expected to
-    /// exclude.
+    /// Returns the number of sampled nodes that an assessment of this node is expected to exclude.
     fn usefulness(&self, levels: &[u8], index: usize) -> f64 {
         let limit = self
             .guess
@@ -263,7 +262,7 @@ impl<'a> Cover<'a> {
         self.sample.iter().map(worth).sum()
     }
 
-    /// Returns the negated guessed cost. The value is least for nodes that are expected to fail.
+    /// Returns the negated guessed cost. Nodes that are expected to fail have the least values.
     fn promise(&self, levels: &[u8], index: usize) -> f64 {
         let limit = self
             .guess
@@ -284,8 +283,7 @@ impl<'a> Cover<'a> {
             self.open[index] = false;
             self.assessed[index] = true;
         }
-        // The bound of a running search serves only for reports, so it is computed rarely enough to
-        // cost little.
+        // The bound of a running search serves only for reports, so it is computed rarely.
         if self.context.assessed() >= self.next_bound {
             self.next_bound = self.context.assessed() + 64.max(self.open.len() as u64 / 256);
             self.prove();
@@ -335,7 +333,7 @@ impl<'a> Cover<'a> {
 
     fn is_beaten(&self, index: usize) -> bool {
         let (bound, best) = (self.bound(index), self.best());
-        // The node itself is needed only for a tie, so it is built only then.
+        // The node itself is needed only for a tie.
         bound > best || (bound == best && self.context.cannot_win(bound, &self.node(index)))
     }
 
@@ -344,8 +342,8 @@ impl<'a> Cover<'a> {
     }
 }
 
-/// Up to 32 levels, one byte each, so that all levels are compared at once. Stored lattices have
-/// fewer than 32 free columns. Levels beyond the 32nd, and levels above 127, only make a guess
+/// Up to 32 levels, one byte each, so that all levels are compared in one step. Stored lattices
+/// have fewer than 32 free columns. Levels beyond the 32nd, and levels above 127, only make a guess
 /// worse.
 #[derive(Clone, Copy)]
 struct Packed([u128; 2]);
@@ -361,8 +359,8 @@ impl Packed {
         Self(words.map(u128::from_le_bytes))
     }
 
-    /// Returns true if every level is at most the same level of `other`, that is, if no byte of the
-    /// difference borrows its high bit.
+    /// Returns true if every level is at most the same level of `other`: no byte of the difference
+    /// borrows its high bit.
     fn is_below(self, other: Self) -> bool {
         let holds = |i: usize| ((other.0[i] | Self::HIGH) - self.0[i]) & Self::HIGH == Self::HIGH;
         holds(0) && holds(1)

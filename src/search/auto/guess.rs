@@ -1,22 +1,22 @@
 //! Guesses about nodes, fitted to the assessed nodes.
 //!
-//! A quantity of a node (suppressed rows, excess over the floor, the floor itself) is guessed as a
-//! sum of one term per column and level, on a logarithmic scale. The terms are fitted to the nodes
-//! seen so far by recursive least squares. Guesses choose the node to assess next; a guess never
-//! proves anything. Beyond [`JOINT`] terms, the covariances of the terms are left out: the fit then
-//! takes time and memory in proportion to the number of terms, not to the square of the number.
+//! A quantity of a node (suppressed rows, floor, or excess of the cost over the floor) is guessed
+//! as a sum of one term per column and level, on a logarithmic scale. The terms are fitted to the
+//! assessed nodes by recursive least squares. Guesses choose the next node to assess, and never
+//! prove anything. If there are more than [`JOINT`] terms, their covariances are omitted. The time
+//! and memory of the fit are then proportional to the number of terms instead of its square.
 
 use crate::lattice::Node;
 use crate::search::oracle::{Assessment, Oracle};
 
 /// The variance of a single observation around the fit.
 const NOISE: f64 = 0.1;
-/// The prior variances: that of a step, and that of the constant.
+/// The prior variances of a step and of the constant.
 const DOUBT: (f64, f64) = (0.2, 25.0);
-/// The least spread assumed for a guess.
+/// The least standard deviation assumed for a guess.
 const SPREAD: f64 = 0.1;
 
-/// The maximum number of terms for which the full matrix of covariances is kept.
+/// The greatest number of terms for which the full matrix of covariances is stored.
 const JOINT: usize = 512;
 
 /// The uncertainty of the terms of a fit.
@@ -38,8 +38,8 @@ impl Doubt {
         Self::Joint(covariance)
     }
 
-    /// Returns how much each term changes for an error of 1 in the sum of the terms `on`, and
-    /// reduces the uncertainty by this observation.
+    /// Returns the change of each term for an error of 1 in the sum of the terms `on`. Reduces the
+    /// uncertainty by this observation.
     fn learn(&mut self, on: &[usize]) -> Vec<f64> {
         match self {
             Self::Joint(covariance) => {
@@ -69,20 +69,20 @@ impl Doubt {
 
 /// The fit of one quantity.
 pub(in super::super) struct Fit {
-    /// By column: the index of its first step among the weights; weight 0 is the constant.
+    /// For each column: the index of its first step among the weights. Weight 0 is the constant.
     starts: Vec<usize>,
     bottom: Vec<u8>,
     weights: Vec<f64>,
     doubt: Doubt,
-    /// By column and level above the bottom: the sum of the steps up to the level.
+    /// For each column and level above the bottom: the sum of the steps up to the level.
     sums: Vec<Vec<f64>>,
-    /// The mean square of past errors, with older errors fading.
+    /// The mean square of past errors, in which older errors fade.
     error: f64,
 }
 
 impl Fit {
-    /// Returns a fit that starts from `constant`. Initially, the steps are expected to follow the
-    /// effective values, with the sign `sign`, as steps do if columns are independent.
+    /// Returns a fit that starts from `constant`. The initial steps follow the effective values
+    /// with the sign `sign`, as they do for independent columns.
     pub(in super::super) fn new(oracle: &dyn Oracle, constant: f64, sign: f64) -> Self {
         let lattice = oracle.lattice();
         let (mut weights, mut starts, mut sums) = (vec![constant], vec![], vec![]);
@@ -141,7 +141,7 @@ impl Fit {
     }
 }
 
-/// A guessed value on the scale on which it is fitted, and its usual error.
+/// A guessed value on the scale of the fit, with its usual error.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Expected {
     pub(super) value: f64,
@@ -149,7 +149,7 @@ pub(super) struct Expected {
 }
 
 impl Expected {
-    /// Returns the probability that the true value is at least `threshold`, which is on the same
+    /// Returns the probability that the true value is at least `threshold`, given on the same
     /// scale.
     pub(super) fn reaches(self, threshold: f64) -> f64 {
         1.0 / (1.0 + (-1.7 * (self.value - threshold) / self.spread).exp())
@@ -162,10 +162,9 @@ pub(super) struct Guess {
     excess: Fit,
     floor: Fit,
     rows: f64,
-    /// The greatest excess, which is that of the first node seen, the bottom; `None` until it is
-    /// known.
+    /// The greatest excess, which the bottom has. `None` until the bottom is assessed.
     most_excess: Option<f64>,
-    /// The least excess per suppressed row seen; half of it stands for no excess.
+    /// The least excess per suppressed row seen. Half of it represents an excess of 0.
     excess_of_row: f64,
     floors_tell: bool,
 }
@@ -184,7 +183,8 @@ impl Guess {
         }
     }
 
-    /// Returns true if some floor is better than the bound that needs no assessment.
+    /// Returns true if the floor of some assessed node is better than the bound that needs no
+    /// assessment.
     pub(super) fn floors_tell(&self) -> bool {
         self.floors_tell
     }
@@ -209,13 +209,14 @@ impl Guess {
         self.floors_tell |= found.floor > oracle.bound(node, 0) + 1e-4 * found.floor.abs();
     }
 
-    /// Returns a number of suppressed rows as the logit of its share of all rows.
+    /// Returns a number of suppressed rows on the scale of the fit: the logit of its share of all
+    /// rows.
     pub(super) fn suppressed_scale(&self, suppressed: f64) -> f64 {
         logit(suppressed.max(0.5), self.rows)
     }
 
-    /// Returns an excess as the logit of its share of the greatest excess; infinite for an excess
-    /// that no node reaches.
+    /// Returns an excess on the scale of the fit: the logit of its share of the greatest excess.
+    /// Infinite if no node has this excess.
     pub(super) fn excess_scale(&self, excess: f64) -> f64 {
         match self.most_excess {
             Some(most) if excess <= most => logit(excess.max(0.5 * self.excess_of_row.min(most)), most),
@@ -237,7 +238,7 @@ impl Guess {
         }
     }
 
-    /// Returns the guessed floor, as a logarithm.
+    /// Returns the logarithm of the guessed floor.
     pub(super) fn floor(&self, levels: &[u8]) -> Expected {
         Expected {
             value: self.floor.at(levels),

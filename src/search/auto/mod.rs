@@ -1,26 +1,26 @@
-//! Auto: finds the optimum with few assessments if the lattice can be finished, and otherwise a
-//! good node with a proven bound.
+//! Auto: finds the optimum with few assessments if it can finish the lattice, and otherwise a good
+//! node with a proven bound.
 //!
-//! Every node has a lower bound on its cost. This bound is the greatest of a bound known without an
+//! Every node has a lower bound on its cost. The bound is the greatest of a bound known without an
 //! assessment and the floors of the assessed nodes below the node. If the excess (cost minus floor)
 //! never grows along generalization, the greatest excess of the assessed nodes above is added. If
-//! anonymity is monotone, a node that fails excludes every node below. So one assessment can
-//! exclude most of the lattice, and a few dozen well-chosen assessments prove the optimum. The
-//! choice is a guess: suppressed rows, excess and floor are each fitted, on a logarithmic scale, as
-//! a sum of one term per column and level. The next node is the node that is expected to exclude
-//! most of a random sample of the open nodes, or now and then the node that is expected to cost
-//! least. Guesses only choose nodes; only bounds exclude them.
+//! anonymity is monotone, a failed node excludes every node below. So one assessment can exclude
+//! most of the lattice, and a few dozen well-chosen assessments prove the optimum. The choice is a
+//! guess: suppressed rows, excess and floor are each fitted, on a logarithmic scale, as a sum of
+//! one term per column and level. The next node is the one that is expected to exclude most of a
+//! random sample of the open nodes, or sometimes the node with the least expected cost. Guesses
+//! only choose nodes. Only bounds exclude them.
 //!
-//! This method stores a few numbers for every node. A lattice too large for that is searched by
+//! This method stores a few numbers for every node. A lattice too large for this is searched by
 //! branch and bound over boxes of nodes, with the same bounds and guesses. Branch and bound takes
 //! more assessments, but its time and memory do not depend on the size of the lattice. If the
 //! assessment of a node implies nothing about the nodes below (models and limits that are not
-//! monotone), nodes are assessed in the order of their bounds.
+//! monotone), nodes are assessed in ascending order of their bounds.
 //!
-//! **Guarantee**: a run that ends by itself returns the optimum for any metric and any models,
-//! unless it reports that its memory is full. Of nodes that cost the same, it returns the first in
-//! the order of nodes. A run that is stopped returns the best node found, and a lower bound on the
-//! cost of every anonymous node ([`Context::proven`]).
+//! **Guarantee**: a run that finishes returns the optimum for any metric and any models, unless it
+//! reports that its memory is full. Ties: the first in the order of nodes. A stopped run returns
+//! the best node found, and a lower bound on the cost of every anonymous node
+//! ([`Context::proven`]).
 //!
 //! Example: `SEARCH USING auto`.
 //!
@@ -59,11 +59,11 @@ impl Search for Auto {
     }
 }
 
-/// The catalogue entry.
+/// The catalogue entry of the search `auto`.
 pub const ENTRY: Entry<Build> = Entry {
     info: Info {
         name: "auto",
-        summary: "few assessments chosen by what they are expected to exclude; optimal, or a proven bound when stopped",
+        summary: "few assessments, each chosen to exclude many nodes; optimal, or a proven bound when stopped",
         params: &[Param {
             name: "nodes_in_memory",
             summary: "lattices of more nodes are searched by branch and bound over boxes (22 bytes a node)",

@@ -1,4 +1,4 @@
-//! Takes the files of a release that grows into the stage of its next batch.
+//! Puts the files of a growing release into the stage of its next batch.
 
 use super::Stage;
 use crate::error::{Error, Result};
@@ -14,7 +14,7 @@ pub(crate) struct TakingOver {
 }
 
 impl Stage {
-    /// Returns the value that takes over the files of the target.
+    /// Returns the folders of the stage and its target, for taking over files.
     pub(crate) fn taking_over(&self) -> TakingOver {
         TakingOver {
             target: self.target.clone(),
@@ -33,14 +33,15 @@ impl TakingOver {
             let found = fs::symlink_metadata(&from).map_err(failed)?;
             if !found.is_file() || found.len() != file.bytes {
                 return Err(Error::data(format!(
-                    "{} is not what the manifest of its release says; VERIFY the release, and make it anew",
+                    "{} is not the file that the manifest of its release describes; VERIFY the release, \
+                     and release its rows anew",
                     from.display()
                 )));
             }
             if let Some(parent) = to.parent() {
                 fs::create_dir_all(parent).map_err(failed)?;
             }
-            // A second name of the same file costs nothing, but not every file system supports it.
+            // A hard link needs no copy, but not every file system supports hard links.
             match fs::hard_link(&from, &to) {
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Err(failed(e)),
                 Err(_) => drop(fs::copy(&from, &to).map_err(failed)?),

@@ -1,4 +1,5 @@
-//! The operator that writes the files of buckets, on the worker that has their rows.
+//! The operator that writes the files of buckets, on the worker that has their rows. A bucket
+//! consists of consecutive files that one worker orders and writes together.
 //!
 //! The operator reports a bucket only if it has received exactly as many rows as the driver has
 //! computed for the bucket, and fails otherwise. The report is sent after the rows that are
@@ -28,8 +29,8 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Writes the rows of some buckets. The rows arrive in sequence: all rows of one bucket before
-/// those of the next.
+/// Writes the rows of some buckets. The rows arrive in sequence: all rows of one bucket before all
+/// rows of the next.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct WriteBuckets {
     pub(super) destination: Destination,
@@ -50,7 +51,7 @@ pub(super) enum Destination {
     Store(Landing),
 }
 
-/// A worker's report about a file.
+/// A worker's report about one file that it wrote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct FileReport {
     pub(super) number: usize,
@@ -72,7 +73,7 @@ pub(super) enum Message {
     Files(Vec<FileReport>),
 }
 
-/// Returns the schema of messages.
+/// Returns the schema of messages: the bucket, and either files or rows.
 pub(super) fn messages() -> SchemaRef {
     Arc::new(Schema::new(vec![
         Field::new("bucket", DataType::UInt64, false),
@@ -103,7 +104,7 @@ impl Message {
 
     /// Reads the messages of a batch, each with the number of its bucket.
     pub(super) fn read(batch: &RecordBatch) -> Result<Vec<(u64, Self)>> {
-        let otherwise = || Error::internal("a worker says something else than it was asked");
+        let otherwise = || Error::internal("a worker sent an answer of another form");
         let buckets = batch.column(0).as_primitive_opt::<UInt64Type>().ok_or_else(otherwise)?;
         let files = batch.column(1).as_string_opt::<i32>().ok_or_else(otherwise)?;
         let rows = batch.column(2).as_binary_opt::<i32>().ok_or_else(otherwise)?;
@@ -126,8 +127,8 @@ pub(super) fn path_of(folder: &Path, prefix: &str, number: usize) -> PathBuf {
 }
 
 impl Destination {
-    /// Creates a file: at its place in the folder, or a temporary file without a name that is
-    /// uploaded later.
+    /// Creates a file at its path in the folder, or an unnamed temporary file that is uploaded
+    /// later.
     async fn create(&self, number: usize, space: &SpillSpace) -> Result<File> {
         match self {
             Self::Folder { folder, prefix } => {
@@ -206,7 +207,7 @@ impl Operator for WriteBuckets {
     }
 }
 
-/// One execution of the operator.
+/// The state of one execution of the operator.
 struct Writing {
     spec: WriteBuckets,
     /// The rows; `None` after the last row.
@@ -219,12 +220,12 @@ struct Writing {
     context: Arc<TaskContext>,
 }
 
-/// The bucket that is being written.
+/// The bucket that is being written, and its progress.
 struct Open {
     bucket: Bucket,
     /// The number of rows of the bucket's classes that have arrived so far.
     seen: u64,
-    /// The files that are not complete. `rows` is the number of rows of the first of them so far.
+    /// The files that are not complete. The first of these files has `rows` rows so far.
     left: VecDeque<PlannedFile>,
     rows: u64,
     sink: Option<Box<dyn Sink>>,
@@ -267,7 +268,7 @@ impl Writing {
         Ok(Some(messages))
     }
 
-    /// Adds rows of the open bucket.
+    /// Adds rows of the open bucket to its files, except rows that belong to other buckets.
     async fn add(&mut self, rows: RecordBatch, messages: &mut Vec<RecordBatch>) -> Result<()> {
         let Some(open) = &mut self.open else {
             return Ok(());
@@ -339,7 +340,7 @@ impl Writing {
     }
 }
 
-/// Returns the error for classes whose rows differ from those of the first scan.
+/// Returns the error for classes whose rows differ from the rows of the first scan.
 pub(super) fn changed() -> Error {
     Error::data("the source has other rows than in the first scan: it changed during the run")
 }

@@ -1,8 +1,8 @@
 //! The first scan on workers.
 //!
-//! A worker counts equal rows of its slice, and sends each distinct row once with its count. The
-//! driver reads these like the rows of a source and adds up the counts, so the classes depend
-//! neither on slices nor on their order.
+//! A worker counts equal rows of its slice of the source, and sends each distinct row once with its
+//! count. The driver, which runs the session, reads these rows like the rows of a source and adds
+//! up the counts. The classes therefore do not depend on the slices or on their order.
 
 use super::session::Workers;
 use crate::cluster::{Answer, Gathered, Sent, slices};
@@ -19,8 +19,9 @@ use std::sync::Arc;
 use tokio::sync::Mutex;
 
 /// The note for a source that workers do not read.
-const READ_HERE: &str = "workers do not read this source, only Parquet files in a folder or store that all reach, with some columns, \
-                         computed columns and conditions; it is read here. To share the work, write it to Parquet first";
+const READ_HERE: &str = "workers do not read this source, so this machine reads it; workers read Parquet files in a folder or store that \
+                         all of them reach, with some columns, computed columns and conditions. To share the work, \
+                         write the source to Parquet first";
 
 /// The number of slices of the source for each thread of a worker. With several slices per thread,
 /// a fast worker can have more of them than a slow one.

@@ -10,7 +10,7 @@
 use crate::recode::{Place, Range};
 use serde::{Deserialize, Serialize};
 
-/// A file before it is written.
+/// The number, folder and rows of a file before it is written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct PlannedFile {
     /// The number of the file in the release.
@@ -28,7 +28,7 @@ pub(super) struct Bucket {
     pub(super) range: Range,
     /// The number of rows of these classes that are in earlier files.
     pub(super) skip: u64,
-    /// The files.
+    /// The files, in the order of their rows.
     pub(super) files: Vec<PlannedFile>,
     /// The number of rows of these classes that are in later files.
     pub(super) rest: u64,
@@ -128,8 +128,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Files are as long as they may be, buckets have all rows of their classes, and each file
-        /// is in exactly one bucket.
+        /// Tests that files are as long as allowed, that buckets have all rows of their classes,
+        /// and that each file is in exactly one bucket.
         #[test]
         fn every_row_is_in_one_file(
             rows in prop::collection::vec((1u64..60, 0u8..3), 1..40),

@@ -1,4 +1,4 @@
-//! The first and the last row of a file, from which the order of the files is checked.
+//! The first and the last row of each file, which are compared to check the order of the files.
 
 use crate::error::{Error, Result};
 use crate::operator::{InputPartitions, Operator, OperatorExec, Parcel, Rows, Travels};
@@ -74,7 +74,7 @@ impl Operator for Ends {
 
 /// Returns the number of a file, and its first and its last row.
 pub(super) fn read(batch: &RecordBatch) -> Result<(usize, RecordBatch)> {
-    let otherwise = || Error::internal("a worker says something else than it was asked");
+    let otherwise = || Error::internal("a worker sent an answer of another form");
     let numbers = batch
         .columns()
         .last()

@@ -1,10 +1,11 @@
 //! The recount on workers.
 //!
-//! The SQL of the recount and its plan in the driver do not change, with one exception. A *partial*
-//! aggregate over files, which each partition of a plan computes for itself, is computed by
-//! workers, each on a slice of the files. The driver combines the partial counts, as it does with
-//! those of its own partitions. The counts of a slice are received together, once they are
-//! complete. If a worker is lost, its slice is given to another worker.
+//! The SQL of the recount and its plan in the driver, which runs the session, do not change, with
+//! one exception. Workers compute the *partial* aggregates over files, each worker on a slice of
+//! the files. Without workers, each partition of the plan computes its own partial aggregate. The
+//! driver combines the partial counts, as it combines the counts of its own partitions. It receives
+//! the counts of a slice together, once they are complete. If a worker is lost, another worker gets
+//! its slice.
 
 use super::ends::{self, Ends};
 use super::session::Workers;
@@ -43,7 +44,7 @@ use url::Url;
 /// fast worker can have more of them than a slow one.
 const SLICES: usize = 2;
 
-/// The workers of a recount.
+/// The workers of a recount, with the session that they count for.
 pub(super) struct Recounters {
     cluster: Cluster,
     living: Mutex<Vec<Member>>,
@@ -63,16 +64,16 @@ impl fmt::Debug for Recounters {
 }
 
 impl Recounters {
-    /// Returns the workers, except those that wrote something other than what they were asked for.
-    /// Returns `None` if no worker answers. Fails if workers wrote the files, and no worker is left
-    /// that could prove the order of the rows.
+    /// Returns the workers, except workers whose reports were refused. Returns `None` if no worker
+    /// answers. Fails if workers wrote the files, and no worker is left that could prove the order
+    /// of the rows.
     pub(super) async fn of(workers: &Workers, written: &Written) -> Result<Option<Self>> {
         let (distrusted, have_ordered) = match &written.writers {
             Writers::Here => (vec![], false),
             Writers::Others { distrusted } => (distrusted.clone(), true),
         };
         let mut members = match workers.cluster.greet().await {
-            // This machine can count what it wrote.
+            // This machine can count the files that it wrote.
             Err(e) if !have_ordered && e.kind() == ErrorKind::Unavailable => return Ok(None),
             members => members?,
         };
@@ -118,7 +119,7 @@ impl Recounters {
             return Err(Error::new(
                 ErrorKind::Verification,
                 format!(
-                    "{} files were written where {} were to be; nothing was published",
+                    "{} files were written instead of {}; nothing was published",
                     files.len(),
                     written.files.len()
                 ),
@@ -218,8 +219,8 @@ impl PhysicalOptimizerRule for CountOnWorkers {
 }
 
 impl CountOnWorkers {
-    /// Returns an aggregate for which workers compute partial counts; `None` if workers compute
-    /// nothing.
+    /// Returns an aggregate for which workers compute partial counts, or `None` if workers cannot
+    /// compute them.
     fn counted(&self, aggregate: &AggregateExec) -> DfResult<Option<Arc<dyn ExecutionPlan>>> {
         let is_of_any_rows = *aggregate.input_order_mode() == InputOrderMode::Linear
             && aggregate.limit_options().is_none()
@@ -252,8 +253,8 @@ impl CountOnWorkers {
         }
     }
 
-    /// Returns a partial aggregate over the rows of `input`. Workers compute this aggregate. A
-    /// union is aggregated part by part.
+    /// Returns a partial aggregate over the rows of `input` that workers compute, or `None` if
+    /// workers cannot read the rows. A union is aggregated part by part.
     fn partial(
         &self,
         aggregate: &AggregateExec,

@@ -18,11 +18,11 @@ use datafusion::physical_plan::empty::EmptyExec;
 use datafusion::physical_plan::union::UnionExec;
 use std::sync::Arc;
 
-/// The second scan, in parts.
+/// The slices of the source, the recoding of their rows, and the buckets that receive the rows.
 pub(super) struct SecondScan {
     slices: Vec<Arc<dyn ExecutionPlan>>,
     recoding: Arc<RecodingPlan>,
-    /// The schema of the released columns with those of the order key.
+    /// The schema of the released columns, followed by the columns of the order key.
     pub(super) released: SchemaRef,
     arrangement: Arrangement,
     first: Vec<String>,
@@ -31,9 +31,9 @@ pub(super) struct SecondScan {
 }
 
 /// Returns the second scan for workers, in about `wanted` slices of the source. Returns `None` if
-/// it can only be done on this machine: the source is not made of files that all workers can reach,
-/// the classes do not determine how many rows a file has, a row depends on other rows, or the
-/// release has no rows.
+/// only this machine can do the scan: the source does not consist of files that all workers can
+/// reach, the classes do not determine how many rows a file has, a row depends on other rows, or
+/// the release has no rows.
 pub(super) async fn second_scan(release: &ToWrite<'_>, wanted: usize) -> Result<Option<SecondScan>> {
     let (job, rewrite, target) = (release.job, release.rewrite, release.target);
     let recoding = Arc::clone(&rewrite.recoding);
@@ -132,12 +132,12 @@ impl SecondScan {
         Ok(making)
     }
 
-    /// Returns the column by which rows are dealt out.
+    /// Returns the column with the bucket number, by which rows are distributed to the workers.
     pub(super) fn bucket(&self) -> Arc<dyn PhysicalExpr> {
         Arc::new(Column::new(BUCKET, self.arrangement.carried.len()))
     }
 
-    /// Returns the schema of the rows that are dealt out.
+    /// Returns the schema of the rows with their bucket number.
     pub(super) fn schema(&self) -> SchemaRef {
         Deal::schema(&self.arrangement.schema)
     }

@@ -1,14 +1,17 @@
 //! Writing the files of a release on workers.
 //!
-//! The driver knows the buckets with their rows before anything is written. A bucket is *accepted*
-//! once, and only with exactly its rows and files. A second report of an accepted bucket is
-//! dropped. A report that differs is refused, and the worker that sent it is not asked again. If a
-//! report was refused or a worker was lost, the driver asks again for the buckets that are missing.
-//! If a bucket is missing for neither reason, the source has changed, and the statement fails.
-//! Workers write into a separate folder beside the stage; only accepted files are moved from there
-//! into the stage, so that nothing that a lost worker still writes is ever published. In an object
-//! store they write into the folder of the run. The manifest names the accepted files, and others
-//! are deleted.
+//! The driver, which runs the session, has the buckets with their rows before any file is written.
+//! A bucket consists of consecutive files that one worker orders and writes together. A bucket is
+//! *accepted* once, and only with exactly its rows and files. A second report of an accepted bucket
+//! is dropped. A report that differs is refused, and the worker that sent it is not asked again. If
+//! a report was refused or a worker was lost, the driver asks again for the missing buckets. If all
+//! workers answered, no report was refused, and a bucket is still missing, the source has changed,
+//! and the statement fails.
+//!
+//! Workers write into a separate folder beside the stage. Only accepted files are moved from this
+//! folder into the stage, so a file that a lost worker still writes is never published. In an
+//! object store, workers write into the folder of the run. The manifest names the accepted files,
+//! and all other files are deleted.
 
 use super::buckets::{Destination, FileReport, Message, WriteBuckets, changed, messages, path_of};
 use super::cut::{Bucket, PlannedFile};
@@ -42,8 +45,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use url::Url;
 
 /// The note for a release that workers do not write.
-const WRITTEN_HERE: &str = "workers do not write this release, and it is written here: its source, its format or what is done to \
-                                       its rows is not for them (the book's page on workers has the list)";
+const WRITTEN_HERE: &str = "workers do not write this release, so this machine writes it; they do not support its source, its \
+                                       format or the treatment of its rows (the book's page on workers has the list)";
 
 /// The number of slices of the source for each thread of a worker.
 const SLICES: usize = 2;
@@ -106,7 +109,7 @@ impl Workers {
     }
 }
 
-/// The release while it is being written.
+/// The state of a release while workers write it.
 struct Writing<'a> {
     scan: SecondScan,
     template: WriteBuckets,
@@ -122,7 +125,7 @@ struct Writing<'a> {
 }
 
 impl Writing<'_> {
-    /// Asks for all buckets, and again for those that are missing.
+    /// Asks for all buckets, and asks again for missing buckets.
     async fn all(&mut self, cluster: &Cluster, mut members: Vec<Member>) -> Result<()> {
         let (mut packed, mut attempts) = (true, 0);
         loop {
@@ -132,7 +135,7 @@ impl Writing<'_> {
                 Ok(()) if self.missing.is_empty() => return Ok(()),
                 Ok(()) | Err(None) => attempts += 1,
                 // A worker does not have the memory for the values of the rows, so the rows are
-                // sorted in another way.
+                // sorted without packing.
                 Err(Some(e)) if packed && e.message().contains(FETCHED_ONCE) => packed = false,
                 Err(Some(e)) => return Err(e),
             }
@@ -205,7 +208,7 @@ impl Writing<'_> {
                 }
             }
         }
-        // All workers have ended without an error, and yet some buckets have no rows.
+        // All workers ended without an error, but some buckets are missing.
         match self.missing.is_empty() || refused {
             true => Ok(()),
             false => Err(Some(changed())),
@@ -372,8 +375,8 @@ fn moved(from: &Path, stage: &Path, to: &str) -> Result<()> {
 }
 
 /// Assigns buckets to parts, so that all parts have about the same number of rows, and returns the
-/// part of each bucket. Each bucket gets a number that DataFusion deals out to its part; the
-/// numbers ascend.
+/// part of each bucket. Gives each bucket a number that DataFusion's hash partitioning assigns to
+/// its part; the numbers ascend.
 fn assigned(buckets: &mut [Bucket], parts: usize) -> Result<Vec<usize>, Option<Error>> {
     let mut largest: Vec<usize> = (0..buckets.len()).collect();
     largest.sort_by_key(|i| std::cmp::Reverse(buckets[*i].rows()));
@@ -390,17 +393,18 @@ fn assigned(buckets: &mut [Bucket], parts: usize) -> Result<Vec<usize>, Option<E
     Ok(of)
 }
 
-/// A sequence of numbers with the parts to which DataFusion deals them out.
+/// A sequence of numbers with the parts to which DataFusion's hash partitioning assigns them.
 struct Numbers {
     partitioner: BatchPartitioner,
-    /// The parts of the numbers that were dealt out last. Those before `at` have been passed.
+    /// The parts of the numbers that were partitioned last. Positions before `at` have been used or
+    /// skipped.
     known: Vec<usize>,
     at: usize,
     begun: u64,
 }
 
 impl Numbers {
-    /// The number of numbers that are dealt out at a time.
+    /// The number of numbers that are partitioned at a time.
     const TOGETHER: u64 = 1 << 12;
 
     fn new(parts: usize) -> Result<Self> {
@@ -413,7 +417,7 @@ impl Numbers {
         })
     }
 
-    /// Returns the next number of a part, which is greater than all numbers before.
+    /// Returns the next number of a part. It is greater than all earlier results.
     fn next(&mut self, part: usize) -> Result<u64> {
         loop {
             while let Some(of) = self.known.get(self.at) {

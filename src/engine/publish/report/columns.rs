@@ -14,7 +14,7 @@ impl Facts<'_> {
     }
 
     fn column(&self, name: &str) -> Column {
-        // One function: a list of roles with their techniques.
+        // This is one function because it lists the techniques of all roles.
         const AS_IT_IS: &str = "released as it is";
         let job = self.job;
         let mask = job.roles.mask(name).map(|of| of.clause.kind);
@@ -42,8 +42,8 @@ impl Facts<'_> {
         } else if let Some(randomization) = job.roles.randomization(name) {
             let technique = match randomization {
                 Randomization::Matrix { .. } => {
-                    "permutation of the values among the released rows by a matrix, which is a secret: whoever has it can \
-                     undo the permutation"
+                    "permutation of the values among the released rows by a matrix, which must stay a secret, because it \
+                     can undo the permutation"
                 }
                 _ => "permutation of the values among the released rows",
             };
@@ -56,7 +56,7 @@ impl Facts<'_> {
         } else if job.guarantees.personal().is_some_and(|(_, limit)| limit == name) {
             (
                 Role::Kept,
-                "masking: the attribute was removed, after it said each row's own limit",
+                "masking: the attribute was removed after each row's own limit was read from it",
             )
         } else if job.roles.sensitive.iter().any(|s| s.column == name) {
             (Role::Sensitive, unchanged)
@@ -67,7 +67,7 @@ impl Facts<'_> {
         } else {
             (
                 Role::Entity,
-                "masking: the attribute was removed, after persons were counted by it",
+                "masking: the attribute was removed after persons were counted by it",
             )
         };
         Column {
@@ -90,7 +90,7 @@ impl Facts<'_> {
         let (level, rule) = match &verdict.partition {
             Some(partition) => {
                 let labels = partition.labels(column).len();
-                (None, format!("{labels} labels, each class its own"))
+                (None, format!("{labels} labels, chosen class by class"))
             }
             None => {
                 let level = classes.node().level(column);
@@ -163,7 +163,8 @@ fn within_codes(hierarchy: &Hierarchy) -> String {
     codes.map_or_else(String::new, |codes| format!(", within {codes}"))
 }
 
-/// Describes every level of a hierarchy. Returns nothing for a column that is only suppressed.
+/// Describes every level of a hierarchy. Returns an empty vector for a column that is only
+/// suppressed.
 fn levels(hierarchy: &Hierarchy, top: u8) -> Vec<String> {
     match hierarchy.only_suppresses() {
         true => vec![],

@@ -1,4 +1,4 @@
-//! What the classes of a release disclose about one attribute, and how their rows are read.
+//! The disclosure of one attribute by the classes of a release, and the plans that read their rows.
 
 use crate::canonical::plain;
 use crate::error::{Error, Result};
@@ -14,7 +14,8 @@ use datafusion::physical_plan::{ExecutionPlan, execute_stream_partitioned};
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
-/// The figures of an attribute. The least and the greatest are `None` if there is no class.
+/// The figures of an attribute. `least_distinct` and `greatest_distance` are `None` if there is no
+/// class.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Disclosed {
     pub(super) least_distinct: Option<u64>,
@@ -40,16 +41,16 @@ impl Disclosed {
     }
 }
 
-/// What the classes of a release disclose.
+/// The disclosure of each attribute by the classes of a release, and the sizes of the classes.
 pub(super) struct Counted {
-    /// One entry for each attribute.
+    /// The disclosure of each attribute, in the order of the attributes.
     pub(super) disclosed: Vec<Disclosed>,
     /// The sizes of the classes.
     pub(super) sizes: Histogram,
 }
 
 /// Returns the predicate that measures the distance of classes from the whole table in attribute
-/// number `attribute`. The distances are those of the models, in whole numbers.
+/// number `attribute`. The distances are computed as the models compute them, in whole numbers.
 pub(super) fn distances(base: &Base, attribute: usize) -> Result<Box<dyn Predicate>> {
     model::weakest_t_closeness(model::CATEGORICAL).prepare(&Subject {
         base,
@@ -64,14 +65,15 @@ pub(super) struct Reading {
     pub(super) released: Arc<dyn ExecutionPlan>,
     /// Reads the attributes of the rows before suppression, if these are known.
     pub(super) whole: Option<Arc<dyn ExecutionPlan>>,
-    /// The names of the quasi-identifiers.
+    /// The names of the quasi-identifiers in the plan's rows.
     pub(super) keys: Vec<String>,
     pub(super) columns: Columns,
 }
 
 impl Reading {
-    /// Plans how rows are read, with the rows of the release in `partitions` partitions. Returns
-    /// `None` if a column has values that cannot be coded, or a different type than in the source.
+    /// Plans the reading of the rows, with the rows of the release in `partitions` partitions.
+    /// Returns `None` if a column has values that cannot be coded, or a different type than in the
+    /// source.
     pub(super) async fn of(
         session: &SessionContext,
         partitions: usize,
@@ -134,7 +136,8 @@ impl Reading {
     }
 }
 
-/// Returns the query for the rows of a release: `keys` are the quasi-identifiers.
+/// Returns the query for the rows of a release. `keys` are the names of the quasi-identifiers in
+/// the answer.
 fn rows_of(released: &ReleasedTable, keys: &[String], attributes: &[&str]) -> String {
     // Without a quasi-identifier, all rows are one class.
     let named: Vec<String> = match released.quasi_identifiers.is_empty() {
@@ -149,8 +152,8 @@ fn rows_of(released: &ReleasedTable, keys: &[String], attributes: &[&str]) -> St
     format!("SELECT {} FROM {}", all.join(", "), released.released())
 }
 
-/// Returns the classes of a scan. If the rows before suppression were counted, classes are compared
-/// with those rows.
+/// Returns the classes of a scan. If the rows before suppression were counted, the classes are
+/// compared with these rows.
 pub(super) fn base_of(
     scan: Scan,
     keys: &[String],

@@ -1,4 +1,4 @@
-//! What the classes of a release disclose about its sensitive attributes.
+//! The disclosure of the sensitive attributes by the classes of a release.
 //!
 //! These figures of the released rows are reported beside the promises, which separate queries
 //! recount. One scan counts the values of the source. Another scan counts the released rows for all
@@ -106,7 +106,7 @@ async fn counted(
     }
 }
 
-/// Counts the classes like the first scan, whatever the order of the rows.
+/// Counts the classes like the first scan, for rows in any order.
 async fn counted_in_memory(
     session: &SessionContext,
     released: &ReleasedTable,
@@ -147,7 +147,7 @@ async fn counted_in_memory(
     pool.compute("measuring what is disclosed", count).await
 }
 
-/// Returns the figures of attribute number `attribute`.
+/// Returns the disclosure of attribute number `attribute` by all classes of `base`.
 fn disclosed(base: &Base, attribute: usize) -> Result<Disclosed> {
     let set = base.held()?;
     let (detail, farthest) = (&set.details()[attribute], distances(base, attribute)?);
@@ -211,7 +211,7 @@ mod tests {
     }
 
     proptest! {
-        /// Tests that the figures of one scan equal those of the audits of the models.
+        /// Tests that the figures of one scan equal the figures of the models' audits.
         #[test]
         fn counts_and_queries_agree(
             rows in prop::collection::vec((0u8..3, prop::option::of(0u8..2), prop::option::of(0u8..3), prop::option::of(0u8..3)), 0..24),

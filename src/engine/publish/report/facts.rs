@@ -17,7 +17,7 @@ pub(in crate::engine::publish) struct Staged<'a> {
     pub(in crate::engine::publish) manifest_sha256: String,
 }
 
-/// The values that a report is made from.
+/// The job, the results of its stages and its staged files.
 pub(in crate::engine::publish) struct Facts<'a> {
     pub(in crate::engine::publish) job: &'a Job,
     pub(in crate::engine::publish) decision: &'a Decision,

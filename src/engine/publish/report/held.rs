@@ -17,8 +17,8 @@ use tokio::task::JoinSet;
 
 impl Facts<'_> {
     /// Replaces the source with a table in memory of the columns that the report reads. Returns the
-    /// memory that the columns take. Returns `None`, and leaves the source as it is, if the columns
-    /// are too large.
+    /// memory of these columns. Returns `None`, and leaves the source unchanged, if it has too many
+    /// rows or the columns do not fit in memory.
     pub(super) async fn hold_source(&self) -> Result<Option<Arc<MemoryReservation>>> {
         let (job, session) = (self.job, &self.recounted.session);
         if self.decision.evaluator.rows() > MOST_ROWS {

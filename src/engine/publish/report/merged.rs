@@ -20,7 +20,7 @@ const MERGED: &str = "raw_merged";
 /// The maximum number of values that a condition lists.
 const MOST: usize = 1_000;
 
-/// The merged values of each quasi-identifier.
+/// The values of each quasi-identifier that share a label with another value.
 pub(super) struct Merged<'a> {
     base: &'a Base,
     /// For each quasi-identifier and ground code: whether another value has the same label.
@@ -36,7 +36,8 @@ impl<'a> Merged<'a> {
         }
     }
 
-    /// Returns true if the base frequency set has the classes of the source.
+    /// Returns true if no value is merged, so that the base frequency set has the classes of the
+    /// source.
     pub(super) fn is_empty(&self) -> bool {
         self.values.iter().flatten().all(|merged| !merged)
     }
@@ -49,8 +50,8 @@ impl<'a> Merged<'a> {
     }
 
     /// Returns the condition for rows with a merged value. Returns `None` if there are too many
-    /// such values to list, or if values do not compare as they are counted: the two zeros of
-    /// floating point count as one value.
+    /// merged values to list, or if a column of floating-point numbers has merged values, because
+    /// its two zeros compare as different values but count as one.
     fn condition(&self, columns: &[String]) -> Result<Option<Expr>> {
         let mut condition = lit(false);
         for ((name, merged), lookup) in columns.iter().zip(&self.values).zip(self.base.key_schema.lookups()) {
@@ -82,7 +83,7 @@ fn is_one_of(name: &str, lookup: &Lookup, codes: &[usize]) -> Result<Expr> {
 }
 
 impl Facts<'_> {
-    /// Returns the sizes of those classes of the source that contain a merged value. Returns `None`
+    /// Returns the sizes of the classes of the source that contain a merged value. Returns `None`
     /// if these classes cannot be counted separately.
     pub(super) async fn sizes_of_merged(&self, merged: &Merged<'_>) -> Result<Option<Histogram>> {
         let session = &self.recounted.session;

@@ -32,8 +32,8 @@ use arrow::datatypes::DataType;
 use datafusion::prelude::SessionContext;
 
 impl Facts<'_> {
-    /// Collects the report of a recounted release. Fails if the class count of the report differs
-    /// from that of the release.
+    /// Collects the report of a recounted release. Fails if the report and the release have
+    /// different numbers of classes.
     pub(super) async fn report(&self) -> Result<Report> {
         let job = self.job;
         let (release, staged) = (self.release, self.staged.as_ref());

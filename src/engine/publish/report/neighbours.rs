@@ -9,15 +9,16 @@ use crate::report::Neighbour;
 use crate::search::Oracle;
 use std::sync::Arc;
 
-/// The maximum number of neighbours that a report shows. More would be hard to read, and take long.
+/// The maximum number of neighbours that a report shows. More neighbours would be hard to read and
+/// take long to count.
 const MOST: usize = 64;
 
 impl Facts<'_> {
     /// Returns the figures of the nodes that are one level higher or lower in one column, coarser
-    /// levels first. Returns nothing for classes with labels of their own, for more than [`MOST`]
-    /// neighbours, or if each node would have to be counted from files again. Also returns nothing
-    /// if classes do not decide whether a node satisfies the models: personal limits and sets of
-    /// items are applied after a node is chosen.
+    /// levels first. Returns an empty vector for local recoding, for more than [`MOST`] neighbours,
+    /// for a sample, or if each node would have to be counted from files again. The vector is also
+    /// empty with personal limits and sets of items, which are applied after a node is chosen, so
+    /// that the classes alone do not decide whether a node satisfies the models.
     pub(super) async fn neighbours(&self) -> Result<Vec<Neighbour>> {
         let (job, evaluator) = (self.job, Arc::clone(&self.decision.evaluator));
         let is_held = matches!(evaluator.sets().base().set, BaseSet::Held(_));

@@ -1,5 +1,5 @@
 //! The classes of a release, one after the other. Rows are released in the order of their classes,
-//! so only one class is in memory at a time, however many classes there are.
+//! so only one class is in memory at a time.
 
 use super::disclosed::{Counted, Disclosed, Reading, base_of, distances};
 use crate::error::{Error, Result};
@@ -74,7 +74,7 @@ pub(super) async fn ordered(
             let counted = map(own.len(), |i| own[i].lock().add(batch.column(first + i), &ends));
             counted.into_iter().try_fold(true, |all, known| Ok(all & known?))
         };
-        // The next rows are decoded meanwhile.
+        // The next rows are decoded while these rows are counted.
         let (following, known) = futures::join!(stream.next(), pool.compute("measuring what is disclosed", count));
         if !known? {
             return Ok(None);
@@ -91,21 +91,21 @@ pub(super) async fn ordered(
     }))
 }
 
-/// The runs of rows with equal quasi-identifiers.
+/// The runs of consecutive rows with equal quasi-identifiers, counted by size.
 struct Runs {
     locals: Vec<Local>,
-    /// The codes of the last row.
+    /// The codes of the quasi-identifiers in the last row.
     last: Option<Vec<u32>>,
     /// The number of rows of the run that has not ended.
     size: u64,
-    /// For each number of rows, the number of runs with that many rows.
+    /// For each size of a run in rows, the number of runs of this size.
     sizes: BTreeMap<u64, u64>,
-    /// The number of runs, including the one that has not ended.
+    /// The number of runs, including the run that has not ended.
     number: u64,
 }
 
 impl Runs {
-    /// Adds the rows of a batch. Returns the rows at which a run ends, so that the next one begins.
+    /// Adds the rows of a batch. Returns the rows at which one run ends and the next run begins.
     fn add(&mut self, batch: &RecordBatch) -> Result<Vec<usize>> {
         let arrays = self.locals.iter_mut().zip(batch.columns());
         let codes: Vec<Vec<u32>> = arrays
@@ -133,7 +133,7 @@ impl Runs {
         Ok(ends)
     }
 
-    /// Ends the last run.
+    /// Ends the last run, if it has rows, and counts its size.
     fn end(&mut self) {
         if self.size > 0 {
             *self.sizes.entry(self.size).or_default() += 1;
@@ -175,7 +175,7 @@ impl Attribute {
         Ok(true)
     }
 
-    /// Adds the class that ends.
+    /// Adds the figures of the class that ends here.
     fn close(&mut self) {
         self.codes.sort_unstable();
         let values = self.codes.chunk_by(|one, other| one == other);

@@ -1,4 +1,4 @@
-//! The promises with their recounts.
+//! The promises of a release, each with its recounted value.
 
 use super::facts::Facts;
 use crate::folder::Check;

@@ -60,8 +60,8 @@ impl Facts<'_> {
         let mut class = job.roles.class_label.clone();
         let mut found = figures(&tables, readings.clone(), class.as_deref()).await;
         if class.is_some() && found.as_ref().is_err_and(|e| e.kind() == ErrorKind::Usage) {
-            // The class has more values than a classifier is trained for, which is no reason to
-            // refuse the release.
+            // The class has more values than a classifier is trained for. The release is valid
+            // without this figure.
             class = None;
             found = figures(&tables, readings, None).await;
         }
