@@ -2,12 +2,13 @@
 
 use super::clause::{Given, MaskClause, SECRET};
 use super::key::Key;
+use super::own::{OwnCounter, OwnRows};
 use super::survey::Survey;
 use super::values::{Mask, Unmasked};
 use crate::canonical::plain;
 use crate::error::{Error, Result};
 use crate::secret::Secret;
-use arrow::array::ArrayRef;
+use arrow::array::{ArrayRef, BooleanArray};
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
 use std::sync::Arc;
@@ -20,6 +21,8 @@ pub struct Masking {
     key: Option<Key>,
     /// The columns whose values, together with the value to mask, determine the mask of a row.
     beside: Vec<String>,
+    /// The counter of the rows that tell their own value, if they are counted.
+    own: Option<Arc<OwnCounter>>,
 }
 
 impl Masking {
@@ -44,6 +47,30 @@ impl Masking {
     /// Returns the mask that reads these columns, in their order.
     pub(crate) fn reading(self, beside: Vec<String>) -> Self {
         Self { beside, ..self }
+    }
+
+    /// Returns the mask, ready to count the rows that tell their own value. `survey` is that of the
+    /// mask's column.
+    pub(crate) fn counting(self, survey: &Survey) -> Result<Self> {
+        Ok(Self {
+            own: Some(Arc::new(OwnCounter::of(survey)?)),
+            ..self
+        })
+    }
+
+    /// Counts the rows that tell their own value, if the mask is to count them. `released` are the
+    /// masks of `values`.
+    pub(crate) fn count_own(&self, values: &ArrayRef, released: &ArrayRef, suppressed: &BooleanArray) -> Result<()> {
+        match &self.own {
+            Some(own) => own.add(values, released, suppressed),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the rows that tell their own value, once all rows were masked; `None` if they are not
+    /// counted.
+    pub(crate) fn own_rows(&self) -> Option<OwnRows> {
+        self.own.as_ref().map(|own| own.counted())
     }
 
     /// Returns true if the mask is drawn from the values of its column.
@@ -73,6 +100,7 @@ impl Masking {
             clause,
             mask,
             key,
+            own: None,
         })
     }
 

@@ -228,8 +228,7 @@ fn exact(
     Ok(cast_with_options(&sums, values.data_type(), &options)?)
 }
 
-/// Returns the standard deviation of a column. The values are added in ascending order, so the
-/// result does not depend on threads.
+/// Returns the standard deviation of a column. Fails if the column has none.
 fn deviation(survey: &Survey) -> Result<f64> {
     let values = cast(&survey.values, &DataType::Float64)?;
     let values = values.as_primitive::<Float64Type>().values();
@@ -239,13 +238,7 @@ fn deviation(survey: &Survey) -> Result<f64> {
              query",
         ));
     }
-    let n = survey.rows() as f64;
-    let sum = |of: &dyn Fn(f64) -> f64| -> f64 {
-        let terms = values.iter().zip(&survey.counts);
-        terms.map(|(x, count)| of(*x) * *count as f64).sum()
-    };
-    let mean = sum(&|x| x / n);
-    let deviation = f64::sqrt(sum(&|x| (x - mean) * (x - mean)) / (n - 1.0));
+    let deviation = survey.deviation_of(values);
     match deviation.is_finite() && deviation > 0.0 {
         true => Ok(deviation),
         // Without a value there is nothing to release.

@@ -150,8 +150,10 @@ impl Recoder {
                 ColumnTreatment::Mask { masking, is_protected } => {
                     let beside = masking.beside().iter().map(|name| column(batch, name).cloned());
                     let beside = beside.collect::<Result<Vec<_>>>()?;
-                    let masked = masking.apply(column(batch, &released.name)?, &beside);
+                    let values = column(batch, &released.name)?;
+                    let masked = masking.apply(values, &beside);
                     let masked = masked.map_err(|e| e.context(format!("column {}", released.name)))?;
+                    masking.count_own(values, &masked, &suppressed)?;
                     match *is_protected && recoding.starred {
                         true => nullif(&masked, &suppressed)?,
                         false => masked,

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::frequency::{Encoder, FrequencySet};
 use crate::hierarchy::{Cover, LabelForm, OnUnmapped};
 use crate::key::{KeySchema, PackedLayout, bits_for};
-use crate::masks::Masking;
+use crate::masks::{Masking, OwnRows};
 use arrow::array::ArrayRef;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use std::sync::Arc;
@@ -238,6 +238,17 @@ impl RecodingPlan {
             fields.push(Field::new(&column.name, data_type, true));
         }
         Ok(Arc::new(Schema::new(fields)))
+    }
+
+    /// Returns the columns whose masks count the rows that tell their own value, with the rows that
+    /// were counted so far.
+    pub(crate) fn own_rows(&self) -> Vec<(&str, OwnRows)> {
+        let counted = |c: &Released| match &c.treatment {
+            ColumnTreatment::Mask { masking, .. } => masking.own_rows(),
+            _ => None,
+        };
+        let columns = self.columns.iter();
+        columns.filter_map(|c| Some((c.name.as_str(), counted(c)?))).collect()
     }
 
     /// Returns true if the order key determines the value of a released column. This is true for

@@ -1,6 +1,7 @@
 //! The measured facts of a report; its JSON form is their serialisation.
 
 use super::neighbours::Neighbour;
+use super::own_values::OwnValues;
 use crate::masks::MaskKind;
 use crate::utility::Utility;
 use crate::warning::Warning;
@@ -34,6 +35,9 @@ pub struct Report {
     pub class_sizes: Vec<Bin>,
     /// What a class reveals of the sensitive attributes of its members.
     pub disclosure: Vec<Disclosure>,
+    /// The columns whose masks are drawn by chance, with the rows that still tell their own value.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub own_values: Vec<OwnValues>,
     /// The suppressed rows.
     pub suppression: Suppression,
     /// The utility that the release keeps; `None` if it was not measured.

@@ -22,6 +22,7 @@ mod html;
 mod markdown;
 mod neighbours;
 mod number;
+mod own_values;
 mod page;
 #[cfg(test)]
 pub(crate) mod sample;
@@ -41,6 +42,7 @@ pub use facts::{
 pub use front::{Axis, FrontChart};
 pub use gaps::not_covered;
 pub use neighbours::Neighbour;
+pub use own_values::OwnValues;
 
 use crate::error::{Error, Result};
 use block::Page;

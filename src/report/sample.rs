@@ -1,6 +1,7 @@
 //! A report with a value in every field, for tests.
 
 use super::*;
+use crate::masks::OwnRows;
 use crate::utility::{self, Figure, Utility};
 
 /// Returns the report of an invented release; some names contain markup.
@@ -149,6 +150,14 @@ pub(crate) fn report() -> Report {
                 greatest_distance: Some(0.98),
             },
         ],
+        own_values: vec![OwnValues {
+            column: "ward".into(),
+            counts: Some(OwnRows {
+                rows: 990,
+                own: 693,
+                near: None,
+            }),
+        }],
         suppression: Suppression {
             rows: 10,
             limit: 20,

@@ -60,6 +60,7 @@ mod release;
 mod report;
 mod report_merged;
 mod report_neighbours;
+mod report_own_values;
 mod report_shares;
 mod report_utility;
 mod risk;

@@ -79,13 +79,15 @@ impl Surveyed {
         Ok(own)
     }
 
-    /// Returns the mask of a column with its secret. A drawn mask also gets its survey.
+    /// Returns the mask of a column with its secret. A drawn mask also gets its survey, and counts
+    /// the rows that tell their own value if the job has a report.
     pub(super) fn masking(&self, job: &Job, of: &MaskOf) -> Result<Masking> {
         let masking = of.with_secret()?;
         if of.clause.kind.reads == Reads::Identifiers {
             return Ok(masking.reading(identifiers(job)));
         }
         match self.surveys.iter().find(|survey| survey.column == of.column) {
+            Some(survey) if job.output.report.is_some() => masking.surveyed(survey)?.counting(survey),
             Some(survey) => masking.surveyed(survey),
             None => Ok(masking),
         }

@@ -12,6 +12,7 @@ mod levels;
 mod linkability;
 mod loss;
 mod not_covered;
+mod own_values;
 mod record;
 mod release;
 mod requirements;
@@ -36,6 +37,7 @@ pub(super) const SECTIONS: &[Entry] = &[
     singling_out::ENTRY,
     linkability::ENTRY,
     inference::ENTRY,
+    own_values::ENTRY,
     loss::ENTRY,
     shares::ENTRY,
     kept::ENTRY,

@@ -9,6 +9,7 @@ mod held;
 mod merged;
 mod neighbours;
 mod ordered;
+mod own_values;
 mod promises;
 mod risk;
 mod utility;
@@ -112,6 +113,7 @@ impl Facts<'_> {
             risks: report::risks(&before, &after),
             class_sizes: report::class_sizes(&before.histogram, &after.histogram, required),
             disclosure,
+            own_values: self.own_values(),
             suppression: self.suppression(),
             utility: self.utility(staged.map(|s| s.target)).await?,
             choice: self.choice()?,
