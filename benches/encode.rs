@@ -1,5 +1,6 @@
-//! The first scan, which counts the rows of each distinct combination of quasi-identifier values.
-//! It reads the generated bench table from memory: as strings, as dictionaries and as numbers.
+//! Measures the first scan, which counts the rows of each distinct combination of quasi-identifier
+//! values. The scan reads the generated bench table from memory: as strings, as dictionaries and as
+//! numbers.
 
 mod support {
     pub mod run;
@@ -71,7 +72,7 @@ fn numbers(batches: &Batches) -> Batches {
     })
 }
 
-/// Scans the table. Returns the number of rows counted.
+/// Scans the table. Returns the number of rows that the scan counted.
 fn scan(runtime: &tokio::runtime::Runtime, schema: &SchemaRef, streams: Vec<SendableRecordBatchStream>) -> u64 {
     let names: Vec<String> = schema.fields().iter().map(|f| f.name().clone()).collect();
     let spill_space = SpillSpace::of(&TaskContext::default());

@@ -1,6 +1,6 @@
-//! The whole job of a release, from Parquet to verified Parquet: both scans, the search, the
-//! ordered write, the recount, the manifest and the swap. It runs over the generated bench table
-//! with the hierarchies in data/.
+//! Measures the whole job of a release, from Parquet to verified Parquet: both scans, the search,
+//! the ordered write, the recount, the manifest and the swap of the target. The job reads the
+//! generated bench table with the hierarchies in data/.
 
 mod support {
     pub mod run;

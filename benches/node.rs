@@ -1,5 +1,6 @@
-//! One node of the Adult table's lattice: computed by DataFusion as in the product, by DataFusion's
-//! own aggregation, and by plain Rust on the same packed keys. The required ratios are in `ratios`.
+//! Measures one node of the Adult table's lattice, computed by DataFusion as in the product, by
+//! DataFusion's own aggregation, and by plain Rust on the same packed keys. The bench `ratios` has
+//! the required ratios.
 
 #[allow(dead_code, reason = "each bench uses its part")]
 mod support {

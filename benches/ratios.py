@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""The harness of performance: every line of "must reach", measured side by side in one run, as ratios.
+"""The harness of performance: it measures every line of "must reach" as a ratio, side by side in one run.
 
     pip install duckdb duckdb-cli
     python3 benches/ratios.py [--json FILE] [--quick] [--only LINE ...] [--scratch FOLDER]
 
-Needs ANONSQL_SHARED (default ../shared) for the lines on the Adult table. Every comparison is run in turns, five times
-(once with --quick), and the medians are set against each other, since absolute times of a shared machine say little.
+Needs ANONSQL_SHARED (default ../shared) for the lines on the Adult table. The two sides of a comparison take turns, five
+times (once with --quick), and their medians are compared, because absolute times on a shared machine mean little.
 Tables are generated into the scratch folder and kept there. Lines whose peer is not installed are reported as not
-measured. Exit code 1 when a line misses what it must reach.
+measured. The exit code is 1 if a line misses its required ratio.
 """
 
 import argparse
@@ -23,7 +23,8 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 COLUMNS = ["sex", "age", "race", "marital_status", "education", "native_country", "workclass", "occupation", "salary_class"]
-# A wide release of a census: what is generalized, and what is released beside it.
+# A wide release of a census: the generalized columns with their hierarchies, and the columns beside
+# them.
 WIDE = {
     "age": "AS INTERVALS (5, 10, 20) TOP CODE 90",
     "sex": "AS VALUES ('female', 'any'), ('male', 'any')",
@@ -31,12 +32,13 @@ WIDE = {
     "education": f"FROM '{ROOT / 'data' / 'hierarchies' / 'education.csv'}' OPTIONS (delimiter ';', has_header false)",
 }
 BESIDE = ["marital_status", "native_country", "race", "workclass", "occupation", "salary_class", "income"]
-# The peer (ARX 3.9) from CSV to CSV on 5 million rows; figures of performance.md, not measured here.
+# The peer (ARX 3.9) from CSV to CSV on 5 million rows. These figures are from performance.md and
+# are not measured here.
 PEER_5M = {"wall_s": 35.0, "peak_mb": 2600.0}
 
 
 def build():
-    """Builds the command and the bench, and answers their paths."""
+    """Builds the command and the bench, and returns their paths."""
     subprocess.run(["cargo", "build", "--release"], cwd=ROOT, check=True)
     made = subprocess.run(
         ["cargo", "bench", "--bench", "ratios", "--no-run", "--message-format=json"],
@@ -48,11 +50,11 @@ def build():
 
 
 def spawn(command):
-    """Runs a command to its end: wall seconds, CPU seconds, peak resident megabytes, and what it printed."""
+    """Runs a command to its end. Returns wall seconds, CPU seconds, peak resident megabytes, and its output."""
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
         begun = time.perf_counter()
         child = subprocess.Popen(command, stdout=out, stderr=err)
-        # What it read is told as long as it is not waited for.
+        # The system reports the number of bytes read only until the process is waited for.
         os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
         read = bytes_read(child.pid)
         _, status, usage = os.wait4(child.pid, 0)
@@ -66,7 +68,7 @@ def spawn(command):
 
 
 def bytes_read(pid):
-    """The bytes that a process asked its files for."""
+    """Returns the number of bytes that a process requested from its files."""
     try:
         lines = pathlib.Path(f"/proc/{pid}/io").read_text().splitlines()
         return next(int(line.split()[1]) for line in lines if line.startswith("rchar"))
@@ -75,8 +77,8 @@ def bytes_read(pid):
 
 
 def launcher():
-    """Runs the commands that come in as lines. A child's peak memory starts from its parent's, and the harness itself
-    has DuckDB in it, so commands are started from a process that stays small."""
+    """Runs the commands that it reads as lines. A child's peak memory starts from its parent's, and the harness itself
+    contains DuckDB, so commands are started from a process that stays small."""
     for line in sys.stdin:
         print(json.dumps(spawn(json.loads(line))), flush=True)
 
@@ -85,7 +87,7 @@ LAUNCHER = None
 
 
 def run(command, may_fail=False):
-    """Runs a command by the launcher; its failure ends the harness unless it may fail."""
+    """Runs a command through the launcher. A failure ends the harness, unless the command may fail."""
     global LAUNCHER
     if LAUNCHER is None:
         me = [sys.executable, __file__, "--launcher"]
@@ -99,7 +101,7 @@ def run(command, may_fail=False):
 
 
 def median(runs, key):
-    """The median of one figure over runs."""
+    """Returns the median of one figure over runs."""
     return statistics.median(r[key] for r in runs)
 
 
@@ -123,7 +125,7 @@ class Bench:
             self.duckdb = None
 
     def report(self, line, ratio, limit, **details):
-        """Prints a line and keeps it. `limit` is what the ratio may be at most, or None where nothing is asked."""
+        """Prints and stores a line. `limit` is the highest allowed ratio, or None if there is no limit."""
         verdict = "-" if limit is None or ratio is None else "ok" if ratio <= limit else "MISSED"
         shown = "-" if ratio is None and limit is None else "not measured" if ratio is None else f"{ratio:.3f}"
         allowed = "" if limit is None else f"at most {limit}"
@@ -132,7 +134,7 @@ class Bench:
         self.lines.append({"line": line, "ratio": ratio, "at_most": limit, "verdict": verdict, **details})
 
     def table(self, rows, columns=len(COLUMNS), combinations=None):
-        """A generated table, kept for the next run."""
+        """Returns the path of a generated table, which is kept for the next run."""
         path = self.scratch / f"bench_{rows}x{columns}_{combinations or 'default'}.parquet"
         if not path.exists():
             half = path.with_suffix(".half")
@@ -142,7 +144,7 @@ class Bench:
         return path
 
     def script(self, table, k=5, columns=COLUMNS, options=""):
-        """The whole job over a table, as a script: glm, at most 5 percent suppressed."""
+        """Writes the whole job over a table as a script: glm, at most 5 percent suppressed."""
         hierarchies = ROOT / "data" / "hierarchies"
         lines = []
         for column in columns:
@@ -160,23 +162,23 @@ class Bench:
         return path
 
     def job(self, script, threads=2, memory=None):
-        """The whole job by the command."""
+        """Runs the whole job with the command."""
         limit = ["--memory-limit", memory] if memory else []
         return run([self.anonsql, "--threads", threads, *limit, "-f", script])
 
     def phases(self, script, threads=2):
-        """The seconds of each phase of the job, in one process."""
+        """Returns the seconds of each phase of the job, in one process."""
         return json.loads(run([self.bench, "job", script, threads])["out"])["phases_s"]
 
     def duck(self, query, threads=2):
-        """A query by DuckDB, in this process."""
+        """Runs a query in DuckDB, in this process."""
         self.duckdb.execute(f"SET threads = {threads}")
         wall, cpu = time.perf_counter(), time.process_time()
         self.duckdb.execute(query).fetchall()
         return {"wall_s": time.perf_counter() - wall, "cpu_s": time.process_time() - cpu}
 
     def duck_group_by(self, table):
-        """The floor of the first scan."""
+        """Measures the lower bound of the first scan: DuckDB's GROUP BY."""
         listed = ", ".join(COLUMNS)
         return self.duck(f"SELECT count(*), sum(n) FROM (SELECT {listed}, count(*) AS n FROM '{table}' GROUP BY {listed})")
 
@@ -185,10 +187,10 @@ class Bench:
         copy = self.scratch / "copy.parquet"
         return self.duck(f"COPY (SELECT * FROM '{table}') TO '{copy}' (FORMAT parquet, COMPRESSION zstd)")
 
-    # The lines, each a method that reports one or more.
+    # The lines of the harness. Each is a method that reports one or more lines.
 
     def inner_loop(self):
-        """A node, the whole lattice and the default search on Adult."""
+        """Measures a node, the whole lattice and the default search on Adult."""
         if self.arguments.quick:
             return
         limits = {"node": 1.4, "lattice": 2.5}
@@ -197,13 +199,14 @@ class Bench:
             name, ratio = line.pop("line"), line.pop("ratio")
             if name == "search":
                 name = f"search {line['metric']} k {line['k']} limit {line['limit_percent']} %"
-                # Without a suppression limit nothing is asked of the time; what it is says where bookkeeping shows.
+                # Without a suppression limit there is no required ratio. The measured ratio shows
+                # the cost of bookkeeping.
                 self.report(name, ratio, 0.25 if line["limit_percent"] else None, **line)
             else:
                 self.report(name, ratio, limits[name], **line)
 
     def first_scan(self):
-        """Reading the quasi-identifiers, beside DuckDB's GROUP BY of them."""
+        """Compares reading the quasi-identifiers with DuckDB's GROUP BY of them."""
         table = self.table(self.rows)
         script = self.script(table)
         if self.duckdb is None:
@@ -216,7 +219,7 @@ class Bench:
         self.report("first scan", scan / group_by, 0.6, scan_s=scan, duckdb_group_by_s=group_by, rows=self.rows)
 
     def whole_job(self):
-        """The job, beside DuckDB's GROUP BY plus its COPY."""
+        """Compares the job with DuckDB's GROUP BY plus its COPY."""
         table = self.table(self.rows)
         script = self.script(table)
         ours, limited, floor = [], [], []
@@ -236,7 +239,7 @@ class Bench:
         self.report("peak memory, --memory-limit 1GB", peak / 1024, 1.0, peak_mb=peak, wall_s=median(limited, "wall_s"))
 
     def beside_the_peer(self):
-        """Five million rows, beside what the peer took from CSV to CSV."""
+        """Compares a job over five million rows with the peer's job from CSV to CSV."""
         rows = self.rows // 2
         script = self.script(self.table(rows))
         runs = [self.job(script) for _ in range(self.runs)]
@@ -245,7 +248,7 @@ class Bench:
         self.report("5 million rows, memory / peer", peak / PEER_5M["peak_mb"], 1 / 3, peak_mb=peak)
 
     def growth(self):
-        """Ten times the rows with the same combinations."""
+        """Measures ten times the rows with the same combinations."""
         few, many = self.script(self.table(self.rows)), self.script(self.table(self.rows * 10))
         small, large = [], []
         for _ in range(self.runs):
@@ -257,7 +260,7 @@ class Bench:
         self.report("ten times the rows, memory", memory, 1.1, peak_mb=median(large, "peak_mb"), from_mb=median(small, "peak_mb"))
 
     def threads(self):
-        """Two threads against one."""
+        """Compares two threads with one."""
         script = self.script(self.table(self.rows))
         one, two = [], []
         for _ in range(self.runs):
@@ -267,7 +270,7 @@ class Bench:
         self.report("two threads / one, time", wall[1] / wall[0], 1 / 1.7, one_s=wall[0], two_s=wall[1])
 
     def startup(self):
-        """The shortest statement."""
+        """Measures the shortest statement."""
         peer = shutil.which("duckdb")
         if peer is None:
             return self.report("-c 'SELECT 1'", None, 2.0, why="pip install duckdb-cli")
@@ -279,7 +282,7 @@ class Bench:
         self.report("-c 'SELECT 1'", walls[0] / walls[1], 2.0, ms=walls[0] * 1e3, duckdb_ms=walls[1] * 1e3)
 
     def wide_table(self):
-        """A generated census, kept for the next run."""
+        """Returns the path of a generated census, which is kept for the next run."""
         path = self.scratch / f"census_{self.rows // 2}.parquet"
         if not path.exists():
             half = path.with_suffix(".half")
@@ -288,7 +291,7 @@ class Bench:
         return path
 
     def wide_script(self, table):
-        """A release of four quasi-identifiers and seven other columns, as a script."""
+        """Writes a release of four quasi-identifiers and seven other columns as a script."""
         lines = [f"CREATE HIERARCHY {name} {kind};" for name, kind in WIDE.items()]
         listed = ", ".join(f"{name} USING {name}" for name in WIDE)
         lines.append(
@@ -309,7 +312,7 @@ class Bench:
         return {"bytes": copy.stat().st_size, **{k: group_by[k] + written[k] for k in group_by}}
 
     def wide(self):
-        """A release of many columns, beside DuckDB's GROUP BY and its copies, plain and ordered."""
+        """Compares a release of many columns with DuckDB's GROUP BY and its copies, plain and ordered."""
         table = self.wide_table()
         script = self.wide_script(table)
         runs = {name: [] for name in ("ours", "limited", "one", "plain", "ordered")}
@@ -337,7 +340,7 @@ class Bench:
         self.report("wide release, two threads / one", ours["wall_s"] / one, 1 / 1.8, one_s=one)
 
     def at_once(self):
-        """Eight jobs in one process, at once against one after the other."""
+        """Compares eight jobs in one process, at once and one after the other."""
         script = self.script(self.table(self.rows // 10)).read_text()
         scripts = []
         for number in range(8):
@@ -349,7 +352,7 @@ class Bench:
                     at_once_s=found["at_once_s"], in_turn_s=found["in_turn_s"])
 
     def choices(self):
-        """Other ways to choose and to release, against auto on the same table of census rows."""
+        """Compares other searches and ways to release with auto on the same table of census rows."""
         table = self.wide_table()
         auto = self.wide_script(table)
         text = auto.read_text()
@@ -386,7 +389,7 @@ class Bench:
             self.with_report(source, kind)
 
     def with_report(self, source, kind):
-        """One job with a report and without, in turns."""
+        """Runs one job with a report and without, in turns."""
         script = self.scratch / "report.sql"
         text = self.wide_script(source).read_text().replace(" OVERWRITE", f" STORED AS {kind} OVERWRITE")
         runs, outside = {"": [], f" REPORT TO '{self.scratch / 'report.html'}'": []}, []
@@ -405,7 +408,7 @@ class Bench:
         self.report(f"{name}, share of time in no phase", statistics.median(outside), 0.05)
 
     def billion(self):
-        """Ten times more rows than `growth` has, in ten files, within 2 GB."""
+        """Measures ten times more rows than `growth`, in ten files, within 2 GB."""
         few, folder = self.table(self.rows * 10, 6), self.scratch / f"bench_{self.rows * 100}x6"
         for number in range(10):
             path = folder / f"part_{number}.parquet"
@@ -422,7 +425,7 @@ class Bench:
         self.report("a billion rows, peak under 2GB", large["peak_mb"] / 2048, 1.0, peak_mb=large["peak_mb"], from_mb=small["peak_mb"])
 
     def shapes(self):
-        """More rows, quasi-identifiers and combinations: nothing is asked, the growth is shown."""
+        """Shows the growth with more rows, quasi-identifiers and combinations. It has no limit."""
         for rows in (self.rows // 100, self.rows // 10, self.rows):
             self.shape(self.table(rows), f"{rows:.0e} rows".replace("e+0", "e"))
         million = self.rows // 10
@@ -435,7 +438,7 @@ class Bench:
             self.shape(table, f"10^{exponent} combinations")
 
     def shape(self, table, name):
-        """One job with all that is known of it; what does not fit the memory of the machine says so, and is a line too."""
+        """Measures one job with all its figures. A job that exceeds the memory of the machine is a line that says so."""
         described = run([self.anonsql, "-c", f"DESCRIBE '{table}'", "--format", "csv"])["out"].splitlines()[1:]
         columns = [line.split(",")[0] for line in described]
         script = self.script(table, columns=columns, options=" WITH (time_limit = '20s')")

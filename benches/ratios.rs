@@ -1,7 +1,7 @@
-//! The ratios that `benches/ratios.py` collects, one JSON object a line: what the search's inner
-//! loop costs compared with plain Rust and with the peer's reference figures (`lattice`), what the
-//! phases of a job take (`job FILE THREADS`), and how long several jobs in one process take at once
-//! and one after the other (`jobs THREADS FILE...`).
+//! Prints the measurements that `benches/ratios.py` collects, one JSON object per line. `lattice`
+//! compares the inner loop of the search with plain Rust and with the peer's reference figures.
+//! `job FILE THREADS` prints the time of each phase of a job. `jobs THREADS FILE...` prints how
+//! long several jobs in one process take at once and one after the other.
 
 #[allow(dead_code, reason = "each bench uses its part")]
 mod support {
@@ -42,7 +42,7 @@ use support::turns::in_turns;
 const NODES: usize = 300;
 /// The number of runs; the median run is printed.
 const RUNS: usize = 5;
-/// The memory of each of several jobs, in bytes.
+/// The memory limit of each of several jobs, in bytes.
 const OWN_MEMORY: usize = 256 << 20;
 
 fn main() {
@@ -71,7 +71,7 @@ fn inner_loop() {
     }
 }
 
-/// Prints the mean time of a random node that is computed from the base frequency set.
+/// Prints the mean time to compute a random node from the base frequency set.
 fn node(adult: &Adult) {
     let mut rng = ChaCha12Rng::seed_from_u64(1);
     let drawn: Vec<Node> = (0..NODES).map(|_| adult.lattice.sample(&mut rng)).collect();
@@ -96,7 +96,8 @@ fn node(adult: &Adult) {
     );
 }
 
-/// Prints the cost of every node with dm and glm, compared with plain grouping without metrics.
+/// Prints the time to evaluate every node with dm and glm, compared with plain grouping without
+/// metrics.
 fn whole_lattice(adult: &Adult) {
     let mut plain = Plain::new(&adult.base);
     let mut runs = vec![];
@@ -118,7 +119,8 @@ fn whole_lattice(adult: &Adult) {
     println!("{}", median(runs));
 }
 
-/// Runs the default search with no node evaluated before, and compares its time with the peer's.
+/// Runs the default search with no node evaluated in advance, and compares its time with the
+/// peer's.
 fn default_search(adult: &Adult, metric: &str, k: i64, percent: u64) {
     let mut runs = vec![];
     for _ in 0..RUNS {
@@ -156,7 +158,7 @@ fn median(mut runs: Vec<(f64, serde_json::Value)>) -> serde_json::Value {
     runs.swap_remove(runs.len() / 2).1
 }
 
-/// Runs a script of statements and prints how long each phase of its jobs took.
+/// Runs a script of statements and prints the time of each phase of its jobs.
 fn job(script: &Path, threads: usize) {
     let config = SessionConfig::new().with_target_partitions(threads);
     let phases = Arc::new(Phases::default());
@@ -171,8 +173,8 @@ fn job(script: &Path, threads: usize) {
     );
 }
 
-/// Runs scripts one after the other and then all at once, each in a session with [`OWN_MEMORY`] of
-/// its own. Prints how long each way took.
+/// Runs scripts one after the other and then all at once, each in its own session with
+/// [`OWN_MEMORY`]. Prints the time of both.
 fn jobs(scripts: &[&str], threads: usize) {
     let texts: Vec<String> = scripts
         .iter()

@@ -1,6 +1,7 @@
-//! The time that the optimal searches take on Adult, and the number of nodes that they assess.
+//! Measures the time of the optimal searches on Adult, and the number of nodes that they assess.
 //!
-//! Every search starts from the base frequency set with no node evaluated, on one thread.
+//! Every search starts from the base frequency set, with no node evaluated in advance, on one
+//! thread.
 
 #[allow(dead_code, reason = "each bench uses its part")]
 mod support {

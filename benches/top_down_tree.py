@@ -1,14 +1,14 @@
 """Decision trees trained on releases of Adult: top_down against the best node of the lattice.
 
-Repeated stratified cross-validation, the same folds for every search. All folds but one are anonymized, a tree is
-trained on the release, and it classifies the fold that was held back, generalized as the release is: both recodings are
-global, so a value's label is read off the training rows, which carry a row number through the release. A value that was
-not trained on is encoded as no label at all.
+The method is repeated stratified cross-validation with the same folds for every search. All folds but one are
+anonymized, a tree is trained on the release, and it classifies the fold that was held back, generalized as the release is: both recodings are
+global, so a value's label is found in the training rows, which keep their row number in the release. A value that is
+not in the training rows is encoded without a label.
 
-Printed are the means over the folds, and for top_down the mean of the differences from the best node for cm, fold by
+The output has the means over the folds, and for top_down the mean of the differences from the best node for cm, fold by
 fold, with its standard error. Folds share most of their training rows, so the variance is that of the corrected
 resampled t-test (Nadeau and Bengio, Machine Learning 52, 2003, doi:10.1023/A:1024068626366): s^2 (1 / n + held back /
-trained on), and not s^2 / n, which takes the folds for independent.
+trained on), and not s^2 / n, which assumes independent folds.
 
     pip install scikit-learn pandas pyarrow
     python benches/top_down_tree.py target/release/anonsql ../shared/data [--folds 10] [--repeats 2]

@@ -1,4 +1,4 @@
-//! The library in an application: the application's tables, a release in a folder, and the
+//! Uses the library in an application: the application's tables, a release in a folder, and the
 //! release's figures.
 //!
 //! `cargo run --example embed`
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 #[tokio::main]
 pub async fn main() -> Result<()> {
-    // This is the application's own session: its catalogs, object stores, memory pool and settings
+    // This is the application's own session. Its catalogs, object stores, memory pool and settings
     // are used unchanged.
     let session = SessionContext::new();
     let people = RecordBatch::try_from_iter([
@@ -36,7 +36,7 @@ pub async fn main() -> Result<()> {
     assert_eq!(anonymized.release().and_then(|release| release.reached_k), Some(2));
     assert_eq!(anonymized.manifest().map(|manifest| manifest.rows_out), Some(4));
 
-    // Errors have a kind, and the target never holds half a release.
+    // Errors have a kind, and the target never contains a partial release.
     let again = anon.sql(&request).await;
     assert!(again.is_err_and(|e| e.kind() == ErrorKind::TargetExists));
     let rows = anon

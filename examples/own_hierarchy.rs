@@ -1,4 +1,4 @@
-//! A custom kind of hierarchy: the last parts of a domain name, such as `example.org` of
+//! Defines a custom kind of hierarchy: the last parts of a domain name, such as `example.org` of
 //! `mail.example.org`.
 //!
 //! `cargo run --example own_hierarchy`
@@ -14,7 +14,7 @@ use datafusion::arrow::util::pretty::pretty_format_batches;
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
-/// The number of parts kept at each level. The numbers descend, so that groups nest.
+/// The number of parts that each level keeps. The numbers descend, so that groups nest.
 #[derive(Debug)]
 struct Domain {
     kept: Vec<u32>,
@@ -74,7 +74,7 @@ impl GeneralizationRule for Domain {
     }
 }
 
-/// The clause is used to read, check and print the statement.
+/// The clause from which the statement is parsed, checked and printed.
 const KIND: Kind = Kind {
     info: Info {
         name: "domain",

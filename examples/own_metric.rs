@@ -1,4 +1,4 @@
-//! A custom quality metric: the number of rows in the largest class.
+//! Defines a custom quality metric: the number of rows in the largest class.
 //!
 //! `cargo run --example own_metric`
 
@@ -53,7 +53,7 @@ pub async fn main() -> Result<()> {
          CREATE HIERARCHY age AS INTERVALS (5, 10)",
     )
     .await?;
-    // The metric can be minimised, alone and in a sum, and can be an objective of a Pareto front.
+    // The metric can be minimised alone or in a sum, and can be an objective of a Pareto front.
     for goal in ["largest_class", "0.5 * largest_class + 0.5 * glm"] {
         let released = anon
             .sql(&format!(

@@ -1,4 +1,5 @@
-//! A custom privacy model: no sensitive value makes up more than a share of any class.
+//! Defines a custom privacy model: no sensitive value makes up more than a given share of any
+//! class.
 //!
 //! `cargo run --example own_model`
 
@@ -20,8 +21,8 @@ impl PrivacyModel for MaxShare {
         Reads::ATTRIBUTE
     }
 
-    /// Merging two classes that satisfy the model gives a class that satisfies it. If one of them
-    /// fails, and would otherwise be suppressed, the merged class may fail.
+    /// Merging two classes that satisfy the model gives a class that satisfies it. A class that
+    /// fails may be suppressed; if it is merged instead, the merged class may fail.
     fn monotonicity(&self) -> Monotonicity {
         Monotonicity::WithoutSuppression
     }
@@ -30,8 +31,8 @@ impl PrivacyModel for MaxShare {
         Ok(Box::new(*self))
     }
 
-    /// The same promise in SQL. The recount of a release and VERIFY run this SQL, which shares no
-    /// code with `holds`.
+    /// The same requirement in SQL. The recount of a release and VERIFY run this SQL, which shares
+    /// no code with `holds`.
     fn audit(&self, relation: &Relation) -> Audit {
         Audit {
             sql: format!("{} SELECT max(n / s) FROM audit_values", relation.values()),
@@ -87,7 +88,7 @@ pub async fn main() -> Result<()> {
            SATISFYING k_anonymity(2) AND max_share(0.5) ON column2",
     )
     .await?;
-    // One class has six rows, three of them with the flu. A failed check would be an error.
+    // One class has six rows, three of them with the flu. VERIFY returns an error if a check fails.
     let verify = "VERIFY released QUASI IDENTIFIERS (column1) SENSITIVE (column2) SATISFYING max_share";
     anon.sql(&format!("{verify}(0.5) ON column2")).await?;
     let refused = anon.sql(&format!("{verify}(0.4) ON column2")).await;

@@ -1,4 +1,5 @@
-//! A custom search: raises the levels of one column after the other until the node is anonymous.
+//! Defines a custom search: it raises the levels of one column after the other until the node is
+//! anonymous.
 //!
 //! `cargo run --example own_search`
 
@@ -16,8 +17,7 @@ impl Search for InTurn {
     fn run(&self, oracle: &dyn Oracle, context: &mut Context) -> Result<Finding, Stop> {
         let lattice = oracle.lattice();
         let mut node = lattice.bottom().clone();
-        // The context keeps the best anonymous node, and ends the search when its budget is used
-        // up.
+        // The context keeps the best anonymous node. It ends the search when the budget is used up.
         while !context.assess_one(oracle, &node)?.anonymous && node != *lattice.top() {
             let below = (0..lattice.width()).filter(|i| node.level(*i) < lattice.top().level(*i));
             if let Some(lowest) = below.min_by_key(|i| node.level(*i)) {
@@ -53,7 +53,8 @@ pub async fn main() -> Result<()> {
         "ANONYMIZE people QUASI IDENTIFIERS (column1 USING age, column2 USING place) SATISFYING k_anonymity(2)";
     let plan = anon.sql(&format!("EXPLAIN {request} SEARCH USING in_turn")).await?;
     assert!(pretty_format_batches(&plan)?.to_string().contains("in_turn"));
-    // COMPARE runs both: this search finds the node that the default search proves to be the best.
+    // COMPARE runs both searches. This search finds the node that the default search proves to be
+    // the best.
     let compared = anon
         .sql(&format!("COMPARE {request} SEARCH USING (in_turn, auto)"))
         .await?;

@@ -1,4 +1,4 @@
-//! Following a run: which phase it is in, how many rows it has read, and what the search has found.
+//! Follows a run: its phase, the number of rows that it has read, and the findings of its search.
 //!
 //! `cargo run --example progress`
 
@@ -10,7 +10,7 @@ use datafusion::prelude::SessionContext;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// Stores what a run reports; an application would display it.
+/// Stores the reports of a run. An application would display them.
 #[derive(Default)]
 struct Kept {
     phases: Mutex<Vec<Phase>>,
@@ -19,7 +19,7 @@ struct Kept {
 }
 
 impl Observer for Kept {
-    /// The run adds the rows of the phase to the returned counter.
+    /// Begins a phase. The run adds the rows of the phase to the returned counter.
     fn begin(&self, phase: Phase) -> Arc<AtomicU64> {
         if let Ok(mut phases) = self.phases.lock() {
             phases.push(phase);

@@ -1,9 +1,9 @@
-//! The parts of your own privacy model, metric, search or hierarchy kind.
+//! The types for writing your own privacy model, metric, search or hierarchy kind.
 //!
 //! An [`Entry`] describes a name and its parameters in SQL, and builds the object from checked
 //! [`Arguments`]. [`AnonContext`](crate::AnonContext) registers the entry. Statements, EXPLAIN,
-//! VERIFY, help and completion then include it. The repository's `examples` contain one of each,
-//! from the entry to a release.
+//! VERIFY, help and completion then include it. The folder `examples` of the repository has one
+//! example of each kind, from the entry to a release.
 
 pub use crate::catalogue::{Arguments, Entry, Info, Kind, Param};
 

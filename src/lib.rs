@@ -29,7 +29,7 @@
 //! # How a request runs
 //!
 //! SQL text is parsed (`sql`) and bound (`session`) to a `Job`: the request as a value, which is
-//! checked once, before anything is read. Then each stage of the `engine` takes the values of the
+//! checked once before any data is read. Then each stage of the `engine` takes the values of the
 //! stages before it and returns one of its own. The engine
 //!
 //! 1. reads the source once (`frequency`). Values become codes. Rows become the *base frequency
@@ -52,14 +52,15 @@
 //!
 //! # Where things are
 //!
-//! A module uses only those above it, and only some name DataFusion. A test reads this table. It
-//! fails if the code departs from it, or if files use each other in a circle.
+//! A module uses only the modules above it in this table, and only some modules refer to
+//! DataFusion. A test compares the code with the table. It fails if they differ, or if files use
+//! each other in a circle.
 //!
 //! | module | DataFusion | what it is |
 //! |---|---|---|
 //! | [`error`] | yes | one error type; its kind decides the exit code |
 //! | `plain` | yes | text that is safe to display |
-//! | `quoting` | no | how a name or a text stands in SQL |
+//! | `quoting` | no | how names and texts are quoted in SQL |
 //! | `location` | yes | the meaning of a path in a statement: home, `file://`, compression |
 //! | `sealed` | no | single files that statements write, and which existing files may be replaced |
 //! | `pool` | yes | threads: one pool per session for computing, and threads that may wait |
@@ -69,12 +70,12 @@
 //! | `settings` | yes | the settings of a session: SET anonsql.name = 'value' |
 //! | `store` | yes | object stores: how a session reaches the objects of a URL |
 //! | `lattice` | no | nodes, their order and neighbours |
-//! | `operator` | yes | this crate's operators in a DataFusion plan: the one frame around them, and joins that stop |
+//! | `operator` | yes | this crate's operators in a DataFusion plan: the common frame around them, and joins that can be stopped |
 //! | `hierarchy` | no | hierarchies as Arrow lookup tables, one file per kind |
 //! | `canonical` | yes | one spelling for each value: one NaN, one zero, dates without a time; casts that keep every value |
-//! | `secret` | no | the place of a secret, and what could be guessed |
+//! | `secret` | no | the place of a secret, and the check whether it could be guessed |
 //! | `masks` | no | masks of the values of a column: one file per mask |
-//! | `signature` | no | the signature of a release: keys, what is signed, and its envelope |
+//! | `signature` | no | the signature of a release: keys, the signed content, and its envelope |
 //! | `key` | no | combinations of codes as packed keys: layout, generalization, grouping |
 //! | `search` | no | one file per algorithm, written against an oracle |
 //! | `partition` | no | local recoding: one file per algorithm that divides the distinct combinations |
@@ -87,21 +88,21 @@
 //! | `objective` | no | the objectives of a Pareto front besides the metrics, one file per property |
 //! | `suggest` | no | the roles that a column's name, form and counts suggest |
 //! | `standard` | no | published standards that a release can follow, one file per standard |
-//! | `warning` | no | what else a data protection officer would ask about the roles of a request, one file per kind |
+//! | `warning` | no | further questions of a data protection officer about the roles of a request, one file per kind |
 //! | `drift` | no | the differences since an earlier release was made, in names and counts |
 //! | `utility` | no | how much a release still reveals about its source: distributions, correlations, classifiers |
 //! | `report` | yes | the evidence of a release in words and pictures: HTML, Markdown, JSON |
 //! | `formats` | yes | table formats, one folder and one line each: a version as a source, and a commit to a log as the end of a release |
 //! | `source` | yes | reading the files of others: damaged files, files that change, columns by name |
-//! | `folder` | yes | the folder of a release: its manifest, its partitions, what in it may be replaced, which process holds it |
+//! | `folder` | yes | the folder of a release: its manifest, its partitions, the check whether it may be replaced, and its lock |
 //! | `observe` | no | the reports of a run to its caller: phases, progress, and the figures of a release |
-//! | `lake` | yes | releases in object stores: runs, leases, the commit, and what may be deleted |
+//! | `lake` | yes | releases in object stores: runs, leases, the commit, and deletion |
 //! | `cluster` | yes | parts of a statement on other machines (feature `cluster`) |
-//! | `job` | yes | the request as a value, and every refusal |
+//! | `job` | yes | the request as a value, and the checks that refuse it |
 //! | `recount` | yes | counting released rows by SQL: classes, promises, labels, utility |
 //! | `staging` | yes | output that is not visible yet: hidden folders, and reports beside a release |
 //! | `engine` | yes | the one path from job to release: `scan`, `decide`, `items`, `examine`, `apply`, `write`, `verify`, `publish`; and where its plans run: `executor` |
-//! | `audit` | yes | promises recounted on any table, and what else a release reveals |
+//! | `audit` | yes | promises recounted on any table, and other disclosures of a release |
 //! | `sql` | yes | reading SQL: the cursor, and the clauses that statements share |
 //! | `session` | yes | [`AnonContext`] over a DataFusion session; one file per statement |
 //! | [`extend`] | yes | the parts of a privacy model, metric, search or hierarchy kind of your own |
@@ -129,12 +130,12 @@
 //! | packed key | the codes of a row's quasi-identifiers in one or more machine words | `u64` |
 //! | packed layout | the place of each column's code in a packed key | `key::PackedLayout` |
 //! | key schema | the packed layout with the lookup tables of the columns | `key::KeySchema` |
-//! | combination | distinct codes of the quasi-identifiers that at least one row has | an entry of the base set |
+//! | combination | a tuple of quasi-identifier codes that at least one row has | an entry of the base set |
 //! | equivalence class | the rows with the same released quasi-identifiers | `model::Class` |
 //! | frequency set | the classes of one node with their sizes | `frequency::FrequencySet` |
 //! | base frequency set | the frequency set of the lattice's bottom, with the facts about the table that evaluations need | `frequency::Base` |
-//! | detail | the counts of a frequency set beside rows: sensitive values, entities | `frequency::Detail` |
-//! | roll-up | the frequency set of a node from that of a more specific one | `FrequencySet::roll_up` |
+//! | detail | the counts of a frequency set other than rows: sensitive values, entities | `frequency::Detail` |
+//! | roll-up | computing the frequency set of a node from the set of a more specific node | `FrequencySet::roll_up` |
 //! | node | one level per quasi-identifier | [`extend::search::Node`] |
 //! | lattice | every node between two nodes, ordered by generalization | [`extend::search::Lattice`] |
 //! | assessment | the result of evaluating one node | [`extend::search::Assessment`] |
@@ -148,7 +149,7 @@
 //! | group | the combinations that local recoding releases with the same labels | `partition::Partition` |
 //! | population | the table of people that a release is a sample of | `job::Input::population` |
 //! | entity | the person to whom several rows can belong | `job::Input::entity` |
-//! | warning | what the roles of a request let through, in names and counts | [`manifest::Warning`] |
+//! | warning | a disclosure that the roles of a request allow, in names and counts | [`manifest::Warning`] |
 //! | drift | the differences since the release of USING MANIFEST was made | [`manifest::Drift`] |
 //! | replay | the node of an earlier release, applied again and checked | `job::Replay` |
 //! | decision | the node or partition that is released, and the classes that are kept | `engine::Decision` |
@@ -159,13 +160,13 @@
 //! | stage | the hidden folder that becomes the target when it is complete | `staging::Stage` |
 //! | recount | counting the promises again on the written files, by SQL that shares no code with the search | `recount` |
 //! | check | one promise with the required and the reached value | [`manifest::Check`] |
-//! | spill space | memory reservations, and files for what they refuse | `spill::SpillSpace` |
-//! | class together | the persons about whom two releases reveal the same | `audit::Pair` |
-//! | disclosure check | what a release can reveal besides its models: names in footers, order, leftovers | `audit` |
+//! | spill space | memory reservations, and files for data that they refuse | `spill::SpillSpace` |
+//! | class together | the persons about whom two releases reveal the same facts | `audit::Pair` |
+//! | disclosure check | a check for disclosures that no model covers: names in footers, order, leftovers | `audit` |
 //! | front | the nodes that no other node beats in every objective | [`ParetoFront`] |
 //!
 //! Where a paper leaves something open, the file that implements it states under **Interpretation**
-//! how the paper is read here, and why.
+//! how anonsql reads the paper, and why.
 //!
 //! # The order of a release
 //!
@@ -177,28 +178,27 @@
 //! order of the input, number of files, number of threads and memory limit.
 //!
 //! `recode::sort` makes the order. It packs each row into a few machine words that compare as the
-//! rows do, and sorts the words. `engine::apply::order` proves the order on the rows that leave: it
-//! compares the released values themselves, and uses neither words nor codes.
+//! rows do, and sorts the words. `engine::apply::order` checks the order of the rows before they
+//! are written: it compares the released values themselves, and uses neither words nor codes.
 //!
 //! # Threads
 //!
-//! Scans, writing and recounts are plans of DataFusion. They are executed by the workers of the
-//! tokio runtime on which a statement is awaited, in as many partitions as
-//! `datafusion.execution.target_partitions` gives. Merging the partitions, grouping nodes and
-//! putting the rows of a release in order is done by a pool of as many threads, which are called
-//! `anonsql-0` and so on. Each session has a pool of its own. The pool is started when it is first
-//! needed, and replaced after a SET of another number. Rayon's pool for the whole process is
-//! neither used nor started. Work that waits for files, sorts or sums up runs on the runtime's
-//! threads for such work (`spawn_blocking`), and not on its workers. The command makes its runtime
-//! and its pool as large as `--threads`.
+//! Scans, writing and recounts are plans of DataFusion. The workers of the tokio runtime on which a
+//! statement is awaited execute these plans in `datafusion.execution.target_partitions` partitions.
+//! A pool with the same number of threads, called `anonsql-0` and so on, merges the partitions,
+//! groups nodes and sorts the rows of a release. Each session has its own pool. The pool is started
+//! when it is first needed, and replaced after a SET of another number. Rayon's pool for the whole
+//! process is neither used nor started. Work that waits for files, sorts or sums up runs on the
+//! runtime's blocking threads (`spawn_blocking`), and not on its workers. In the command,
+//! `--threads` sets the size of both the runtime and the pool.
 //!
-//! Only a statement of hundreds of nested operators has threads beside these: walking its tree
-//! needs larger stacks.
+//! Only a statement with hundreds of nested operators gets further threads, because walking its
+//! tree needs larger stacks.
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
-// Only the command reads help, completion and listings, and only the cluster uses what is sent to
-// other machines. With both features, unused code is an error again.
+// Only the command uses help, completion and listings, and only the cluster uses the code for other
+// machines. If both features are on, unused code is an error.
 #![cfg_attr(not(all(feature = "cli", feature = "cluster")), allow(dead_code, unused_imports))]
 
 mod arithmetic;

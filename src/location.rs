@@ -12,7 +12,7 @@ use url::Url;
 /// The texts that stand for the user's home folder at the start of a path.
 const HOME: [&str; 2] = ["~", "$HOME"];
 
-/// The endings of compressed files.
+/// The file name endings of compressed files, with their compressions.
 const COMPRESSIONS: &[(&str, FileCompressionType)] = &[
     (".gz", FileCompressionType::GZIP),
     (".gzip", FileCompressionType::GZIP),
@@ -38,15 +38,15 @@ pub(crate) fn is_of_web(path: &str) -> bool {
 pub(crate) fn check_written(path: &str) -> Result<()> {
     match is_of_web(path) {
         true => Err(Error::usage(format!(
-            "{path:?} is on a web server, which only files are read from; write to s3://, gs://, az:// or a local folder"
+            "{path:?} is on a web server, which can only be read; write to s3://, gs://, az:// or a local folder"
         ))),
         false => Ok(()),
     }
 }
 
-/// Returns the path that a path in a statement stands for. A URL with a scheme other than `file` is
-/// returned unchanged. Fails with `ErrorKind::Usage` if the home folder is not known, for a `file`
-/// URL of another machine, and for a URL with credentials in it.
+/// Expands a path of a statement: replaces the home folder and `file://`. A URL with a scheme other
+/// than `file` is returned unchanged. Fails with `ErrorKind::Usage` if the home folder is not
+/// known, for a `file` URL of another machine, and for a URL with credentials in it.
 pub(crate) fn expanded(path: &str) -> Result<Cow<'_, str>> {
     if is_url(path)
         && let Ok(url) = Url::parse(path)
@@ -55,14 +55,14 @@ pub(crate) fn expanded(path: &str) -> Result<Cow<'_, str>> {
         return Err(refused);
     }
     if path.starts_with("file:") && path.contains("://") {
-        // A file has no query and no fragment: both characters are part of its name, or of a
+        // The URL of a file has no query and no fragment: `?` and `#` are part of its name, or of a
         // pattern.
         let whole = path.replace('?', "%3F").replace('#', "%23");
         let local = Url::parse(&whole).ok().and_then(|url| url.to_file_path().ok());
         let local = local.and_then(|path| path.to_str().map(String::from));
         return local.map(Cow::Owned).ok_or_else(|| {
             Error::usage(format!(
-                "{path:?} names no file of this machine; write the path, or file:/// and the whole path"
+                "{path:?} does not name a file on this machine; write the path, or file:/// and the whole path"
             ))
         });
     }
@@ -82,7 +82,7 @@ pub(crate) fn expanded(path: &str) -> Result<Cow<'_, str>> {
 }
 
 /// Returns the absolute path without links and dots. The part after the last existing folder is
-/// kept.
+/// kept unchanged.
 pub(crate) fn resolved(path: &Path) -> Result<PathBuf> {
     let absolute = std::path::absolute(path).map_err(|e| Error::io(path.display(), e))?;
     for known in absolute.ancestors() {
@@ -144,7 +144,7 @@ pub(crate) fn not_decompressed(compression: FileCompressionType) -> Error {
     ))
 }
 
-/// Opens a file with this compression for reading what it contains, decompressed.
+/// Opens a file with this compression. The reader returns the decompressed content.
 pub(crate) fn open(path: &str, compression: FileCompressionType) -> std::io::Result<Box<dyn Read + Send>> {
     let file = File::open(path)?;
     compression.convert_read(file).map_err(std::io::Error::other)

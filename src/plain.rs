@@ -13,19 +13,19 @@ pub fn acts(c: char) -> bool {
             | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Returns the text of one line, and escapes every character for which [`acts`] is true: `\n`,
-/// `\u{1b}`.
+/// Escapes every character of a text for which [`acts`] is true, such as `\n` and `\u{1b}`. The
+/// result is one line.
 pub fn line(text: &str) -> String {
     spelled(text, |_| false)
 }
 
-/// Returns the text of several lines escaped in the same way, with its line ends and tabs kept.
+/// Escapes a text in the same way, but keeps its line ends and tabs.
 pub fn lines(text: &str) -> String {
     spelled(text, |c| matches!(c, '\n' | '\t'))
 }
 
-/// Returns JSON, and escapes every character of its strings for which [`acts`] is true; JSON itself
-/// escapes only the first 32 characters. The result has the same values.
+/// Escapes every character in a JSON text for which [`acts`] is true; JSON itself requires escapes
+/// only for the first 32 characters. The result has the same values.
 pub fn json(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -72,7 +72,7 @@ impl Secrets {
         self.0.is_empty()
     }
 
-    /// Returns a text with the values replaced, where they are unchanged, in quotes, or escaped for
+    /// Returns a text in which the values are replaced, including values in quotes or escaped for
     /// SQL, JSON or HTML.
     pub fn hidden_in(&self, text: &str) -> String {
         let mut text = text.to_string();

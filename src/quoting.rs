@@ -6,7 +6,7 @@ use std::fmt::{self, Display};
 ///
 /// The list is fixed. Printed statements are written to manifests, whose bytes must not change when
 /// the language gets a new word. A new word need not be added here, because the grammar expects a
-/// keyword only where no name can stand.
+/// keyword only where no name is allowed.
 const RESERVED: &[&str] = &[
     "against",
     "analyze",

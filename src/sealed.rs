@@ -3,8 +3,8 @@
 //!
 //! Each such file ends with a seal: a comment with the SHA-256 of the text before it. A file with a
 //! correct seal was written by anonsql and not changed since, so the next run may replace it. Any
-//! other file is somebody's work. The seal prevents accidents but proves nothing, because anybody
-//! can compute it.
+//! other file may be a user's own work. The seal prevents accidents but proves nothing, because
+//! anybody can compute it.
 
 use crate::error::{Error, ErrorKind, Result};
 use sha2::{Digest, Sha256};
@@ -38,7 +38,7 @@ impl Form {
     }
 }
 
-/// The most bytes of a file that are read; statements write smaller files.
+/// The largest file that is read, in bytes; statements write smaller files.
 const LARGEST: u64 = 256 << 20;
 
 /// Returns a text with its seal.
@@ -68,8 +68,9 @@ pub(crate) fn is_sealed(content: &[u8]) -> bool {
     Form::ALL.into_iter().any(is_form)
 }
 
-/// Returns true if there is a file at `path`, which may be replaced. Unless `overwrite`, fails with
-/// `ErrorKind::TargetExists` if no statement wrote the file, or if it was changed since.
+/// Returns true if there is a file at `path` that may be replaced, and false if there is no file.
+/// Unless `overwrite` is true, fails with `ErrorKind::TargetExists` if no statement wrote the file,
+/// or if it was changed since.
 pub(crate) fn check_replaced(path: &Path, overwrite: bool) -> Result<bool> {
     let failed = |e| Error::io(format!("cannot read {}", path.display()), e);
     let is_file = match fs::metadata(path) {

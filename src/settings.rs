@@ -64,21 +64,21 @@ pub struct S3 {
 pub struct Settings {
     /// How the classes of a lattice node are counted.
     pub node_execution: NodeExecution,
-    /// True if an open warning of a request is an error.
+    /// True if a warning that a request does not accept is an error.
     pub strict: bool,
-    /// The time limit of a search whose statement has none.
+    /// The time limit of a search if its statement has no time limit.
     pub time_limit: Option<Duration>,
     /// True if statements do everything except writing.
     pub dry_run: bool,
-    /// The approximate largest number of combinations of quasi-identifier values that local
-    /// recoding compares one by one. For a larger table, local recoding divides the classes of
-    /// coarser levels.
+    /// The approximate largest number of distinct quasi-identifier combinations that local recoding
+    /// compares one by one. If a table has more, local recoding divides the classes of coarser
+    /// levels.
     pub divided_combinations: usize,
     /// The place of the objects of `s3://` URLs.
     pub s3: S3,
-    /// The addresses of the workers that a statement may use, with commas between them.
+    /// The addresses of the workers that a statement may use, separated by commas.
     pub cluster: Option<String>,
-    /// The folder with the certificate that is shown to workers.
+    /// The folder with the certificate that is sent to workers.
     pub cluster_tls: Option<String>,
 }
 
@@ -97,7 +97,7 @@ impl Default for Settings {
     }
 }
 
-/// A setting: its name after `anonsql.`, its summary, and how it is set and read.
+/// A setting: its name after `anonsql.`, its summary, and the functions that set and read it.
 struct Setting {
     name: &'static str,
     summary: &'static str,
@@ -120,7 +120,8 @@ const SETTINGS: &[Setting] = &[
     Setting {
         name: "strict",
         summary: "Whether a request with an open warning fails before anything is written, and VERIFY if it lacks a hierarchy, \
-                  a manifest or AGAINST to check something: true or false; WITH (strict = ...) in a statement goes before it",
+                  a manifest or AGAINST to check something: true or false; WITH (strict = ...) in a statement takes \
+                  precedence",
         set: |settings, text| {
             settings.strict = boolean(text)?;
             Ok(())
@@ -142,7 +143,8 @@ const SETTINGS: &[Setting] = &[
     },
     Setting {
         name: "dry_run",
-        summary: "Whether statements do all but write: ANONYMIZE reads, searches and answers its summary, COPY and INSERT \
+        summary: "Whether statements do everything except writing: ANONYMIZE reads, searches and returns its summary, \
+                  COPY and INSERT \
                   into files do nothing, and no report is written; true or false",
         set: |settings, text| {
             settings.dry_run = boolean(text)?;
@@ -152,7 +154,8 @@ const SETTINGS: &[Setting] = &[
     },
     Setting {
         name: "divided_combinations",
-        summary: "About the most combinations of quasi-identifier values that local recoding compares one by one; a larger \
+        summary: "The approximate largest number of combinations of quasi-identifier values that local recoding \
+                  compares one by one; a larger \
                   table is divided at coarser levels, which loses more and takes less memory",
         set: |settings, text| {
             let number = text.trim().parse().ok().filter(|n| *n > 0);
@@ -183,7 +186,8 @@ const SETTINGS: &[Setting] = &[
     },
     Setting {
         name: "s3.allow_http",
-        summary: "Whether the server of s3:// may be reached without encryption, as one on this machine: true or false",
+        summary: "Whether the server of s3:// may be reached without encryption, such as a server on this machine: \
+                  true or false",
         set: |settings, text| {
             settings.s3.allow_http = boolean(text)?;
             Ok(())
@@ -203,8 +207,8 @@ const SETTINGS: &[Setting] = &[
     },
     Setting {
         name: "cluster_tls",
-        summary: "The folder with the certificate that workers at https:// are shown (tls.crt, tls.key), and the authority of \
-                  theirs (ca.crt); '' means none; only in a build with the feature cluster",
+        summary: "The folder with the certificate that is sent to workers at https:// (tls.crt, tls.key), and the \
+                  authority of their certificates (ca.crt); '' means none; only in a build with the feature cluster",
         set: |settings, text| {
             settings.cluster_tls = built(text)?;
             Ok(())
@@ -268,7 +272,8 @@ impl Settings {
         options.extensions.get::<Self>().cloned().unwrap_or_default()
     }
 
-    /// Adds the default settings to a configuration that has none, so that SET and SHOW know them.
+    /// Adds the default settings to a configuration that has none, so that SET and SHOW accept
+    /// them.
     pub(crate) fn extend(options: &mut ConfigOptions) {
         if options.extensions.get::<Self>().is_none() {
             options.extensions.insert(Self::default());

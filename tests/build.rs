@@ -1,7 +1,7 @@
 //! Checks whether ../shared, tmux, moto (an S3 server), azurite (an Azure storage server), a
 //! Chromium, and readers of Delta tables from PyPI are available. Tests that need a missing one are
-//! reported as ignored. Under CI, only tests that need a missing Chromium are ignored: the other
-//! tests run all the same, and fail without what they need.
+//! reported as ignored. Under CI, only tests that need a missing Chromium are ignored. All other
+//! tests run, and fail if a program or package that they need is missing.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -49,7 +49,7 @@ fn imports(packages: &str) -> bool {
     imported.is_ok_and(|output| output.status.success())
 }
 
-/// Returns the browser that ANONSQL_CHROMIUM names, or the first of the usual names that is found.
+/// Returns the browser that ANONSQL_CHROMIUM names, or the first of the usual browsers in PATH.
 fn chromium() -> Option<PathBuf> {
     if let Ok(named) = std::env::var("ANONSQL_CHROMIUM") {
         return Some(PathBuf::from(named)).filter(|p| p.is_file());
@@ -57,7 +57,7 @@ fn chromium() -> Option<PathBuf> {
     found(&["chromium", "chromium-browser", "google-chrome"])
 }
 
-/// Returns the first of these commands that is found.
+/// Returns the path of the first of these commands that PATH contains.
 fn found(names: &[&str]) -> Option<PathBuf> {
     let folders = std::env::var_os("PATH")?;
     std::env::split_paths(&folders)

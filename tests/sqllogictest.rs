@@ -1,10 +1,10 @@
-//! Every file of `tests/slt/` is one test: statements, and their expected answers.
+//! Runs every file of `tests/slt/` as one test: statements and their expected results.
 //!
-//! A file has a session and a scratch folder of its own. `$__SCRATCH__` in the file stands for that
-//! folder, in SQL, in `system` commands and in answers. A number with a fraction is compared to six
-//! digits after the point, an error is `<kind>: <message>`, NULL is `NULL` and an empty text is
-//! `(empty)`. With `ANONSQL_SLT_REWRITE=1` the expectations are replaced by the actual answers, to
-//! be read as a diff.
+//! Each file has its own session and scratch folder. `$__SCRATCH__` in the file stands for that
+//! folder, in SQL, in `system` commands and in results. A number with a fraction is compared to six
+//! digits after the point, an error is written as `<kind>: <message>`, NULL as `NULL` and an empty
+//! text as `(empty)`. `ANONSQL_SLT_REWRITE=1` replaces the expectations by the actual results; read
+//! the changes as a diff.
 //!
 //! The last test compares the files with the catalogues: an entry without its file fails.
 
@@ -29,7 +29,7 @@ use std::time::Duration;
 /// a test.
 const FILES: &str = "tests/slt";
 
-/// The name that stands for the scratch folder of a file.
+/// The placeholder for a file's scratch folder.
 const SCRATCH: &str = "__SCRATCH__";
 
 /// The variable that, when set, rewrites the expectations.
@@ -120,7 +120,7 @@ fn every_entry_has_its_file() -> Result<(), Failed> {
     }
 }
 
-/// One session of anonsql, set up as the command sets it up.
+/// One session of anonsql, configured as the command configures it.
 struct Session {
     context: AnonContext,
     scratch: String,
@@ -143,7 +143,8 @@ impl Session {
         for statement in self.context.parse(text)? {
             let answer = self.context.execute(statement?).await?;
             let schema = SchemaRef::clone(&answer.schema);
-            // The rows are read as they arrive: a VERIFY that fails has rows to compare too.
+            // Rows are collected as they arrive, because a VERIFY that fails has rows to compare
+            // too.
             last = Some((schema, answer.rows.try_collect().await?));
         }
         Ok(last.unwrap_or_else(|| (SchemaRef::new(arrow::datatypes::Schema::empty()), vec![])))
@@ -151,7 +152,7 @@ impl Session {
 
     /// Returns a text without the path of the scratch folder.
     fn portable(&self, text: &str) -> String {
-        // Some errors name a file by its path in an object store, which has no leading slash.
+        // An error may name a file by its path in an object store, which has no leading slash.
         let name = format!("${SCRATCH}");
         text.replace(&self.scratch, &name)
             .replace(self.scratch.trim_start_matches('/'), &name)
@@ -178,7 +179,7 @@ impl Session {
     }
 }
 
-/// Returns a number with at most six digits after the point, and no zeros at the end.
+/// Returns a number with at most six digits after the point and without trailing zeros.
 fn rounded(text: &str) -> String {
     match text.parse::<f64>() {
         Ok(number) if number.is_finite() => {
@@ -218,7 +219,7 @@ impl AsyncDB for Session {
     }
 }
 
-/// An error as the files show it.
+/// An error in the form of the files.
 #[derive(Debug)]
 struct Broken(String);
 

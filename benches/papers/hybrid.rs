@@ -24,7 +24,7 @@ const POKER: [&str; 10] = ["s1", "r1", "s2", "r2", "s3", "r3", "s4", "r4", "s5",
 const KS: usize = 15;
 const ALGORITHMS: [&str; 3] = ["tabu", "genetic", "tabu_genetic"];
 
-/// The suppressed rows and the dm of every node, for every k.
+/// The suppressed rows and the dm (discernibility metric) of every node, for every k.
 struct Nodes {
     evaluator: Evaluator,
     /// The suppressed rows and the dm, by k - 1 and then by node.
@@ -39,8 +39,8 @@ impl Nodes {
         let rows = evaluator.rows();
         let found = for_each(nodes.len(), |i| {
             let set = evaluator.sets().get(&nodes[i]).expect("a node is evaluated");
-            // `small` has, for each class size below KS, the rows in classes of that size.
-            // `squares` is the sum of the squares of all class sizes.
+            // `small` contains, for each class size below KS, the number of rows in classes of that
+            // size. `squares` is the sum of the squares of all class sizes.
             let mut small = [0u64; KS + 1];
             let mut squares = 0u64;
             for n in set.counts() {

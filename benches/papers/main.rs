@@ -1,12 +1,12 @@
-//! The experiments of three papers, run again:
-//! `cargo bench --bench papers -- [--quick] [--only SECTION] [--out FOLDER]`.
+//! Repeats the experiments of three papers: `cargo bench --bench papers -- [--quick] [--only
+//! SECTION] [--out FOLDER]`.
 //!
-//! Writes the tables as CSV, the figures as SVG, and `index.html`, which compares the measured
-//! numbers with the published ones, to `target/papers` (or FOLDER). The tables are read from
-//! ANONSQL_SHARED (or ../shared). All sections together take some minutes on two cores: the engine
-//! evaluates every node of a lattice once, and the runs of all seeds look up the results. `--quick`
-//! takes 3 seeds instead of 50 and 20. The sections are `hybrid` (by far the longest), `fronts` and
-//! `madars`.
+//! The bench writes its results to `target/papers` (or FOLDER): the tables as CSV, the figures as
+//! SVG, and `index.html`, which compares the measured numbers with the published ones. It reads the
+//! source tables from ANONSQL_SHARED (or ../shared). All sections together take some minutes on two
+//! cores: the engine evaluates every node of a lattice once, and the runs of all seeds look up the
+//! results. `--quick` takes 3 seeds instead of 50 and 20. The sections are `hybrid` (by far the
+//! longest), `fronts` and `madars`.
 
 mod chart;
 mod fronts;
@@ -21,9 +21,9 @@ use page::Page;
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// The extent of a run, and its folders.
+/// The size of a run, and its folders.
 pub struct Plan {
-    /// Whether fewer seeds are run.
+    /// True if only a few seeds are run.
     pub quick: bool,
     /// The folder with the tables.
     pub shared: PathBuf,
@@ -33,7 +33,7 @@ pub struct Plan {
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    // `cargo test --benches` passes no --bench, and there is nothing to check then.
+    // `cargo test --benches` passes no --bench. Then the bench has nothing to check.
     if !arguments.iter().any(|a| a == "--bench") {
         return;
     }
@@ -78,12 +78,12 @@ fn main() {
     println!("{} after {minutes:.1} minutes", plan.out.join("index.html").display());
 }
 
-/// Returns the number of threads that run seeds.
+/// Returns the number of threads that run the seeds.
 pub fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, |n| n.get())
 }
 
-/// Calls `f` with every number below `n`, on all threads. Returns the answers in the order of the
+/// Calls `f` with every number below `n`, on all threads. Returns the results in the order of the
 /// numbers.
 pub fn for_each<T: Send>(n: usize, f: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let next = std::sync::atomic::AtomicUsize::new(0);

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// The text of `index.html`, which grows section by section.
+/// The text of `index.html`. Each section is appended to it.
 pub struct Page {
     folder: PathBuf,
     body: String,
@@ -75,7 +75,8 @@ impl Page {
     }
 }
 
-/// Formats a number for reading: grouped in thousands, or with the digits that its size needs.
+/// Formats a number for readers: with thousands separators, or with as many decimals as its size
+/// needs.
 pub fn number(value: f64) -> String {
     if value.abs() >= 1000.0 {
         let digits = format!("{:.0}", value.abs());

@@ -1,4 +1,4 @@
-//! The papers' tables as jobs, and lattices whose nodes are looked up instead of evaluated.
+//! The papers' tables as jobs, and lattices whose nodes are evaluated in advance.
 
 use crate::Plan;
 use crate::request;
@@ -28,7 +28,7 @@ pub struct Table<'a> {
 }
 
 impl Table<'_> {
-    /// Returns the job.
+    /// Returns the job that releases the table.
     pub async fn job(&self, plan: &Plan) -> Job {
         let data = plan.shared.join("data");
         let path = data.join(format!("{}.parquet", self.file)).display().to_string();
@@ -64,7 +64,7 @@ impl Table<'_> {
     }
 }
 
-/// A lattice whose nodes were all evaluated before.
+/// A lattice whose nodes were all evaluated in advance.
 pub struct Known<'a> {
     /// The oracle for the lattice and the table.
     pub of: &'a dyn Oracle,
@@ -72,7 +72,7 @@ pub struct Known<'a> {
     pub nodes: &'a (dyn Fn(usize) -> Assessment + Sync),
     /// The maximum number of suppressed rows.
     pub limit: u64,
-    /// Whether the first objective is dm under k-anonymity, for which the bounds are valid.
+    /// True if the first objective is dm under k-anonymity. Only then are the bounds valid.
     pub bounds: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The Adult table of 30,162 rows with its nine quasi-identifiers: 12,960 nodes.
+//! The Adult table of 30,162 rows with nine quasi-identifiers. Its lattice has 12,960 nodes.
 
 use super::columns::COLUMNS;
 use super::request;
@@ -15,7 +15,7 @@ use datafusion::prelude::{ParquetReadOptions, SessionConfig, SessionContext};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The bytes of frequency sets that are kept for roll-up, as in the product.
+/// The size in bytes of the frequency sets that are kept for roll-up, as in the product.
 pub const CACHE_BYTES: usize = 512 << 20;
 
 /// The table, scanned once.
@@ -31,7 +31,8 @@ pub struct Adult {
     runtime: tokio::runtime::Runtime,
 }
 
-/// Returns the folder with the shared data. Prints a message if the data is not there.
+/// Returns the folder with the shared data. If the folder does not exist, prints a message and
+/// returns `None`.
 pub fn shared() -> Option<PathBuf> {
     let folder = PathBuf::from(std::env::var_os("ANONSQL_SHARED").unwrap_or_else(|| "../shared".into()));
     if folder.join("data/adult_arx.parquet").exists() {
@@ -42,7 +43,7 @@ pub fn shared() -> Option<PathBuf> {
 }
 
 impl Adult {
-    /// Reads the table. Returns `None` if it is not there.
+    /// Reads the table. Returns `None` if the shared data are missing.
     pub fn read() -> Option<Self> {
         let folder = shared()?.join("data");
         let runtime = super::run::runtime(1);
@@ -62,7 +63,7 @@ impl Adult {
         })
     }
 
-    /// Returns frequency sets that keep no more than `limit` bytes of evaluated nodes.
+    /// Returns frequency sets of the table that cache at most `limit` bytes of evaluated nodes.
     pub fn sets(&self, limit: usize) -> FrequencySets {
         FrequencySets::new(Arc::clone(&self.base), Arc::clone(&self.context), limit).expect("memory is not limited")
     }

@@ -1,6 +1,6 @@
 //! The quasi-identifiers of the Adult table.
 
-/// The columns, in the order in which the reference figures name them.
+/// The columns, in the order of the reference figures.
 pub const COLUMNS: [&str; 9] = [
     "sex",
     "age",

@@ -1,4 +1,5 @@
-//! One node's classes, computed as in the product and by DataFusion's own aggregation.
+//! Counts the classes of one node in two ways: as the product does, and by DataFusion's own
+//! aggregation.
 
 use super::adult::Adult;
 use anonsql::internal::frequency::FrequencySets;
@@ -25,7 +26,7 @@ pub fn schema() -> Arc<Schema> {
     ]))
 }
 
-/// Counts the classes as the product does, with no frequency set of another node cached.
+/// Counts the classes as the product does, without any cached frequency set of another node.
 pub fn by_product(sets: &FrequencySets, node: &Node) -> usize {
     sets.get(node).expect("a node's classes").len()
 }

@@ -7,16 +7,17 @@ use hashbrown::HashMap;
 use std::collections::HashMap as StdHashMap;
 use std::ops::Range;
 
-/// The maximum number of bits in columns that are looked up together.
+/// The maximum number of bits of a chunk: columns that are looked up together.
 const CHUNK_BITS: u32 = 12;
 
-/// The keys of a base frequency set, each in one word, and the tables that generalize the keys.
+/// The keys of a base frequency set, each packed into one word, and the tables that generalize the
+/// keys.
 pub struct Plain {
     /// The keys with their row counts.
     pub rows: Vec<(u64, u64)>,
     shifts: Vec<u32>,
     bits: Vec<u32>,
-    /// The least code of each group, by column, level and code.
+    /// The smallest code of each group, by column, level and code.
     least: Vec<Vec<Vec<u64>>>,
     chunks: Vec<Range<usize>>,
     tables: StdHashMap<(usize, Vec<u8>), Vec<u64>>,
@@ -90,7 +91,8 @@ impl Plain {
         classes
     }
 
-    /// Returns the packed least codes of every combination of codes of the chunk's columns.
+    /// Returns, for every combination of codes of the chunk's columns, the packed smallest codes of
+    /// their groups.
     fn table(&self, chunk: &Range<usize>, levels: &[u8]) -> Vec<u64> {
         let first = self.shifts[chunk.start];
         let width: u32 = self.bits[chunk.clone()].iter().sum();

@@ -10,7 +10,7 @@ use anonsql::internal::{metric, model, search};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Returns a call with these arguments.
+/// Returns a call of `name` with these arguments.
 pub fn call(name: &str, values: &[Value]) -> Call {
     let args = values.iter().map(|value| Argument {
         name: None,
@@ -22,8 +22,8 @@ pub fn call(name: &str, values: &[Value]) -> Call {
     }
 }
 
-/// Returns the job that asks for `k_anonymity(k)` and minimises `metric`. The hierarchy of every
-/// column is the column's file in `folder`.
+/// Returns a job with `k_anonymity(k)` that minimises `metric`. The hierarchy of each column is the
+/// file of that column in `folder`.
 pub fn job(
     source: SourceTable,
     columns: &[&str],

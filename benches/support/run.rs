@@ -1,4 +1,4 @@
-//! How a bench is run.
+//! The settings of a bench run.
 
 /// Returns true if every bench runs only once, on little data, as under `cargo test --benches`.
 pub fn is_quick() -> bool {

@@ -1,4 +1,4 @@
-//! Several forms of one computation, timed beside each other.
+//! Times several forms of one computation in turn.
 
 use std::time::{Duration, Instant};
 
@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 pub type Form<'a, T> = (&'a str, &'a mut dyn FnMut(&T) -> usize);
 
 /// Times each of `forms` over `items` in several rounds. Returns, for each form, the least time of
-/// each item, summed over the items, in microseconds. The forms take turns item by item, so that
-/// other load on the machine hits all of them. Taking the least of the rounds removes that load.
+/// each item, summed over the items, in microseconds. The forms take turns at each item, so other
+/// load on the machine affects all of them. The minimum over the rounds removes that load.
 pub fn in_turns<T>(rounds: usize, items: &[T], forms: &mut [Form<T>]) -> Vec<f64> {
     let mut least = vec![vec![Duration::MAX; items.len()]; forms.len()];
     for _ in 0..rounds {

@@ -1,12 +1,12 @@
-//! The accuracy of classifiers trained on a release: nine tenths of the table are released, and the
-//! other tenth is classified.
+//! Measures the accuracy of classifiers trained on a release. Nine tenths of the table are
+//! released, and the classifiers are tested on the other tenth.
 
 use super::{COLUMNS, Plan, quasi_identifiers, sql};
 use anonsql::AnonContext;
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::Float64Type;
 
-/// The searches, each after the name of its row.
+/// The searches, each with the name of its row first.
 const SEARCHES: [(&str, &str); 5] = [
     ("auto", "SEARCH USING auto"),
     ("mondrian", "SEARCH USING mondrian"),
@@ -15,7 +15,7 @@ const SEARCHES: [(&str, &str); 5] = [
     ("RECODING LOCAL", "RECODING LOCAL"),
 ];
 
-/// The measures, each after the name of its column.
+/// The measures, each with the name of its column first.
 const MEASURES: [(&str, &str); 2] = [
     ("naive Bayes", "accuracy, naive Bayes"),
     ("decision tree", "accuracy, decision tree"),
@@ -61,7 +61,8 @@ pub async fn run(plan: &Plan, context: &AnonContext) {
     }
 }
 
-/// Makes the table `folds`: every row with one column for each division, which has the row's fold.
+/// Creates the table `folds`: each row of the table, with one column per division that gives the
+/// row's fold.
 async fn divide(context: &AnonContext, times: u32) {
     let fold = |time| format!("ntile(10) OVER (ORDER BY md5(CAST(n AS VARCHAR) || '-{time}')) AS fold_{time}");
     let folds: Vec<String> = (1..=times).map(fold).collect();

@@ -6,9 +6,9 @@ use anonsql::AnonContext;
 use anonsql::manifest::Manifest;
 use std::io::Write;
 
-/// The searches, each after the name of its column. `r` labels ages by tight ranges, and `h` by the
-/// labels of their hierarchy. The hierarchy of ages is a file, so RECODING LOCAL uses its labels;
-/// `range` shows the loss without these labels.
+/// The searches, each with the name of its column first. `r` labels ages by tight ranges, and `h`
+/// by the labels of their hierarchy. The hierarchy of ages is a file, so RECODING LOCAL uses its
+/// labels; `range` shows the loss without these labels.
 const SEARCHES: [(&str, &str); 9] = [
     ("mondrian r", "SEARCH USING mondrian (ranges => exact)"),
     ("mondrian h", "SEARCH USING mondrian (numbers => hierarchy)"),
@@ -45,7 +45,7 @@ pub async fn run(plan: &Plan, context: &AnonContext) {
                 .expect("a manifest that can be read")
                 .expect("a release");
             print!(" {:.4} | {seconds:.1} |", manifest.metrics["glm"]);
-            // A row takes minutes, so each figure is shown as soon as it is known.
+            // A row takes minutes, so each figure is printed as soon as it is known.
             let _ = std::io::stdout().flush();
         }
         println!();

@@ -1,12 +1,12 @@
 //! The loss of local recoding on Adult, and the accuracy of classifiers trained on its releases:
 //! `cargo bench --bench utility -- [--quick] [--only loss | rules | classifiers]`.
 //!
-//! Prints three tables. `loss`: the loss of each search over nine quasi-identifiers for k = 2, 5,
-//! 10 and 50, with the CPU time of the whole statement. `rules`: the loss of local recoding with a
-//! TOP CODE for ages or with the labels of a hierarchy, compared with the loss without them.
-//! `classifiers`: the accuracy of naive Bayes and of a decision tree on rows that are in no
-//! release, over ten folds twice, with the standard error of the mean. `--quick` takes k = 5 and
-//! 50, and three folds once. The tables are read from ANONSQL_SHARED (or ../shared).
+//! The bench prints three tables. `loss`: the loss of each search over nine quasi-identifiers for
+//! k = 2, 5, 10 and 50, with the CPU time of the whole statement. `rules`: the loss of local
+//! recoding with a TOP CODE for ages or with the labels of a hierarchy, compared with the loss
+//! without them. `classifiers`: the accuracy of naive Bayes and of a decision tree on rows that are
+//! in no release, over ten folds twice, with the standard error of the mean. `--quick` takes k = 5
+//! and 50, and three folds once. The source table is read from ANONSQL_SHARED (or ../shared).
 
 mod classifiers;
 #[path = "../support/clock.rs"]
@@ -26,7 +26,7 @@ use columns::COLUMNS;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use std::path::{Path, PathBuf};
 
-/// The extent of a run.
+/// The size of a run.
 pub struct Plan {
     /// The values of k.
     pub ks: Vec<u32>,
@@ -39,7 +39,7 @@ pub struct Plan {
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    // `cargo test --benches` passes no --bench, and there is nothing to check then.
+    // `cargo test --benches` passes no --bench. Then the bench has nothing to check.
     if !arguments.iter().any(|a| a == "--bench") {
         return;
     }

@@ -1,13 +1,13 @@
-//! The cost of the rules of hierarchies: the loss with a TOP CODE for ages and with the labels of a
-//! hierarchy, compared with the loss without them.
+//! Measures the cost of a hierarchy's rules: the loss with a TOP CODE for ages and with the labels
+//! of a hierarchy, compared with the loss without them.
 
 use super::{COLUMNS, Plan, sql};
 use anonsql::AnonContext;
 use anonsql::manifest::Manifest;
 use std::io::Write;
 
-/// The ways of labelling ages: a name, the hierarchy of ages, and the search. The loss of "ranges
-/// of all ages" is that of local recoding before it kept to codes and to labels of hierarchies.
+/// Five ways to label ages: a name, the hierarchy of ages, and the search. "ranges of all ages" is
+/// the loss of local recoding without codes and labels of hierarchies.
 const RULES: [(&str, &str, &str); 5] = [
     ("ranges of all ages", "plain", "RECODING LOCAL"),
     ("ranges, TOP CODE 75", "coded", "RECODING LOCAL"),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// A floating-point number of two bytes.
 type Half = <Float16Type as ArrowPrimitiveType>::Native;
 
-/// The milliseconds of a day.
+/// The number of milliseconds in a day.
 const DAY: i64 = 86_400_000;
 
 /// Returns true if a value of this type, or one within it, can have several spellings.
@@ -61,7 +61,7 @@ fn respelled(array: &ArrayRef) -> Result<Option<ArrayRef>> {
             values::<Float64Type>(array, one, |a, b| a.to_bits() == b.to_bits())
         }
         DataType::Date64 => {
-            // A day that begins before the least value of the type has no other spelling.
+            // If its day begins before the least value of the type, the value keeps its spelling.
             let one = |v: i64| v.checked_sub(v.rem_euclid(DAY)).unwrap_or(v);
             values::<Date64Type>(array, one, |a, b| a == b)
         }
@@ -108,8 +108,8 @@ mod tests {
     use arrow::buffer::{OffsetBuffer, ScalarBuffer};
     use arrow::datatypes::{Field, Fields, Int32Type, UnionFields};
 
-    /// A NaN whose sign and payload differ from those of [`f64::NAN`], a negative zero, and both
-    /// again in their one spelling.
+    /// A NaN whose sign and payload differ from [`f64::NAN`], a negative zero, and the one spelling
+    /// of each.
     const OTHER: [f64; 4] = [f64::from_bits(0xfff8_0000_0000_0007), -0.0, f64::NAN, 0.0];
     const ONE: [f64; 4] = [f64::NAN, 0.0, f64::NAN, 0.0];
 

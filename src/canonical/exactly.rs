@@ -16,9 +16,10 @@ use datafusion::logical_expr::{
 };
 use std::sync::Arc;
 
-/// Returns `values` of the type `from` as the same values of the type `to`. A value that `to`
-/// cannot represent ends the query with `ErrorKind::Data`. Types that no cast connects are a usage
-/// error. Errors call the column `called`.
+/// Returns an expression that casts `values` from the type `from` to the type `to` and keeps every
+/// value. A value that `to` cannot represent ends the query with `ErrorKind::Data`. It is a usage
+/// error if the types cannot be cast in both directions. `called` is the name of the column in
+/// errors.
 pub(crate) fn exactly(values: Expr, from: &DataType, to: &DataType, called: &str) -> Result<Expr> {
     if from == to {
         return Ok(values);
@@ -29,7 +30,8 @@ pub(crate) fn exactly(values: Expr, from: &DataType, to: &DataType, called: &str
             "{called} is {one}, which cannot be compared with {other}; CAST it in a query, (SELECT CAST(...) AS ..., ... FROM ...)"
         )));
     }
-    // The function is sent to other machines by its name alone, so all that it needs are arguments.
+    // Plans for other machines contain only the name of the function, so all of its input must be
+    // arguments.
     let target = ScalarValue::try_new_null(to)?;
     Ok(ScalarUDF::from(Exactly::default()).call(vec![values, lit(target), lit(called)]))
 }
@@ -93,8 +95,8 @@ fn same_values(values: &ArrayRef, to: &DataType, called: &str) -> Result<ArrayRe
     match is_kept {
         true => read(&after, to),
         false => Err(Error::data(format!(
-            "{called} has values that {target} cannot hold as they are, and cut or rounded they would be others; CAST it in a \
-             query as you mean it, (SELECT CAST(...) AS ..., ... FROM ...)"
+            "{called} has values that {target} cannot represent exactly; CAST it in a query in the way that you want, \
+             (SELECT CAST(...) AS ..., ... FROM ...)"
         ))),
     }
 }
@@ -112,8 +114,8 @@ fn is_same(one: &ArrayRef, other: &ArrayRef) -> Result<bool> {
     Ok(not_distinct(one, other)?.true_count() == one.len())
 }
 
-/// Returns true if each text is a text of the value that was read from it. One number has many
-/// texts, such as 7 and 7.0.
+/// Returns true if each text represents exactly the value that was parsed from it. A number has
+/// several texts, such as 7 and 7.0.
 fn says(texts: &ArrayRef, values: &ArrayRef) -> Result<bool> {
     let texts = read(texts, &DataType::Utf8)?;
     let data_type = values.data_type();
@@ -148,7 +150,7 @@ mod tests {
     use arrow::compute::cast;
 
     /// Casts texts to `from` and then exactly to `to`. Returns the results as texts; `None` if the
-    /// cast is refused.
+    /// cast fails.
     fn kept(texts: &[&str], from: &DataType, to: &DataType) -> Option<Vec<String>> {
         let texts: ArrayRef = Arc::new(StringArray::from(texts.to_vec()));
         let values = cast(&texts, from).unwrap();

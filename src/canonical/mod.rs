@@ -2,8 +2,8 @@
 //!
 //! Some types have several bit patterns for one value: NaN has millions, zero has a sign, and a
 //! date in milliseconds can have a time of day. Classes, persons and files are compared by their
-//! bits, so a source is read with one spelling of each value. Then no model counts two values where
-//! a reader sees one, and no released bit reveals earlier arithmetic.
+//! bits, so a source is read with one spelling of each value. Without this, a model could count two
+//! values that look the same to a reader, and a released bit could reveal earlier arithmetic.
 //!
 //! A value that changes its type must stay the same value as well: [`exactly`] refuses a cast that
 //! loses information, and [`text_of`] writes a text that reads back as the value.
@@ -35,7 +35,8 @@ pub(crate) fn functions() -> [Arc<ScalarUDF>; 3] {
     ]
 }
 
-/// Returns the function called `name`, which a plan for another machine names.
+/// Returns the function that a plan for another machine calls `name`; `None` if there is no
+/// function of this name.
 pub(crate) fn function(name: &str) -> Option<Arc<ScalarUDF>> {
     functions().into_iter().find(|function| function.name() == name)
 }

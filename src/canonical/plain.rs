@@ -4,8 +4,8 @@ use arrow::datatypes::{DataType, Field, FieldRef};
 use std::sync::Arc;
 
 /// Returns the type without dictionaries, views and field metadata, also inside lists and structs.
-/// The values of a dictionary outlive the rows that were filtered out, and with views each sorted
-/// row would hold the whole buffers of its original batch.
+/// A dictionary keeps the values of rows that were filtered out. With views, each sorted row would
+/// keep all buffers of its original batch in memory.
 pub(crate) fn plain(data_type: &DataType) -> DataType {
     match data_type {
         DataType::Dictionary(_, values) => plain(values),

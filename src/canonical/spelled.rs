@@ -1,4 +1,5 @@
-//! Rows with one spelling of each value: an SQL function around each column that can have others.
+//! Rows with one spelling of each value: an SQL function around each column whose values can have
+//! several spellings.
 
 use super::arrays::{has_spellings, one_spelling};
 use crate::error::Result;
@@ -14,8 +15,8 @@ use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 use std::any::Any;
 use std::sync::Arc;
 
-/// Returns the same rows with one spelling of each value. A column of runs becomes its values,
-/// because later steps distinguish the types of values, and no file keeps runs.
+/// Returns the same rows with one spelling of each value. A run-end encoded column is decoded,
+/// because later steps distinguish the types of values, and no file format stores runs.
 pub(crate) fn spelled_once(rows: DataFrame) -> Result<DataFrame> {
     let is_same = |data_type: &DataType| !has_spellings(data_type) && within_runs(data_type).is_none();
     if rows.schema().fields().iter().all(|field| is_same(field.data_type())) {
@@ -41,7 +42,7 @@ pub(crate) fn spelled_once(rows: DataFrame) -> Result<DataFrame> {
     Ok(rows.select(columns)?)
 }
 
-/// Returns the type of the values of a column of runs.
+/// Returns the type of the values within a run-end encoded type; `None` for any other type.
 fn within_runs(data_type: &DataType) -> Option<&DataType> {
     match data_type {
         DataType::RunEndEncoded(_, values) => Some(within_runs(values.data_type()).unwrap_or(values.data_type())),
@@ -49,7 +50,7 @@ fn within_runs(data_type: &DataType) -> Option<&DataType> {
     }
 }
 
-/// Returns true if an expression is a column whose values are brought to one spelling.
+/// Returns true if an expression gives the values of a column one spelling.
 pub(crate) fn is_spelled(expr: &Arc<dyn PhysicalExpr>) -> bool {
     let function = expr.downcast_ref::<ScalarFunctionExpr>();
     function.is_some_and(|function| {

@@ -10,18 +10,18 @@ use datafusion::logical_expr::{
 };
 use std::sync::Arc;
 
-/// Returns the texts of values as an expression.
+/// Returns an expression for the texts of `values`.
 pub(crate) fn text_of(values: Expr) -> Expr {
     ScalarUDF::from(TextOf::default()).call(vec![values])
 }
 
-/// Returns an SQL expression for the texts of `values`. Sessions for recounting have the function
-/// that it calls.
+/// Returns an SQL expression for the texts of `values`. The expression works only in sessions with
+/// [`text_function`], such as those for recounting.
 pub(crate) fn sql_text_of(values: &str) -> String {
     format!("{NAME}({values})")
 }
 
-/// Returns the function, for a session whose queries name it.
+/// Returns the function, to register it in a session whose queries call it.
 pub(crate) fn text_function() -> ScalarUDF {
     ScalarUDF::from(TextOf::default())
 }
@@ -66,7 +66,7 @@ impl ScalarUDFImpl for TextOf {
         let data_type = info.get_data_type(values)?;
         Ok(match has_zone(&data_type) {
             true => ExprSimplifyResult::Original(args),
-            // For any other type, the text is that of a cast, which queries compute faster.
+            // For any other type, a cast gives the same text, and queries compute it faster.
             false if data_type == DataType::Utf8 => ExprSimplifyResult::Simplified(values.clone()),
             false => ExprSimplifyResult::Simplified(cast(values.clone(), DataType::Utf8)),
         })

@@ -1,4 +1,4 @@
-//! Arguments that are checked against the parameters of an entry.
+//! Checks arguments against the parameters of a catalogue entry.
 
 use super::call::{Argument, Value};
 use super::entry::{Info, Kind, Param};
@@ -23,19 +23,19 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Checks `args` against the parameters of `info`. Fails with a usage error if an argument is
-    /// unknown, is given twice, is missing or is out of range.
+    /// Checks `args` against the parameters of `info`. Fails with `ErrorKind::Usage` if an argument
+    /// is unknown, repeated, missing or out of range.
     #[doc(hidden)]
     pub fn bind(info: &Info, args: &[Argument]) -> Result<Self> {
         Self::bind_as("parameter", info, args)
     }
 
-    /// Returns the name of the entry, as in its description.
+    /// Returns the name of the entry, as in its [`Info`].
     pub fn entry(&self) -> &'static str {
         self.entry
     }
 
-    /// Checks the options of a clause against their description.
+    /// Checks the options of a clause against their descriptions.
     pub(crate) fn of_options(info: &Info, options: &[(String, Value)]) -> Result<Self> {
         let named = |(name, value): &(String, Value)| Argument {
             name: Some(name.clone()),
@@ -44,7 +44,7 @@ impl Arguments {
         Self::bind_as("option", info, &options.iter().map(named).collect::<Vec<_>>())
     }
 
-    /// Checks arguments. An error message calls an argument a `noun`.
+    /// Checks `args` against the parameters of `info`. Error messages call an argument a `noun`.
     fn bind_as(noun: &str, info: &Info, args: &[Argument]) -> Result<Self> {
         let mut values: Vec<(&'static str, Option<Value>)> = info.params.iter().map(|p| (p.name, None)).collect();
         let mut positional = 0;
@@ -114,13 +114,13 @@ impl Arguments {
             .ok_or_else(|| Error::internal(format!("{}: parameter {name} has no value", self.entry)))
     }
 
-    /// Returns an optional parameter (default `""`) as `read` returns it, or `None` if it was not
-    /// given.
+    /// Returns the value of an optional parameter (default `""`), converted by `read`; `None` if
+    /// the argument is absent.
     pub fn given<'a, T>(&'a self, name: &str, read: impl Fn(&'a Self, &str) -> Result<T>) -> Result<Option<T>> {
         self.get(name)?.map(|_| read(self, name)).transpose()
     }
 
-    /// Returns a parameter that is a whole number.
+    /// Returns the value of a parameter that is a whole number.
     pub fn integer(&self, name: &str) -> Result<i64> {
         match self.required(name)? {
             Value::Integer(v) => Ok(*v),
@@ -128,13 +128,13 @@ impl Arguments {
         }
     }
 
-    /// Returns a parameter that is a whole number of at least 0.
+    /// Returns the value of a parameter that is a whole number of at least 0.
     pub fn count(&self, name: &str) -> Result<u64> {
         let v = self.integer(name)?;
         u64::try_from(v).map_err(|_| self.mismatch(name, &Value::Integer(v)))
     }
 
-    /// Returns a parameter that is a number.
+    /// Returns the value of a parameter that is a number.
     pub fn real(&self, name: &str) -> Result<f64> {
         match self.required(name)? {
             Value::Integer(v) => Ok(*v as f64),
@@ -144,8 +144,8 @@ impl Arguments {
         }
     }
 
-    /// Returns a parameter that was written as a fraction, as its numerator and its denominator;
-    /// `None` for another number.
+    /// Returns the numerator and the denominator of a parameter that was written as a fraction;
+    /// `None` for any other number.
     pub(crate) fn fraction(&self, name: &str) -> Result<Option<(u32, u32)>> {
         Ok(match self.required(name)? {
             Value::Fraction(over, under) => Some((*over, *under)),
@@ -153,7 +153,7 @@ impl Arguments {
         })
     }
 
-    /// Returns a parameter that is a word or a name.
+    /// Returns the value of a parameter that is a word or a name.
     pub fn word(&self, name: &str) -> Result<&str> {
         match self.required(name)? {
             Value::Word(v) | Value::Text(v) => Ok(v),
@@ -161,7 +161,7 @@ impl Arguments {
         }
     }
 
-    /// Returns a parameter that is true or false.
+    /// Returns the value of a parameter that is true or false.
     pub fn boolean(&self, name: &str) -> Result<bool> {
         match self.required(name)? {
             Value::Boolean(v) => Ok(*v),
@@ -169,19 +169,19 @@ impl Arguments {
         }
     }
 
-    /// Returns a parameter that is one ASCII character.
+    /// Returns the value of a parameter that is one ASCII character.
     pub fn character(&self, name: &str) -> Result<u8> {
         let value = self.required(name)?;
         character(value).ok_or_else(|| self.mismatch(name, value))
     }
 
-    /// Returns a parameter that is a duration.
+    /// Returns the value of a parameter that is a duration.
     pub fn duration(&self, name: &str) -> Result<Duration> {
         let value = self.required(name)?;
         duration(value).ok_or_else(|| self.mismatch(name, value))
     }
 
-    /// Returns a parameter that is a size, in bytes.
+    /// Returns the value of a parameter that is a size, in bytes.
     pub fn bytes(&self, name: &str) -> Result<u64> {
         let value = self.required(name)?;
         bytes(value).ok_or_else(|| self.mismatch(name, value))
@@ -230,7 +230,7 @@ fn bytes(value: &Value) -> Option<u64> {
     size(&text).ok().map(|bytes| bytes as u64)
 }
 
-/// Parses one ASCII character; a tab may be written `\t`.
+/// Parses one ASCII character in quotes; `\t` stands for a tab. Line breaks are not accepted.
 fn character(value: &Value) -> Option<u8> {
     match value {
         Value::Text(text) => match text.as_bytes() {

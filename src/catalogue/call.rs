@@ -1,14 +1,14 @@
-//! A name with its arguments, as written in a statement.
+//! Values and calls as written in a statement.
 
 use crate::quoting::literal;
 use std::fmt;
 
-/// A literal as written in a statement.
+/// A literal in a statement.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     /// A whole number.
     Integer(i64),
-    /// Any other number.
+    /// A number that is not a whole number.
     Real(f64),
     /// A fraction of two whole numbers, with a denominator above 0: `1/11`.
     Fraction(u32, u32),
@@ -33,10 +33,10 @@ impl fmt::Display for Value {
     }
 }
 
-/// One argument as written in a statement: `5` or `rounds => 300`.
+/// An argument in a statement: `5` or `rounds => 300`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Argument {
-    /// The name, if the argument was given by name.
+    /// The name; `None` if the argument is positional.
     pub name: Option<String>,
     /// The value.
     pub value: Value,
@@ -56,7 +56,7 @@ impl fmt::Display for Argument {
 pub struct Call {
     /// The name.
     pub name: String,
-    /// The arguments, in the order they were given.
+    /// The arguments in the order of the statement.
     pub args: Vec<Argument>,
 }
 

@@ -1,9 +1,9 @@
-//! Catalogue entries: a description and a constructor.
+//! Catalogue entries, each with a description and a constructor.
 
 use crate::error::{Error, Result};
 use std::fmt;
 
-/// The kind of value that a parameter takes, with its range.
+/// The kind of value that a parameter accepts, with its range.
 ///
 /// ```
 /// use anonsql::extend::Kind;
@@ -14,21 +14,21 @@ use std::fmt;
 pub enum Kind {
     /// A whole number from `min` to `max`, both included.
     Integer {
-        /// The least value.
+        /// The minimum.
         min: i64,
-        /// The greatest value.
+        /// The maximum.
         max: i64,
     },
     /// A number from `min` to `max`; `open` excludes `min` itself.
     Real {
-        /// The least value.
+        /// The minimum.
         min: f64,
-        /// The greatest value.
+        /// The maximum.
         max: f64,
         /// True if `min` itself is out of range.
         open: bool,
     },
-    /// One of these words.
+    /// A word from this list, which is in lower case.
     Word(&'static [&'static str]),
     /// Any name: a column or a table.
     Name,
@@ -36,7 +36,7 @@ pub enum Kind {
     Boolean,
     /// One ASCII character in quotes.
     Character,
-    /// A time such as `'60s'`, `'5m'`, `'500ms'` or a number of seconds.
+    /// A duration, such as `'60s'`, `'5m'`, `'500ms'` or a number of seconds.
     Duration,
     /// A size of at least 1 MB, such as `'256MB'`, or a number of bytes.
     Size,
@@ -62,7 +62,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// One parameter of an entry.
+/// A parameter of an entry.
 ///
 /// ```
 /// use anonsql::extend::{Kind, Param};
@@ -78,15 +78,17 @@ impl fmt::Display for Kind {
 pub struct Param {
     /// The name of the parameter in SQL.
     pub name: &'static str,
-    /// The effect of the parameter, in half a line.
+    /// The effect of the parameter, in a few words.
     pub summary: &'static str,
-    /// The kind of value that the parameter takes.
+    /// The kind of value that the parameter accepts.
     pub kind: Kind,
-    /// The default value as SQL; `None` if the parameter is required.
+    /// The default value as SQL; empty if the parameter is optional without a default, `None` if it
+    /// is required.
     pub default: Option<&'static str>,
 }
 
-/// The description of an entry, which help, completion, SHOW lists and README tables show.
+/// The description of an entry. Help, completion, SHOW lists and README tables are generated from
+/// it.
 ///
 /// ```
 /// use anonsql::extend::Info;
@@ -103,19 +105,19 @@ pub struct Param {
 pub struct Info {
     /// The SQL name, in lower case.
     pub name: &'static str,
-    /// A summary in one line, for people.
+    /// A summary in one line, for users.
     pub summary: &'static str,
     /// The parameters, in positional order.
     pub params: &'static [Param],
-    /// An example of its use in SQL.
+    /// An example of the entry in SQL.
     pub example: &'static str,
-    /// The source of the definition: authors, year, DOI or section.
+    /// The source of the definition: authors and year, a DOI, or a section.
     pub reference: &'static str,
 }
 
 impl Info {
-    /// Returns the parameters as they stand in an example of a call: `t, distance => auto`. An
-    /// optional parameter without a default value stands in brackets.
+    /// Returns the parameters as an example of a call shows them: `t, distance => auto`. An
+    /// optional parameter without a default value is in brackets.
     pub(crate) fn arguments(&self) -> String {
         let written = |param: &Param| match param.default {
             None => param.name.to_string(),
@@ -126,7 +128,7 @@ impl Info {
     }
 }
 
-/// A description and the function that makes the object from checked arguments.
+/// An entry: a description, and the function that creates the object from checked arguments.
 ///
 /// ```
 /// # use anonsql::error::Result;
@@ -170,8 +172,8 @@ pub struct Entry<B> {
     pub build: B,
 }
 
-/// Returns the entry of `slice` with this name (case-insensitive). Fails if there is none; the
-/// error calls the missing thing `what`.
+/// Returns the entry of `slice` with this name (case-insensitive). Fails with `ErrorKind::Usage` if
+/// `slice` has no such entry; the error calls an entry a `what`.
 pub fn find<'a, B>(what: &str, slice: &'a [Entry<B>], name: &str) -> Result<&'a Entry<B>> {
     slice
         .iter()

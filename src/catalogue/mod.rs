@@ -1,8 +1,8 @@
-//! The catalogue: from an SQL name to an object with checked arguments.
+//! The catalogue: creates objects from SQL names and checked arguments.
 //!
-//! Every open set of this crate (privacy models, metrics, searches, hierarchy kinds, statements,
-//! REPL commands) is an ordered slice of [`Entry`]. An entry is a description and a constructor.
-//! Help, completion, SHOW lists and argument checks are derived from the description.
+//! Every extensible set of this crate (privacy models, metrics, searches, hierarchy kinds,
+//! statements, REPL commands) is an ordered slice of [`Entry`]. An entry is a description and a
+//! constructor. Help, completion, SHOW lists and argument checks use the description.
 
 mod arguments;
 mod call;

@@ -1,9 +1,9 @@
-//! A catalogue to which entries can be added at run time.
+//! A catalogue that accepts new entries at run time.
 
 use super::entry::{Entry, Info};
 use crate::error::{Error, Result};
 
-/// An entry with a description.
+/// A type that has a description for the catalogue.
 pub trait Described {
     /// Returns the description.
     fn info(&self) -> &Info;
@@ -15,7 +15,8 @@ impl<B> Described for Entry<B> {
     }
 }
 
-/// An open set, in the order of help: the built-in entries, then the registered ones.
+/// An extensible set of entries, in the order of help: built-in entries first, then registered
+/// entries.
 #[derive(Debug, Clone)]
 pub struct Catalogue<E> {
     what: &'static str,
@@ -23,7 +24,7 @@ pub struct Catalogue<E> {
 }
 
 impl<E: Described + Copy> Catalogue<E> {
-    /// Returns a catalogue of `entries`. Errors call an entry a `what`.
+    /// Creates a catalogue of `entries`. Error messages call an entry a `what`.
     pub fn new(what: &'static str, entries: &[E]) -> Self {
         Self {
             what,
@@ -31,35 +32,35 @@ impl<E: Described + Copy> Catalogue<E> {
         }
     }
 
-    /// Returns every entry.
+    /// Returns all entries.
     pub fn entries(&self) -> &[E] {
         &self.entries
     }
 
-    /// Returns every description.
+    /// Returns the descriptions of all entries.
     pub fn infos(&self) -> impl Iterator<Item = Info> {
         self.entries.iter().map(|e| *e.info())
     }
 
-    /// Returns every name.
+    /// Returns the names of all entries.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.infos().map(|info| info.name)
     }
 
-    /// Returns the entry with this name (case-insensitive).
+    /// Returns the entry with this name (case-insensitive); `None` if the name is unknown.
     pub fn get(&self, name: &str) -> Option<E> {
         let found = self.entries.iter().find(|e| e.info().name.eq_ignore_ascii_case(name));
         found.copied()
     }
 
-    /// Returns the entry with this name (case-insensitive). Fails if there is none; the error
-    /// proposes the nearest name.
+    /// Returns the entry with this name (case-insensitive). Fails with `ErrorKind::Usage` for an
+    /// unknown name; the error suggests the nearest name.
     pub fn find(&self, name: &str) -> Result<E> {
         self.get(name)
             .ok_or_else(|| Error::unknown(self.what, name, self.names()))
     }
 
-    /// Fails if the name is taken.
+    /// Fails with `ErrorKind::Usage` if an entry already has this name.
     pub fn is_free(&self, name: &str) -> Result<()> {
         match self.get(name) {
             Some(_) => Err(Error::usage(format!("{} {name} is there already", self.what))),
@@ -67,7 +68,8 @@ impl<E: Described + Copy> Catalogue<E> {
         }
     }
 
-    /// Adds an entry. Fails if its name is taken or needs quotes in SQL.
+    /// Adds an entry. Fails with `ErrorKind::Usage` if its name is taken, or would need quotes in
+    /// SQL.
     pub fn add(&mut self, entry: E) -> Result<()> {
         let name = entry.info().name;
         let fits = |(i, b): (usize, u8)| b.is_ascii_lowercase() || b == b'_' || (i > 0 && b.is_ascii_digit());

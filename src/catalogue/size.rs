@@ -1,9 +1,9 @@
-//! Sizes in bytes, as people write them.
+//! Parses sizes in bytes, such as `512MB`.
 
 use crate::error::{Error, Result};
 
-/// Parses a size in bytes of at least 1 MB: `1GB` is 10⁹, `1GiB` is 2³⁰, a bare number counts
-/// bytes.
+/// Parses a size in bytes of at least 1 MB. `1GB` is 10⁹ bytes, `1GiB` is 2³⁰ bytes, and a number
+/// without a unit counts bytes. Fails with `ErrorKind::Usage` for any other text.
 pub fn size(text: &str) -> Result<usize> {
     let text = text.trim();
     let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
@@ -25,7 +25,7 @@ pub fn size(text: &str) -> Result<usize> {
         }
     };
     let bytes = number.trim().parse::<f64>().map_or(f64::NAN, |n| n * factor);
-    // A pool of a few bytes can run nothing. The comparison is also false for NaN.
+    // A pool of a few bytes cannot run anything. The comparison is also false for NaN.
     if bytes >= 1e6 && bytes < usize::MAX as f64 {
         Ok(bytes as usize)
     } else {

@@ -1,4 +1,4 @@
-//! The command line arguments.
+//! Parses the command line arguments.
 
 use super::output::Format;
 use crate::catalogue::size;
@@ -10,11 +10,11 @@ use std::sync::LazyLock;
 
 pub const EXAMPLES: &str = "\
 Examples:
-  anonsql                                         an interactive session; \\? lists what can be typed
+  anonsql                                         an interactive session; \\? shows the help
   anonsql -c \"SELECT * FROM 'people.parquet'\"     one statement
-  anonsql prepare.sql release.sql                 scripts, one after the other
+  anonsql prepare.sql release.sql                 scripts, in this order
   anonsql --format csv < report.sql > report.csv  a script from standard input
-  anonsql -v k=5 release.sql                      $k stands for 5 in the script
+  anonsql -v k=5 release.sql                      $k has the value 5 in the script
   anonsql --memory-limit 1GB release.sql          spill to disk rather than use more memory
 
   anonsql -c \"ANONYMIZE 'people.parquet' TO 'safe' IDENTIFIERS (name)
@@ -33,7 +33,7 @@ Exit codes:
   143  ended by SIGTERM
 
 Environment:
-  ANONSQL_HISTORY  the file that keeps what was typed; empty: keep nothing
+  ANONSQL_HISTORY  the file for the history of typed input; empty: no history
   XDG_CONFIG_HOME  the folder of anonsql/init.sql, which runs first [default: ~/.config]
 ";
 
@@ -41,7 +41,7 @@ Environment:
 #[derive(Debug, Parser)]
 #[command(name = "anonsql", version = version(), about, after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub struct Args {
-    /// Scripts to run, one after the other; ./man is a script, and man a command
+    /// Scripts to run, in this order; ./man is a script, and man is a command
     #[arg(value_name = "SCRIPT")]
     pub script: Vec<PathBuf>,
 
@@ -53,8 +53,8 @@ pub struct Args {
     #[arg(short = 'f', long = "file", value_name = "FILE")]
     pub file: Vec<PathBuf>,
 
-    /// Set a variable: $NAME stands for VALUE in statements, which is never read as SQL; may be
-    /// given several times
+    /// Set a variable: statements use its value as $NAME, and never read it as SQL; may be given
+    /// several times
     #[arg(short = 'v', long = "variable", value_name = "NAME=VALUE", value_parser = variable)]
     pub variable: Vec<(String, String)>,
 
@@ -66,8 +66,8 @@ pub struct Args {
     #[arg(long, conflicts_with = "init")]
     pub no_init: bool,
 
-    /// Write results to this file instead of standard output; it appears when everything has
-    /// succeeded
+    /// Write results to this file instead of standard output; the file appears when all statements
+    /// have succeeded
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub output: Option<PathBuf>,
 
@@ -75,51 +75,52 @@ pub struct Args {
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
 
-    /// Rows of a table that are printed (0: all) [default: 40 on a terminal, all elsewhere]
+    /// The maximum number of printed rows of a table (0: all) [default: 40 on a terminal, all
+    /// elsewhere]
     #[arg(long, value_name = "N")]
     pub max_rows: Option<usize>,
 
-    /// Threads that compute [default: one per core]
+    /// The number of computing threads [default: one per core]
     #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<NonZeroUsize>,
 
-    /// Memory to stay within, such as 512MB or 1GiB: queries hold two thirds of it, and what does
-    /// not fit is spilled to disk [default: the machine's]
+    /// The memory limit, such as 512MB or 1GiB: queries use two thirds of it, and spill the rest of
+    /// their data to disk [default: the machine's]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub memory_limit: Option<usize>,
 
-    /// Folder for what is spilled to disk [default: the system's]
+    /// The folder for data that is spilled to disk [default: the system's]
     #[arg(long, value_name = "DIR")]
     pub temp_dir: Option<PathBuf>,
 
-    /// Bind, read and search, but write nothing: ANONYMIZE answers its summary with the outcome
+    /// Bind, read and search, but write nothing: ANONYMIZE returns its summary with the outcome
     /// 'dry run'
     #[arg(long)]
     pub dry_run: bool,
 
-    /// What is only a warning is an error: open warnings and drift of ANONYMIZE, and what VERIFY
-    /// cannot check for want of a hierarchy or a manifest
+    /// Turn warnings into errors: open warnings and drift of ANONYMIZE, and checks that VERIFY
+    /// skips because a hierarchy or a manifest is missing
     #[arg(long)]
     pub strict: bool,
 
-    /// Tell on standard error what happens, one event a line; events hold no data values
+    /// Write events to standard error, one per line; events contain no data values
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub log: Option<LogFormat>,
 
-    /// Emit an OpenLineage event when a release begins, stands or fails: to a file, or to a server
-    /// by http(s)://host, with the key of the server in OPENLINEAGE_API_KEY
+    /// Emit an OpenLineage event when a release begins, completes or fails: to a file, or to a
+    /// server at http(s)://host, whose key is in OPENLINEAGE_API_KEY
     #[arg(long, value_name = "FILE|URL")]
     pub lineage: Option<String>,
 
     /// Let these workers read and write parts of releases:
-    /// http://127.0.0.1:8000,http://127.0.0.1:8001, dns+https://workers:8000 for all of a name, or
-    /// df://127.0.0.1:50050 for a scheduler of Ballista; only in a build with the feature cluster
-    /// (or ballista)
+    /// http://127.0.0.1:8000,http://127.0.0.1:8001, dns+https://workers:8000 for all addresses of a
+    /// name, or df://127.0.0.1:50050 for a Ballista scheduler; only in a build with the feature
+    /// cluster (or ballista)
     #[arg(long, value_name = "URLS")]
     pub cluster: Option<String>,
 
-    /// Show workers at https:// the certificate of this folder (tls.crt, tls.key), and trust those
-    /// of its authority (ca.crt)
+    /// Present the certificate in this folder (tls.crt, tls.key) to workers at https://, and trust
+    /// certificates of its authority (ca.crt)
     #[arg(long, value_name = "FOLDER")]
     pub cluster_tls: Option<String>,
 
@@ -131,32 +132,32 @@ pub struct Args {
     #[arg(long)]
     pub no_progress: bool,
 
-    /// Another job than running SQL.
+    /// A subcommand that does not run SQL.
     #[command(subcommand)]
     pub job: Option<Job>,
 }
 
-/// How events are written.
+/// The format of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {
-    /// One JSON object a line
+    /// One JSON object per line
     Json,
 }
 
-/// Another job than running SQL.
+/// A subcommand that does not run SQL.
 #[derive(Debug, Subcommand)]
 pub enum Job {
-    /// Execute parts of the statements of others (--cluster), until it is ended; only in a build
-    /// with the feature cluster
+    /// Execute parts of statements for other processes (--cluster) until it is stopped; only in a
+    /// build with the feature cluster
     Worker(Worker),
-    /// Run a cluster of Ballista on this machine (--cluster df://), until it is ended; only in a
+    /// Run a Ballista cluster on this machine (--cluster df://) until it is stopped; only in a
     /// build with the feature ballista
     #[command(subcommand)]
     Cluster(Part),
     /// Write an invented table: census, patients, bench, or the sample folder
     #[command(hide = true)]
     Generate(Generate),
-    /// Print the completions of a shell
+    /// Print the completions for a shell
     Completions {
         /// The shell
         shell: clap_complete::Shell,
@@ -165,68 +166,69 @@ pub enum Job {
     Man,
 }
 
-/// Where a worker listens, and what it may take.
+/// The address and the limits of a worker.
 #[derive(Debug, ClapArgs)]
 pub struct Worker {
-    /// The address to listen on; port 0 is any that is free
+    /// The address to listen on; port 0 is any free port
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8000")]
     pub listen: String,
-    /// Answer only who shows a certificate of the authority in this folder (ca.crt), and show its
-    /// own (tls.crt, tls.key); without it, a worker listens on loopback addresses only
+    /// Answer only drivers with a certificate of the authority in this folder (ca.crt), and present
+    /// the certificate in it (tls.crt, tls.key); without a folder, the worker listens on loopback
+    /// addresses only
     #[arg(long, value_name = "FOLDER")]
     pub tls: Option<PathBuf>,
-    /// What it may take.
+    /// The limits of the process.
     #[command(flatten)]
     pub takes: Takes,
 }
 
-/// What a process that executes plans of others may take.
+/// The limits of a process that executes plans of other processes.
 #[derive(Debug, Default, ClapArgs)]
 pub struct Takes {
-    /// Threads that compute [default: one per core]
+    /// The number of computing threads [default: one per core]
     #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<NonZeroUsize>,
-    /// Memory to stay within, such as 512MB or 1GiB [default: the machine's]
+    /// The memory limit, such as 512MB or 1GiB [default: the machine's]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub memory_limit: Option<usize>,
-    /// Folder for what is spilled to disk [default: the system's]
+    /// The folder for data that is spilled to disk [default: the system's]
     #[arg(long, value_name = "DIR")]
     pub temp_dir: Option<PathBuf>,
 }
 
-/// A part of a cluster of Ballista.
+/// A process of a Ballista cluster.
 #[derive(Debug, Subcommand)]
 pub enum Part {
-    /// Hand out the plans of drivers to executors
+    /// Distribute the plans of drivers to executors
     Scheduler {
-        /// The address to listen on, of this machine; port 0 is any that is free
+        /// The address of this machine to listen on; port 0 is any free port
         #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:50050")]
         listen: String,
     },
-    /// Execute the plans that a scheduler hands out
+    /// Execute the plans that a scheduler distributes
     Executor(Executor),
 }
 
-/// Where an executor gets its plans, and what it may take.
+/// The addresses and the limits of an executor.
 #[derive(Debug, ClapArgs)]
 pub struct Executor {
     /// The address of the scheduler
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:50050")]
     pub scheduler: String,
-    /// The address from which others fetch rows, of this machine; port 0 is any that is free
+    /// The address of this machine from which other processes fetch rows; port 0 is any free port
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:0")]
     pub listen: String,
-    /// What it may take.
+    /// The limits of the process.
     #[command(flatten)]
     pub takes: Takes,
 }
 
-/// What to generate.
+/// The table to generate, and its size.
 #[derive(Debug, ClapArgs)]
 pub struct Generate {
     /// census, patients, bench, or sample (all of data/)
     pub table: String,
-    /// How many rows
+    /// The number of rows
     #[arg(long, value_name = "N")]
     pub rows: Option<u64>,
     /// The same seed gives the same bytes
@@ -235,18 +237,18 @@ pub struct Generate {
     /// The Parquet file to write; for sample, a folder
     #[arg(long, value_name = "PATH")]
     pub out: PathBuf,
-    /// Columns of the bench table
+    /// The number of columns of the bench table
     #[arg(long, value_name = "N")]
     pub columns: Option<usize>,
-    /// Distinct rows of the bench table
+    /// The number of distinct rows of the bench table
     #[arg(long, value_name = "N")]
     pub combinations: Option<u64>,
-    /// Threads that compute
+    /// The number of computing threads
     #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<NonZeroUsize>,
 }
 
-/// A text of statements, by its origin.
+/// A text of statements, with its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ScriptInput {
     /// The argument of `-c`.
@@ -258,8 +260,8 @@ pub enum ScriptInput {
 }
 
 impl Args {
-    /// Parses the command line. The error is the help, the version or a usage error, ready to be
-    /// printed.
+    /// Parses the command line. The error is the help text, the version or a usage error, ready to
+    /// be printed.
     pub fn read(line: impl IntoIterator<Item = std::ffi::OsString>) -> Result<(Self, Vec<ScriptInput>), clap::Error> {
         let matches = Self::command().try_get_matches_from(line)?;
         let args = Self::from_arg_matches(&matches)?;
@@ -267,7 +269,7 @@ impl Args {
         Ok((args, inputs))
     }
 
-    /// Returns the arguments of `-c`, `-f` and the scripts in the order in which they were given.
+    /// Returns the texts of `-c`, `-f` and the scripts, in the order of the command line.
     fn inputs(&self, matches: &ArgMatches) -> Vec<ScriptInput> {
         let indices = |id: &str| matches.indices_of(id).into_iter().flatten();
         let commands = self.command.iter().cloned().map(ScriptInput::Command);
@@ -283,7 +285,7 @@ impl Args {
     }
 }
 
-/// Returns the versions of the command and of DataFusion.
+/// Returns the versions of anonsql and DataFusion.
 pub fn version() -> &'static str {
     static VERSION: LazyLock<String> = LazyLock::new(|| {
         format!(
@@ -301,7 +303,8 @@ fn variable(text: &str) -> Result<(String, String), String> {
     Ok((name.to_string(), value.to_string()))
 }
 
-/// Parses a number of threads, at most [`MOST_THREADS`]: more take longer to start than they save.
+/// Parses a number of threads, at most [`MOST_THREADS`]. More threads would cost more time to start
+/// than they save.
 fn threads(text: &str) -> Result<NonZeroUsize, String> {
     let threads: NonZeroUsize = text.parse().map_err(|e: ParseIntError| e.to_string())?;
     match threads.get() <= MOST_THREADS {

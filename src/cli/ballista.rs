@@ -1,9 +1,9 @@
-//! The commands `anonsql cluster scheduler` and `anonsql cluster executor`.
+//! Implements the commands `anonsql cluster scheduler` and `anonsql cluster executor`.
 
 use super::args::Part;
 use crate::error::Result;
 
-/// Runs the scheduler or an executor of a Ballista cluster until the process is ended.
+/// Runs the scheduler or an executor of a Ballista cluster until the process ends.
 #[cfg(feature = "ballista")]
 pub fn run(part: &Part) -> Result<()> {
     use super::args::Takes;
@@ -32,7 +32,7 @@ pub fn run(part: &Part) -> Result<()> {
     }
 }
 
-/// Returns the error for a build without Ballista.
+/// Returns the error of a build without Ballista.
 #[cfg(not(feature = "ballista"))]
 pub fn run(_: &Part) -> Result<()> {
     Err(crate::error::Error::usage(

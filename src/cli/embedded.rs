@@ -1,5 +1,5 @@
-//! A session within the process of another program, such as a Python interpreter. It has the
-//! command's limits, threads and cancellation, but not the command's signals, output and messages.
+//! A session inside another program, such as a Python interpreter. It has the limits, threads and
+//! cancellation of the command, but not its signals, output and messages.
 
 use super::ending::CLEANING;
 use super::environment::{Limits, session_with};
@@ -13,12 +13,12 @@ use std::time::Duration;
 use tokio::runtime::Builder;
 use tokio::task::JoinHandle;
 
-/// The interval at which the caller is asked whether a statement is to continue.
+/// The interval at which the caller is asked whether a statement should continue.
 const TICK: Duration = Duration::from_millis(100);
-/// The time that a cancelled statement has to clean up.
+/// The time that a cancelled statement has for its cleanup.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A session and the threads that its statements run on.
+/// A session, and the threads that run its statements.
 pub struct Embedded {
     context: AnonContext,
     workers: Option<Workers>,
@@ -26,7 +26,7 @@ pub struct Embedded {
 }
 
 impl Embedded {
-    /// Starts a session with these limits. From now on, panics in this process print nothing,
+    /// Starts a session with these limits. From then on, panics in this process print nothing,
     /// because their messages may quote data.
     pub fn start(limits: &Limits) -> Result<Self> {
         panic::keep_quiet();
@@ -45,9 +45,9 @@ impl Embedded {
         &self.context
     }
 
-    /// Runs a job on the threads of the session, and waits for it on this thread. Calls `goes_on`
-    /// ten times a second, and cancels the job if `goes_on` returns false. If the job is cancelled
-    /// before it is done, fails with `ErrorKind::Interrupted`.
+    /// Runs a job on the threads of the session, and waits for it on the calling thread. Calls
+    /// `goes_on` ten times a second, and cancels the job if `goes_on` returns false. Fails with
+    /// `ErrorKind::Interrupted` if the job was cancelled before it was done.
     pub fn run<T: Send + 'static>(
         &self,
         job: impl Future<Output = Result<T>> + Send + 'static,
@@ -80,8 +80,8 @@ impl Embedded {
     }
 }
 
-/// Cancels a job. A computing thread stops at its next await point. It is left behind if it does
-/// not reach an await point soon.
+/// Cancels a job. A computing thread stops at its next await point. If it does not reach one within
+/// [`PATIENCE`], it is abandoned.
 async fn cancelled<T>(workers: &Workers, task: JoinHandle<Result<T>>) -> Result<T> {
     task.abort();
     tokio::select! {

@@ -1,6 +1,6 @@
-//! Handles SIGTERM and SIGHUP. A running statement is cancelled and cleans up, as after Ctrl-C, and
+//! Handles SIGTERM and SIGHUP. A running statement is cancelled and cleans up as after Ctrl-C, and
 //! the command exits with 128 plus the number of the signal. If no statement is running, the
-//! command ends at once.
+//! command exits at once.
 
 use crate::error::{Error, Result};
 use crate::lake::Keeper;
@@ -9,29 +9,29 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 use tokio::task::AbortHandle;
 
-/// The exit code for the signal that was received; 0 before a signal.
+/// The exit code for the received signal; 0 before a signal.
 static CODE: AtomicU8 = AtomicU8::new(0);
-/// The running statement, with the keeper of its session.
+/// The running statement and the keeper of its session.
 static RUNNING: Mutex<Option<(AbortHandle, Keeper)>> = Mutex::new(None);
 
-/// The time that is left to delete what a cancelled statement wrote to an object store.
+/// The time for deleting the files that a cancelled statement wrote to an object store.
 pub const CLEANING: Duration = Duration::from_secs(10);
 
-/// The time given to a cancelled statement, and to threads that still compute, before the process
-/// ends.
+/// The time that a cancelled statement, and threads that still compute, have before the process
+/// exits.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Returns the exit code of the command if a signal ends it.
+/// Returns the exit code for the signal that ends the command; `None` before a signal.
 pub fn code() -> Option<u8> {
     Some(CODE.load(Ordering::Relaxed)).filter(|code| *code != 0)
 }
 
-/// A statement that a signal cancels until this value is dropped.
+/// A running statement. A signal cancels it until this value is dropped.
 #[must_use]
 pub struct Running(());
 
 impl Running {
-    /// Marks the statement of this task as the running one, in a session with this keeper.
+    /// Marks the statement of `task` as running. `keeper` is the keeper of its session.
     pub fn mark(task: AbortHandle, keeper: Keeper) -> Self {
         *RUNNING.lock() = Some((task, keeper));
         Self(())
@@ -44,8 +44,8 @@ impl Drop for Running {
     }
 }
 
-/// Waits for signals on a separate thread, because all other threads may be computing. A signal
-/// that the process was told to ignore, such as SIGHUP by nohup, stays ignored.
+/// Starts a thread that waits for signals, because all other threads may be computing. A signal
+/// that the process was started to ignore, such as SIGHUP under nohup, stays ignored.
 #[cfg(unix)]
 pub fn watch() -> Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -84,8 +84,7 @@ pub fn watch() -> Result<()> {
     Ok(())
 }
 
-/// Returns the signals that the process was told to ignore, one bit each. Returns 0 if the system
-/// does not report them.
+/// Returns the ignored signals of the process, one bit each; 0 if the system does not report them.
 #[cfg(unix)]
 fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Creates the session that the arguments describe.
+//! Creates the session for the command line arguments.
 
 use super::args::Args;
 use crate::catalogue::size;
@@ -19,21 +19,21 @@ const NAMED_CONSUMERS: NonZeroUsize = NonZeroUsize::new(3).unwrap();
 
 /// The resources of the machine that a session may use.
 pub struct Limits {
-    /// The threads that compute; `None` for one per core.
+    /// The number of computing threads; `None` for one per core.
     pub threads: Option<NonZeroUsize>,
-    /// The memory in bytes; `None` for the machine's.
+    /// The memory in bytes; `None` for all memory of the machine.
     pub memory: Option<usize>,
-    /// The folder for what is spilled to disk; `None` for the system's.
+    /// The folder for temporary files; `None` for the system's folder.
     pub temporary: Option<PathBuf>,
 }
 
 impl Limits {
-    /// Returns the bytes of a size such as `512MB` or `1GiB`.
+    /// Parses a size such as `512MB` or `1GiB`, and returns its number of bytes.
     pub fn bytes(text: &str) -> Result<usize> {
         size(text)
     }
 
-    /// Returns the requested number of threads, or one per core.
+    /// Returns the requested number of threads; by default, one per core.
     pub fn threads(&self) -> NonZeroUsize {
         self.threads
             .or_else(|| std::thread::available_parallelism().ok())
@@ -49,7 +49,8 @@ impl Limits {
     }
 }
 
-/// Creates a DataFusion session with the requested limits.
+/// Creates a DataFusion session with the limits of the arguments, in which a path in quotes is a
+/// table.
 pub fn session(args: &Args) -> Result<SessionContext> {
     let context = session_with(&Limits::of(args))?;
     // A quoted file path can be used as a table name.
@@ -71,8 +72,8 @@ pub fn session_with(limits: &Limits) -> Result<SessionContext> {
         )));
     }
     if let Some(limit) = limits.memory.or_else(memory) {
-        // Every sort gets an equal share of what the base frequency set leaves. If memory were
-        // granted first come, first served, the first sort could starve the others.
+        // The pool gives every sort an equal share of the memory that the base frequency set
+        // leaves. With first come, first served, the first sort could starve the others.
         let pool = TrackConsumersPool::new(FairSpillPool::new(handed_out(limit)), NAMED_CONSUMERS);
         environment = environment.with_memory_pool(Arc::new(pool));
     }
@@ -91,32 +92,32 @@ pub fn session_with(limits: &Limits) -> Result<SessionContext> {
     Ok(SessionContext::new_with_config_rt(config, Arc::new(environment)))
 }
 
-/// The memory in bytes that the process needs before any query: pages of the program, and the
+/// The memory in bytes that the process needs before any query: the pages of the program, and the
 /// initial memory of its threads.
 const OWN: usize = 72_000_000;
-/// The smallest memory limit, in bytes, that leaves enough for a job.
+/// The minimum memory limit in bytes. It leaves enough memory for a small statement.
 const LEAST: usize = 100_000_000;
 
-/// Returns the part of a memory limit that the pool hands out. The rest is for memory that no
-/// operator reserves: the program itself, batches in transit, columns that are decoded and encoded,
-/// and memory that the allocator retains.
+/// Returns the part of a memory limit that the pool may reserve. The rest is for memory that
+/// operators do not reserve: the program itself, batches in transit, columns that are decoded and
+/// encoded, and memory that the allocator retains.
 fn handed_out(limit: usize) -> usize {
     limit.saturating_sub(OWN) / 3 * 2
 }
 
-/// Returns the memory in bytes of the machine, or of the container. With this limit, a request that
-/// needs more fails with an error, and the process is not killed. Returns `None` if the system does
-/// not report it.
+/// Returns the memory in bytes of the machine or of the container. With this limit, a request that
+/// needs more memory fails with an error, and the process is not killed. Returns `None` if the
+/// system does not report it.
 fn memory() -> Option<usize> {
     let system = System::new_with_specifics(RefreshKind::nothing().with_memory(MemoryRefreshKind::everything()));
-    // On a system that does not report its memory, sysinfo's `cgroup_limits` panics.
+    // On a system that does not report its memory, `cgroup_limits` of sysinfo panics.
     let machine = Some(system.total_memory()).filter(|b| *b > 0)?;
     let container = system.cgroup_limits().map(|limits| limits.total_memory);
     let bytes = container.filter(|b| *b > 0).map_or(machine, |c| c.min(machine));
     usize::try_from(bytes).ok()
 }
 
-/// Returns the requested number of threads, or one per core.
+/// Returns the requested number of threads; by default, one per core.
 pub fn threads(args: &Args) -> NonZeroUsize {
     Limits::of(args).threads()
 }

@@ -1,13 +1,13 @@
-//! `anonsql generate`: invented tables.
+//! Implements `anonsql generate`, which writes invented tables.
 
 use super::args::Generate;
 use crate::error::{Error, Result};
 use crate::generate::{self, BenchShape, SAMPLE_PEOPLE, SAMPLE_SEED, SAMPLE_VISITS, Table};
 
-/// The default number of columns of a bench table: as many as the Adult table has.
+/// The default number of columns in a bench table, which the Adult table has too.
 const BENCH_COLUMNS: usize = 9;
 
-/// Writes the requested table, or the folder of samples.
+/// Writes the requested table, or the folder of sample tables.
 pub fn run(args: &Generate) -> Result<()> {
     if args.table.eq_ignore_ascii_case("sample") {
         let given = args.rows.is_some() || args.seed.is_some() || args.columns.is_some() || args.combinations.is_some();

@@ -1,4 +1,4 @@
-//! Generates the completions of shells and the manual page from the declaration of the arguments.
+//! Generates the shell completions and the manual page from the declaration of the arguments.
 
 use super::args::{Args, EXAMPLES, version};
 use crate::error::{Error, Result};
@@ -6,7 +6,7 @@ use clap::{Command, CommandFactory};
 use clap_complete::Shell;
 use std::io::Write;
 
-/// Prints the completions of a shell.
+/// Prints the completions for a shell.
 pub fn completions(shell: Shell) -> Result<()> {
     let mut text = vec![];
     clap_complete::generate(shell, &mut shown(), "anonsql", &mut text);
@@ -18,8 +18,8 @@ pub fn manual() -> Result<()> {
     print(&page().map_err(|e| Error::io("the manual page", e))?)
 }
 
-/// Returns the manual page. The examples keep their line breaks. The subcommands are described on
-/// this page, because they have no pages of their own.
+/// Returns the manual page. The examples keep their line breaks. The page also describes the
+/// subcommands, because they have no pages of their own.
 fn page() -> std::io::Result<Vec<u8>> {
     let mut text = vec![];
     let command = shown();
@@ -50,7 +50,7 @@ fn page() -> std::io::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Returns a line escaped for roff.
+/// Escapes a line for roff.
 fn escaped(line: &str) -> String {
     let line = line.replace('\\', "\\e").replace('-', "\\-");
     match line.starts_with(['.', '\'']) {
@@ -65,7 +65,7 @@ fn print(text: &[u8]) -> Result<()> {
     written.map_err(|e| Error::io("standard output", e))
 }
 
-/// Returns the command without its hidden subcommands.
+/// Returns the command without hidden subcommands.
 fn shown() -> Command {
     let all = Args::command();
     let jobs: Vec<Command> = all

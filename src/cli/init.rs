@@ -1,4 +1,4 @@
-//! The script that runs first.
+//! Runs the initialization script before all other statements.
 
 use super::args::Args;
 use super::runner::Runner;
@@ -6,7 +6,7 @@ use super::script::run_file;
 use crate::error::Result;
 use std::path::PathBuf;
 
-/// Runs the script of `--init`, or else the user's own script, without printing its results.
+/// Runs the script of `--init`, or else the user's own script, and does not print its results.
 pub fn run(runner: &mut Runner, args: &Args) -> Result<()> {
     let own = || own().filter(|path| !args.no_init && path.is_file());
     let Some(path) = args.init.clone().or_else(own) else {
@@ -18,7 +18,8 @@ pub fn run(runner: &mut Runner, args: &Args) -> Result<()> {
     done
 }
 
-/// Returns the path of the user's own script, which need not exist.
+/// Returns the path of the user's own script, which may not exist; `None` if the user has no home
+/// folder.
 fn own() -> Option<PathBuf> {
     let folder = |name: &str| {
         std::env::var_os(name)

@@ -1,4 +1,5 @@
-//! Events for machines: one JSON object per line on standard error, without data values.
+//! A log of events for other programs: one JSON object per line on standard error, without data
+//! values.
 
 use crate::plain;
 use chrono::{SecondsFormat, Utc};
@@ -7,12 +8,12 @@ use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A log of events that is written or discarded.
+/// A log of events. If it is disabled, events are discarded.
 #[derive(Debug, Clone)]
 pub struct Log(Option<Arc<Runs>>);
 
-/// The identity of the runs of a process: a random number for the process, and a number for the
-/// statement.
+/// The ids of the runs of a process. An id consists of a random number for the process and the
+/// number of the statement.
 #[derive(Debug)]
 struct Runs {
     process: u64,
@@ -20,7 +21,7 @@ struct Runs {
 }
 
 impl Log {
-    /// Creates a log that writes if `enabled`.
+    /// Creates a log, which writes events only if `enabled` is true.
     pub fn new(enabled: bool) -> Self {
         let runs = || Runs {
             process: rand::random(),
@@ -34,17 +35,17 @@ impl Log {
         self.0.is_some()
     }
 
-    /// Begins the run of a statement: every event from here to the next run has its id.
+    /// Begins the run of a statement. Its id is part of all events until the next run.
     pub fn begin_run(&self) {
         if let Some(runs) = &self.0 {
             runs.statement.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Writes one event with its fields.
+    /// Writes an event with its fields. Fields that are null are omitted.
     pub fn event(&self, name: &str, fields: impl IntoIterator<Item = (&'static str, Value)>) {
         if let Some(runs) = &self.0 {
-            // A failed write is ignored: a closed standard error has no reader.
+            // A failed write is ignored, because a closed standard error has no reader.
             let _ = writeln!(std::io::stderr(), "{}", line(&runs.id(), name, fields));
         }
     }

@@ -1,9 +1,9 @@
 //! Keeps the process within its memory limit.
 //!
-//! DataFusion's pool counts the memory that operators reserve. Memory that no operator reserves
-//! (pages of the program, columns that are decoded and encoded, memory that the allocator retains)
-//! is measured instead: the resident memory of the process is read while a statement runs, and a
-//! statement that exceeds the limit is ended with an error.
+//! DataFusion's memory pool counts the memory that operators reserve. Other memory (pages of the
+//! program, columns that are decoded and encoded, memory that the allocator retains) is measured:
+//! the program reads its resident memory while a statement runs. A statement that exceeds the limit
+//! ends with an error.
 
 use super::args::Args;
 use super::environment::threads;
@@ -15,11 +15,11 @@ use tokio::time::{MissedTickBehavior, interval};
 
 /// The interval at which resident memory is read.
 const TICK: Duration = Duration::from_millis(4);
-/// The bytes by which a statement may exceed the limit before it is ended: memory is allocated in
-/// pieces, and freed late.
+/// The number of bytes by which a statement may exceed the limit before it is ended. Memory is
+/// allocated in large pieces and freed late.
 const SLACK: usize = 16 << 20;
-/// The bytes by which an ended statement may exceed the limit while the program still waits for it:
-/// a computing thread continues until its next await point.
+/// The number of bytes by which an ended statement may exceed the limit while the program waits for
+/// it. A computing thread continues until its next await point.
 const MORE_SLACK: usize = 40 << 20;
 
 /// The limit on the resident memory of this process.
@@ -29,18 +29,18 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// Creates a guard for this limit; with `None`, memory is unlimited.
+    /// Creates a guard with this limit; `None` is no limit.
     pub fn new(limit: Option<usize>) -> Self {
         Self { limit }
     }
 
-    /// Creates a guard for a process whose memory is shared with another program: the limit is the
-    /// present memory of the process plus this many bytes.
+    /// Creates a guard for a process that another program shares. The limit is the current memory
+    /// of the process plus `more` bytes.
     pub fn above_now(more: Option<usize>) -> Self {
         Self::new(more.map(|more| more + resident().unwrap_or_default()))
     }
 
-    /// Waits until the process exceeds the limit, and returns the error for that.
+    /// Waits until the process exceeds the limit, and returns the error for the statement.
     pub async fn exceeded(self) -> Error {
         self.passed(SLACK).await;
         Error::new(
@@ -53,13 +53,13 @@ impl Guard {
         )
     }
 
-    /// Waits until the process exceeds the limit so far that the program stops waiting for an ended
-    /// statement.
+    /// Waits until the process exceeds the limit by so much that the program must stop waiting for
+    /// an ended statement.
     pub async fn far_exceeded(self) {
         self.passed(MORE_SLACK).await;
     }
 
-    /// Returns true if [`Self::far_exceeded`] would return at once.
+    /// Returns true if the process exceeds the limit by that much now.
     pub fn is_far_exceeded(self) -> bool {
         self.has_passed(MORE_SLACK)
     }
@@ -81,17 +81,17 @@ impl Guard {
     }
 }
 
-/// How the program of this process is started again.
+/// The command line that starts the program of this process again.
 #[derive(Debug, Clone)]
 pub struct Restart {
-    /// The executable file; `None` if it is not known.
+    /// The path of the executable file; `None` if it is unknown.
     pub program: Option<PathBuf>,
-    /// The program's arguments, without its name.
+    /// The arguments, without the name of the program.
     pub arguments: Vec<OsString>,
 }
 
 impl Restart {
-    /// Returns how to restart a process whose program is the command itself.
+    /// Returns the command line of this process, whose program is the command itself.
     pub fn itself() -> Self {
         Self {
             program: std::env::current_exe().ok(),
@@ -100,10 +100,10 @@ impl Restart {
     }
 }
 
-/// Restarts the program with one allocator arena per thread if memory is limited. By default glibc
-/// gives every thread eight arenas, and each retains freed memory that is not counted. With one
-/// arena per thread, a third less memory is resident. glibc reads the number only when a program
-/// starts. If the restart fails, the program continues unchanged.
+/// Restarts the program with one allocator arena per thread if memory is limited. By default, glibc
+/// uses up to eight arenas per thread, and each retains freed memory that is not counted. With one
+/// arena per thread, resident memory is smaller by a third. glibc reads the number of arenas only
+/// when a program starts. If the restart fails, the program continues unchanged.
 pub fn restart_with_fewer_arenas(args: &Args, restart: &Restart) {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     if args.memory_limit.is_some() && std::env::var_os(ARENAS).is_none() {
@@ -115,7 +115,7 @@ pub fn restart_with_fewer_arenas(args: &Args, restart: &Restart) {
     }
 }
 
-/// The environment variable that sets the number of glibc's arenas.
+/// The environment variable for the number of glibc's arenas.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const ARENAS: &str = "MALLOC_ARENA_MAX";
 

@@ -1,4 +1,4 @@
-//! Error messages for people.
+//! Formats and reports error messages for users.
 
 use super::log::Log;
 use super::output;
@@ -6,8 +6,7 @@ use crate::error::Error;
 use crate::plain;
 use std::io::Write;
 
-/// Prefixes by which DataFusion tells which of its parts failed. They do not help the author of the
-/// SQL.
+/// Prefixes that name the failed component of DataFusion. They do not help the author of the SQL.
 const PREFIXES: &[&str] = &[
     "Error during planning: ",
     "SQL error: ",
@@ -22,11 +21,11 @@ const PREFIXES: &[&str] = &[
     "Diagnostics: ",
 ];
 
-/// Returns the message of `error` without the debug notation of other crates, and with its first
-/// letter in lower case.
+/// Returns the message of `error` without the debug notation of other crates. Its first letter is
+/// in lower case.
 pub fn readable(error: &Error) -> String {
     let mut text = error.message();
-    // A chain of contexts ends with the cause, which is what the user can fix.
+    // A chain of contexts ends with the cause, which the user can fix.
     if let Some((_, cause)) = text.rsplit_once("\ncaused by\n") {
         text = cause;
     }
@@ -43,8 +42,8 @@ pub fn readable(error: &Error) -> String {
     lower_first(text.trim())
 }
 
-/// Returns the text with its first letter in lower case, unless it starts with an abbreviation, a
-/// keyword or a name.
+/// Returns the text with its first letter in lower case, unless the text starts with an
+/// abbreviation, a keyword or a name.
 fn lower_first(text: &str) -> String {
     let mut chars = text.chars();
     match (chars.next(), chars.next()) {
@@ -57,7 +56,7 @@ fn lower_first(text: &str) -> String {
     }
 }
 
-/// Reports an error on standard error, or as an event of the log.
+/// Writes an error to standard error, or to the log if it is enabled.
 pub fn report(error: &Error, log: &Log) {
     if output::reader_gone() {
         return;
@@ -75,7 +74,7 @@ pub fn report(error: &Error, log: &Log) {
         return;
     }
     let label = console::style("error:").red().bold().for_stderr();
-    // A failed write is ignored: a closed standard error has no reader.
+    // A failed write is ignored, because a closed standard error has no reader.
     let _ = writeln!(std::io::stderr(), "{label} {}", plain::lines(&message));
 }
 

@@ -1,4 +1,4 @@
-//! The command: arguments, an interactive session, printing and exit codes.
+//! The command: its arguments, the interactive session, output and exit codes.
 
 mod args;
 mod ballista;
@@ -51,13 +51,13 @@ use std::time::Duration;
 use watch::Watch;
 use workers::Workers;
 
-/// The default number of rows of a table that are printed on a terminal.
+/// The default maximum number of rows of a table on a terminal.
 const ROWS_ON_A_TERMINAL: usize = 40;
-/// The time that the program waits on exit for threads that still compute.
+/// The time for which the program waits on exit for threads that still compute.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// The exit code if the reader of the output, such as `head`, has closed it: 128 plus the number of
-/// SIGPIPE.
+/// The exit code after the reader of the output, such as `head`, has closed it: 128 plus the number
+/// of SIGPIPE.
 const READER_GONE: u8 = 141;
 
 /// Runs the command of this process, and returns its exit code.
@@ -65,14 +65,15 @@ pub fn run_command() -> ExitCode {
     run_command_as(std::env::args_os().collect(), &Restart::itself()).into()
 }
 
-/// Runs the command in a process that another program started. The first of `arguments` is the name
-/// of the command, and `restart` is the way to start the program again. Returns the exit code.
+/// Runs the command in a process that another program started. `arguments` begin with the name of
+/// the command, and `restart` is the command line that starts the other program again. Returns the
+/// exit code.
 pub fn run_command_as(arguments: Vec<OsString>, restart: &Restart) -> u8 {
     panic::keep_quiet();
     let (args, inputs) = match Args::read(arguments) {
         Ok(read) => read,
         Err(e) => {
-            // Help and version are printed as requested. Everything else is a usage error, whose
+            // Help and version go to standard output. Any other error is a usage error, whose
             // message repeats the arguments.
             let told = match e.use_stderr() {
                 true => write!(std::io::stderr(), "{}", plain::lines(&e.render().to_string())).and(Ok(1)),
@@ -85,8 +86,8 @@ pub fn run_command_as(arguments: Vec<OsString>, restart: &Restart) -> u8 {
     let log = Log::new(args.log.is_some());
     let code = match panic::caught(|| run(&args, inputs, &log)) {
         Ok(()) => 0,
-        // The command ends like a program that receives SIGPIPE: a closed output is not an error of
-        // the statement.
+        // The command ends like a program that receives SIGPIPE, because a closed output is not an
+        // error of the statement.
         Err(_) if output::reader_gone() => READER_GONE,
         Err(e) => {
             report(&e, &log);
@@ -114,7 +115,7 @@ fn run(args: &Args, mut inputs: Vec<ScriptInput>, log: &Log) -> Result<()> {
     let mut runner = start(args, log, interactive, output.as_ref())?;
     set_variables(&runner, args)?;
     let prepared = init::run(&mut runner, args);
-    // The variables of the command line override the variables that the first script sets.
+    // The variables of the command line override those that the initialization script sets.
     let prepared = prepared.and_then(|()| set_variables(&runner, args));
     let done = match prepared {
         Err(e) if interactive => {
@@ -126,7 +127,7 @@ fn run(args: &Args, mut inputs: Vec<ScriptInput>, log: &Log) -> Result<()> {
         Ok(()) => scripts(&mut runner, inputs),
     };
     runner.shutdown(PATIENCE);
-    // The rows of a VERIFY that fails are complete, too.
+    // If VERIFY fails, its rows are complete, and the file is published too.
     let is_complete = done.as_ref().err().is_none_or(|e| e.kind() == ErrorKind::Verification);
     if let Some(output) = output.filter(|_| is_complete) {
         output.publish()?;
@@ -145,7 +146,7 @@ fn set_variables(runner: &Runner, args: &Args) -> Result<()> {
 fn start(args: &Args, log: &Log, interactive: bool, output: Option<&OutputFile>) -> Result<Runner> {
     let workers = Workers::start(environment::threads(args))?;
     let bars = std::io::stderr().is_terminal() && !args.quiet && !args.no_progress && !log.enabled();
-    // Some parts of DataFusion start tasks when they are created.
+    // Some components of DataFusion start tasks when they are created.
     let context = workers.inside(|| environment::session(args).map(AnonContext::new))?;
     let watch = Arc::new(
         Watch::new(bars, args.quiet, log.clone(), context.traffic())
@@ -200,7 +201,7 @@ fn start(args: &Args, log: &Log, interactive: bool, output: Option<&OutputFile>)
     )
 }
 
-/// Runs scripts one after the other, up to the first error.
+/// Runs the inputs one after the other, and stops at the first error.
 fn scripts(runner: &mut Runner, inputs: Vec<ScriptInput>) -> Result<()> {
     for input in inputs {
         match input {

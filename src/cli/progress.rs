@@ -1,5 +1,5 @@
-//! Describes the progress of a phase in words: the part that is done, the total, and the time that
-//! the rest takes.
+//! Describes the progress of a phase in words: the completed part, the total, and the remaining
+//! time.
 
 use crate::observe::Phase;
 use crate::search::Progress;
@@ -11,25 +11,25 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// The counters of a phase, shared with its progress bar.
+/// The counters of a phase, which its progress bar shows.
 #[derive(Clone, Default)]
 pub struct Facts {
-    /// The number of rows so far, as the run counts them.
+    /// The number of rows so far.
     pub rows: Arc<AtomicU64>,
-    /// The number of rows of the whole phase; 0 if it is not known.
+    /// The expected number of rows of the phase; 0 if it is unknown.
     pub expected: Arc<AtomicU64>,
-    /// The progress of the search, if the phase is one.
+    /// The progress of the search; `None` for any other phase.
     pub search: Arc<Mutex<Option<Progress>>>,
-    /// The time at which the first rows were seen. Earlier time, such as for sorting, does not
-    /// count towards the time per row.
+    /// The time at which the first rows were counted. Earlier time, such as for sorting, does not
+    /// count for the time per row.
     first: Arc<Mutex<Option<Instant>>>,
-    /// The counters of object stores, and their values when the phase began.
+    /// The counters of object stores, and their values at the start of the phase.
     traffic: Arc<Traffic>,
     before: Moved,
 }
 
 impl Facts {
-    /// Returns the counters of a phase that begins now.
+    /// Creates the counters of a phase that begins now.
     pub fn over(traffic: &Arc<Traffic>) -> Self {
         Self {
             traffic: Arc::clone(traffic),
@@ -38,12 +38,12 @@ impl Facts {
         }
     }
 
-    /// Returns the traffic of the phase to and from object stores so far.
+    /// Returns the traffic with object stores since the start of the phase.
     pub fn moved(&self) -> Moved {
         self.traffic.moved().since(self.before)
     }
 
-    /// Describes the progress.
+    /// Describes the progress of the phase.
     fn describe(&self) -> String {
         if let Some(progress) = &*self.search.lock() {
             return searched(progress);
@@ -53,7 +53,7 @@ impl Facts {
         format!("{known}{separator}{moved}")
     }
 
-    /// Describes the rows.
+    /// Describes the number of rows and the remaining time.
     fn counted(&self) -> String {
         let (rows, expected) = (self.rows.load(Ordering::Relaxed), self.expected.load(Ordering::Relaxed));
         let since = match rows {
@@ -64,8 +64,8 @@ impl Facts {
     }
 }
 
-/// Describes the number of nodes that were looked at, the best value so far, and the bound that no
-/// node can beat.
+/// Describes the number of assessed nodes, the best value so far, and the proven bound of the best
+/// value.
 pub fn searched(progress: &Progress) -> String {
     let Progress {
         nodes, of, best, bound, ..
@@ -85,8 +85,8 @@ pub fn searched(progress: &Progress) -> String {
     text
 }
 
-/// Returns a number with a comma between every three digits, or only its magnitude if it is too
-/// long to be read.
+/// Formats a number with a comma between groups of three digits. Formats a very long number in
+/// scientific notation.
 fn grouped(number: u128) -> String {
     match u64::try_from(number) {
         Ok(number) if number < 1_000_000_000_000 => HumanCount(number).to_string(),
@@ -94,7 +94,7 @@ fn grouped(number: u128) -> String {
     }
 }
 
-/// Describes rows that were counted in the time `since` the first row. `expected` may be an
+/// Describes the number of rows. `since` is the time since the first row. `expected` may be an
 /// estimate, so a running phase is never described as complete.
 fn counted(rows: u64, expected: u64, since: Duration) -> String {
     if expected == 0 {
@@ -112,7 +112,7 @@ fn counted(rows: u64, expected: u64, since: Duration) -> String {
     text
 }
 
-/// Returns a time in words, as exactly as an estimate allows.
+/// Formats a time in words, as precisely as an estimate allows.
 fn rounded(seconds: f64) -> String {
     match seconds {
         s if s < 90.0 => format!("{:.0} s", s.max(1.0)),
@@ -121,11 +121,11 @@ fn rounded(seconds: f64) -> String {
     }
 }
 
-/// Describes the bytes that were moved to and from object stores, and the failed requests.
+/// Describes the traffic with object stores: bytes and failed requests.
 fn moved(moved: &Moved) -> String {
     let mut parts = vec![];
     for (bytes, how) in [(moved.received, "received"), (moved.sent, "sent")] {
-        // The little traffic of listings and leases is not progress.
+        // The small traffic for listings and leases does not show progress.
         if bytes >= 1 << 20 {
             parts.push(format!("{} {how}", HumanBytes(bytes)));
         }

@@ -1,4 +1,4 @@
-//! Runs statements: prints their rows, logs their outcome, and ends them on Ctrl-C and signals.
+//! Runs statements: prints their rows, logs their outcomes, and cancels them on Ctrl-C and signals.
 
 use super::ending::{CLEANING, Running};
 use super::log::Log;
@@ -17,41 +17,41 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
 
-/// A session with everything that is needed to run statements in it.
+/// A session, with the threads and settings for running statements in it.
 pub struct Runner {
     context: AnonContext,
     workers: Workers,
-    /// The runtime that waits for statements and Ctrl-C on the main thread. The workers may all be
-    /// computing, and would not notice Ctrl-C.
+    /// The runtime on which the main thread waits for statements and Ctrl-C. The workers may all be
+    /// computing, and would then not notice Ctrl-C.
     supervisor: Runtime,
     watch: Arc<Watch>,
     guard: Guard,
     log: Log,
     printing: Printing,
     quiet: bool,
-    /// Whether statements are typed.
+    /// Whether the user types the statements at the prompt.
     typed: bool,
-    /// The number of results that were printed.
+    /// The number of printed results.
     results: AtomicUsize,
 }
 
-/// The time that a cancelled statement has to clean up.
+/// The time that a cancelled statement has for its cleanup.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The time after which the user is told how to limit a search that has no limit.
+/// The time after which a note explains how to limit a search without a limit.
 const LONG_SEARCH: Duration = Duration::from_secs(10);
 
-/// The result of a statement.
+/// The outcome of a statement that returned an answer.
 struct Done {
     printed: Printed,
-    /// The time in which the answer was computed and printed.
+    /// The time for computing and printing the answer.
     answered: Duration,
     verified: Result<()>,
 }
 
 impl Runner {
-    /// Creates a runner of statements in `context` on `workers`. `watch` follows the runs, and
-    /// `guard` limits their memory.
+    /// Creates a runner for statements in `context`. They run on `workers`, `watch` observes them,
+    /// and `guard` limits their memory.
     pub fn new(
         context: AnonContext,
         workers: Workers,
@@ -86,34 +86,34 @@ impl Runner {
         &self.log
     }
 
-    /// Returns the settings of printing.
+    /// Returns the settings for printing.
     pub fn printing(&self) -> &Printing {
         &self.printing
     }
 
-    /// Returns the settings of printing, so that they can be changed.
+    /// Returns the settings for printing, for changes.
     pub fn printing_mut(&mut self) -> &mut Printing {
         &mut self.printing
     }
 
-    /// Turns the printing of results off if `silent`, and on otherwise.
+    /// Turns the printing of results off if `silent` is true, and on otherwise.
     pub fn silence(&mut self, silent: bool) {
         self.printing.silent = silent;
     }
 
-    /// Prints a note on standard error, unless the user wants quiet or a log.
+    /// Prints a note on standard error, unless the command is quiet or writes a log.
     pub fn note(&self, text: &str) {
         if !self.quiet && !self.log.enabled() {
             self.watch.note(text);
         }
     }
 
-    /// Runs all statements of a text up to the first error.
+    /// Runs all statements of a text, and stops at the first error.
     pub fn run_text(&self, text: &str) -> Result<()> {
         let statements = self.context.script(text)?;
         let several = statements.len() > 1;
         for (index, statement) in statements.enumerate() {
-            // A parse error names its line and column; a later error gets the number of the
+            // A parse error contains its line and column. Any other error gets the number of the
             // statement.
             self.run(statement?)
                 .map_err(|e| match several && e.kind() != ErrorKind::Interrupted {
@@ -124,7 +124,7 @@ impl Runner {
         Ok(())
     }
 
-    /// Runs one statement, prints its rows and logs its outcome.
+    /// Runs a statement, prints its rows and logs its outcome.
     pub fn run(&self, statement: Statement) -> Result<()> {
         let kind = statement.kind();
         self.log.begin_run();
@@ -167,14 +167,15 @@ impl Runner {
         ];
         self.log.event("statement", fields.into_iter().chain(released));
         if let Some(wrong) = self.supervisor.block_on(self.watch.lineage().finish(&said)) {
-            self.note(&format!("--lineage: events are missing there: {wrong}"));
+            self.note(&format!("--lineage: some events were not sent: {wrong}"));
         }
         let done = done?;
         self.tell(&done.printed);
         shown.and(done.verified)
     }
 
-    /// Prints the notes, which are not part of the results.
+    /// Prints the notes of a statement, and a warning if a second result is printed in a format for
+    /// one result.
     fn tell(&self, printed: &Printed) {
         printed.notes.iter().for_each(|note| self.note(note));
         let is_second = printed.is_result && self.results.fetch_add(1, Ordering::Relaxed) == 1;
@@ -183,12 +184,12 @@ impl Runner {
         }
     }
 
-    /// Prints a requested text on standard output, like a result.
+    /// Prints text that the user requested on standard output, like a result.
     pub fn say(&self, text: &str) -> Result<()> {
         self.printing.show(&format!("{}\n", plain::lines(text)))
     }
 
-    /// Runs a job of the session until it ends, until Ctrl-C, or until it exceeds the memory limit.
+    /// Runs a job until it ends, the user presses Ctrl-C, or the process exceeds its memory limit.
     fn supervise<T: Send + 'static>(&self, job: impl Future<Output = Result<T>> + Send + 'static) -> Result<T> {
         let _kept = self.typed.then(TypeAhead::keep);
         self.watch.start();
@@ -208,12 +209,12 @@ impl Runner {
                     }
                     excess = &mut exceeded => Some(excess),
                 };
-                // The first Ctrl-C makes a search return its best node. A second Ctrl-C, or the
-                // first one in any other job, cancels the job.
+                // The first Ctrl-C during a search makes it return its best node. A second Ctrl-C,
+                // or Ctrl-C during any other job, cancels the job.
                 if !(self.watch.interrupt_search() && first && excess.is_none()) {
                     task.abort();
-                    // A computing thread stops when it next waits for something; the user does not
-                    // wait for that.
+                    // A computing thread stops at its next await point. The user does not wait for
+                    // it longer than [`PATIENCE`].
                     let done = tokio::select! {
                         done = task => outcome(done),
                         () = tokio::time::sleep(PATIENCE) => Err(self.given_up()),
@@ -225,7 +226,7 @@ impl Runner {
                     });
                 }
                 first = false;
-                self.note("interrupted: going on with the best node so far; Ctrl-C again to cancel");
+                self.note("interrupted: continuing with the best node so far; press Ctrl-C again to cancel");
             }
         });
         self.watch.finish();
@@ -234,8 +235,8 @@ impl Runner {
         done
     }
 
-    /// Leaves behind the threads that still compute for a cancelled statement, and returns the
-    /// error of the statement.
+    /// Abandons the threads that still compute for a cancelled statement. Returns the error of the
+    /// statement.
     fn given_up(&self) -> Error {
         if let Err(e) = self.workers.leave_behind() {
             return e;
@@ -248,20 +249,20 @@ impl Runner {
         interruption()
     }
 
-    /// Prepares for statements that are typed. Ctrl-C then ends a statement and not the session,
-    /// also while a pager or an editor runs. Text that is typed while a statement runs waits for
+    /// Prepares for typed statements. From then on, Ctrl-C ends a statement and not the session,
+    /// even while a pager or an editor runs. Text that is typed while a statement runs is kept for
     /// the prompt.
     pub fn expect_typing(&mut self) {
         self.typed = true;
         #[cfg(unix)]
         self.supervisor.block_on(async {
-            // Once a listener has existed, the signal does not end the process.
+            // Once a listener for the signal has existed, the signal no longer ends the process.
             drop(tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt()));
         });
     }
 
-    /// Ends the session. Threads that still compute are waited for no longer than `patience`, and
-    /// not at all if they exceed the memory limit by far.
+    /// Ends the session. Waits at most `patience` for threads that still compute, or not at all if
+    /// the process exceeds its memory limit by far.
     pub fn shutdown(self, patience: Duration) {
         drop(self.context);
         let patience = if self.guard.is_far_exceeded() {
@@ -273,8 +274,8 @@ impl Runner {
     }
 }
 
-/// Returns the result of a task, or the error that it was interrupted or stopped at an unknown
-/// place.
+/// Returns the result of a task. A cancelled task is interrupted, and a panic is an internal error
+/// with its location.
 pub(super) fn outcome<T>(done: Result<Result<T>, tokio::task::JoinError>) -> Result<T> {
     match done {
         Ok(result) => result,
@@ -283,7 +284,7 @@ pub(super) fn outcome<T>(done: Result<Result<T>, tokio::task::JoinError>) -> Res
     }
 }
 
-/// Returns the error of an interrupted job.
+/// Returns the error for an interrupted job.
 pub(super) fn interruption() -> Error {
     Error::new(ErrorKind::Interrupted, "interrupted")
 }

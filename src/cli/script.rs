@@ -1,11 +1,11 @@
-//! Runs scripts: statements in a file.
+//! Runs scripts, which are files of SQL statements.
 
 use super::runner::Runner;
 use crate::error::{Error, ErrorKind, Result};
 use crate::quoting::literal;
 use std::path::Path;
 
-/// Runs one script file.
+/// Runs the statements of a script file.
 pub fn run_file(runner: &Runner, path: &Path) -> Result<()> {
     let sql = std::fs::read(path).map_err(|e| Error::io(path.display(), e).advised(meant(path)))?;
     if !path
@@ -13,7 +13,7 @@ pub fn run_file(runner: &Runner, path: &Path) -> Result<()> {
         .is_some_and(|ending| ending.eq_ignore_ascii_case("sql"))
         && !is_text(&sql)
     {
-        return Err(Error::usage(format!("{}: no script of SQL", path.display())).advised(meant(path)));
+        return Err(Error::usage(format!("{}: not a script of SQL", path.display())).advised(meant(path)));
     }
     runner
         .run_text(&text(sql, path.display())?)
@@ -23,16 +23,17 @@ pub fn run_file(runner: &Runner, path: &Path) -> Result<()> {
         })
 }
 
-/// Returns the advice for a path that is not a script: the user meant a statement or data.
+/// Returns advice for a path that is not a script, because the user probably meant a statement or
+/// data.
 fn meant(path: &Path) -> String {
     let text = path.to_string_lossy();
     match text.contains(char::is_whitespace) && !path.exists() {
-        true => format!("a statement stands after -c: anonsql -c {text:?}"),
+        true => format!("write a statement after -c: anonsql -c {text:?}"),
         false if path.exists() => format!(
-            "data stands in a statement: anonsql -c \"SELECT * FROM {}\"",
+            "read data in a statement: anonsql -c \"SELECT * FROM {}\"",
             literal(&text)
         ),
-        false => "anonsql runs scripts; a statement stands after -c".into(),
+        false => "anonsql runs scripts; write a statement after -c".into(),
     }
 }
 
@@ -40,7 +41,7 @@ fn is_text(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_ok() && !bytes.contains(&0)
 }
 
-/// Returns the text of a script. Fails with a usage error if it is not UTF-8.
+/// Returns the text of a script. Fails with `ErrorKind::Usage` if it is not UTF-8.
 pub fn text(bytes: Vec<u8>, from: impl std::fmt::Display) -> Result<String> {
     let text = String::from_utf8(bytes).map_err(|e| {
         Error::usage(format!(
@@ -48,7 +49,7 @@ pub fn text(bytes: Vec<u8>, from: impl std::fmt::Display) -> Result<String> {
             e.utf8_error().valid_up_to() + 1
         ))
     })?;
-    // Some editors write a byte order mark, which is not part of the SQL.
+    // Some editors write a byte order mark, which is not SQL.
     Ok(text
         .strip_prefix('\u{feff}')
         .map_or_else(|| text.clone(), str::to_string))

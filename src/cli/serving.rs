@@ -1,4 +1,4 @@
-//! Processes that execute the plans of other processes.
+//! Runs servers that execute the plans of other processes.
 
 use super::args::Takes;
 use super::environment::{Limits, session_with};
@@ -9,8 +9,8 @@ use datafusion::prelude::SessionContext;
 use std::io::Write;
 use std::net::SocketAddr;
 
-/// Runs a server, within the memory and threads that it may take, until it ends. `what` names the
-/// server in errors.
+/// Runs a server until it ends, within the limits of `takes`. Error messages call the server
+/// `what`.
 pub fn serve<F>(takes: &Takes, what: &str, run: impl FnOnce(SessionContext) -> F) -> Result<()>
 where
     F: Future<Output = Result<()>> + Send + 'static,
@@ -28,8 +28,8 @@ where
     ended.map_err(|e| Error::from_task(what, &e))?
 }
 
-/// Prints the address on which a process listens. A caller that chose port 0 reads the port here. A
-/// failed write is ignored.
+/// Prints the address on which a server listens. A caller that requested port 0 reads the actual
+/// port here. A failed write is ignored.
 pub fn ready(address: SocketAddr) {
     let mut out = std::io::stdout();
     let _ = writeln!(out, "anonsql {} listens on {address}", env!("CARGO_PKG_VERSION"));

@@ -1,12 +1,12 @@
-//! Keeps, for the prompt, text that is typed while a statement runs.
+//! Keeps text that the user types while a statement runs, for the next prompt.
 
-/// While this value exists, the terminal neither echoes typed text nor buffers it by lines. An echo
-/// would be mixed with the printed rows, and the system limits a buffered line to 4,096 bytes.
-/// Ctrl-C and Ctrl-Z work as usual.
+/// A mode of the terminal that lasts as long as this value. In this mode, typed text is neither
+/// echoed nor buffered by lines. An echo would be mixed with printed rows, and the system limits a
+/// buffered line to 4,096 bytes. Ctrl-C and Ctrl-Z work as usual.
 pub struct TypeAhead(#[cfg(unix)] Option<nix::sys::termios::Termios>);
 
 impl TypeAhead {
-    /// Keeps typed text from now on. Does nothing if standard input is no terminal.
+    /// Starts the mode. Does nothing if standard input is not a terminal.
     #[cfg(unix)]
     pub fn keep() -> Self {
         use nix::sys::termios::{LocalFlags, tcgetattr};
@@ -19,7 +19,7 @@ impl TypeAhead {
         Self(before)
     }
 
-    /// Does nothing, because the line editor of this system keeps typed text.
+    /// Does nothing, because the line editor of this system itself keeps typed text.
     #[cfg(not(unix))]
     pub fn keep() -> Self {
         Self()
@@ -35,20 +35,20 @@ impl Drop for TypeAhead {
     }
 }
 
-/// Sets the mode of the terminal, and keeps typed text. A failure is ignored: typed text is then
-/// shown.
+/// Sets the mode of the terminal without losing typed text. A failure is ignored; typed text is
+/// then echoed.
 #[cfg(unix)]
 fn set(mode: &nix::sys::termios::Termios) {
     use nix::sys::termios::{SetArg, tcsetattr};
     let _ = tcsetattr(std::io::stdin(), SetArg::TCSADRAIN, mode);
 }
 
-/// Returns true if typed text has not been read yet.
+/// Returns true if the user has typed text that was not read yet.
 #[cfg(unix)]
 pub fn is_waiting() -> bool {
     use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
     use std::os::fd::AsFd;
-    // In the usual mode only whole lines count as typed.
+    // In the usual mode, text is reported only after the end of its line.
     let _mode = TypeAhead::keep();
     let stdin = std::io::stdin();
     let mut typed = [PollFd::new(stdin.as_fd(), PollFlags::POLLIN)];

@@ -1,5 +1,5 @@
-//! Follows the runs of a session: progress bars on a terminal, events in the log, and the flag that
-//! ends a search.
+//! Observes the runs of a session: shows progress bars on a terminal, logs events, and keeps the
+//! flag that ends a search.
 
 use super::lineage::Lineage;
 use super::log::Log;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// The observer of the command: it shows progress bars, logs phases and has the flag that ends a
+/// The observer of the command. It shows progress bars, logs phases, and keeps the flag that ends a
 /// search.
 pub struct Watch {
     bars: bool,
@@ -36,15 +36,15 @@ pub struct Watch {
 struct State {
     interrupt: Arc<AtomicBool>,
     active: Option<Active>,
-    /// The seconds of each phase that has ended, by its name.
+    /// The duration of each finished phase in seconds, by the name of the phase.
     phases: Map<String, Value>,
-    /// The figures of the release, if the statement made one.
+    /// The figures of the release; empty if the statement released nothing.
     released: Vec<(&'static str, Value)>,
-    /// Whether the user was told how to bound a long search.
+    /// Whether the advice for a long search was given.
     told: bool,
 }
 
-/// The phase that is running.
+/// The running phase.
 struct Active {
     phase: Phase,
     started: Instant,
@@ -53,8 +53,8 @@ struct Active {
 }
 
 impl Watch {
-    /// Creates an observer that writes to `log` and reports the counters of `traffic`. It shows
-    /// progress bars if `bars` is true, and prints no warnings if `quiet` is true.
+    /// Creates an observer that logs to `log`, and reports the traffic counters. It shows progress
+    /// bars if `bars` is true, and prints no warnings if `quiet` is true.
     pub fn new(bars: bool, quiet: bool, log: Log, traffic: Arc<Traffic>) -> Self {
         Self {
             bars,
@@ -66,52 +66,52 @@ impl Watch {
         }
     }
 
-    /// Returns this observer with `lineage`, to which it emits the events of releases.
+    /// Sets the lineage to which the events of releases are emitted.
     pub fn with_lineage(self, lineage: Lineage) -> Self {
         Self { lineage, ..self }
     }
 
-    /// Returns the lineage of releases.
+    /// Returns the lineage to which the events of releases are emitted.
     pub fn lineage(&self) -> &Lineage {
         &self.lineage
     }
 
-    /// Resets the state at the beginning of a statement: nothing is interrupted.
+    /// Resets the state at the start of a statement, including the flag that ends a search.
     pub fn start(&self) {
         *self.state.lock() = State::default();
     }
 
-    /// Removes the progress bar at the end of a statement, whatever its outcome.
+    /// Removes the progress bar at the end of a statement.
     pub fn finish(&self) {
         if let Some(bar) = self.state.lock().active.take().and_then(|a| a.bar) {
             bar.finish_and_clear();
         }
     }
 
-    /// Returns, as fields of an event, the seconds of each phase of the statement and the figures
-    /// of its release.
+    /// Returns the duration of each phase in seconds, and the figures of the release, as fields of
+    /// a log event. Removes both.
     pub fn summary(&self) -> (Map<String, Value>, Vec<(&'static str, Value)>) {
         let mut state = self.state.lock();
         (std::mem::take(&mut state.phases), std::mem::take(&mut state.released))
     }
 
-    /// Sets the flag that ends a search. Returns true if a search is running, which will then
-    /// return its best node.
+    /// Sets the flag that ends a search. Returns true if a search is running; it then returns its
+    /// best node.
     pub fn interrupt_search(&self) -> bool {
         let state = self.state.lock();
         state.interrupt.store(true, Ordering::Relaxed);
         matches!(&state.active, Some(active) if active.phase == Phase::Search)
     }
 
-    /// Prints a labelled note, unless the user wants quiet or a log.
+    /// Prints a note with a label, unless the command is quiet or writes a log.
     fn say(&self, label: StyledObject<&str>, text: &str) {
         if !self.quiet && !self.log.enabled() {
             self.print(&format!("{} {}", label.for_stderr(), plain::line(text)));
         }
     }
 
-    /// Waits until a search without a limit has run for `patience`, and returns a message with its
-    /// progress and with advice on how to limit it. Returns at most once for a statement.
+    /// Waits until a search without a limit has run for `patience`. Returns a message with its
+    /// progress, and with advice on how to limit it. Returns at most once per statement.
     pub async fn long_search(&self, patience: Duration) -> String {
         loop {
             if let Some(text) = self.unlimited(patience) {
@@ -142,7 +142,7 @@ impl Watch {
         Some(text)
     }
 
-    /// Prints a line on standard error above any progress bar.
+    /// Prints lines on standard error, above any progress bar.
     pub fn note(&self, text: &str) {
         self.print(&plain::lines(text));
     }
@@ -150,7 +150,7 @@ impl Watch {
     fn print(&self, line: &str) {
         let bar = self.state.lock().active.as_ref().and_then(|a| a.bar.clone());
         let print = || {
-            // A failed write is ignored: a closed standard error has no reader.
+            // A failed write is ignored, because a closed standard error has no reader.
             let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("{line}\n"));
         };
         match bar {
@@ -160,7 +160,8 @@ impl Watch {
     }
 }
 
-/// Returns the message about a search that has run for `time`: its progress, and how to limit it.
+/// Returns the message about a search that has run for `time`: its progress, and advice on how to
+/// limit it.
 fn advice(time: Duration, progress: &Progress) -> String {
     let seconds = time.as_secs();
     match progress.of {
@@ -181,7 +182,7 @@ fn number(value: Option<f64>) -> Value {
     value.map_or(Value::Null, Value::from)
 }
 
-/// Returns the kinds of drift that a release had, each once.
+/// Returns the kinds of drift in a release, without consecutive duplicates.
 fn drift_kinds(replay: &ReplaySummary) -> Vec<&'static str> {
     let mut kinds: Vec<&str> = replay.drift.iter().map(|drift| drift.kind.name()).collect();
     kinds.dedup();
@@ -245,7 +246,7 @@ impl Observer for Watch {
                 ("message", drift.text.as_str().into()),
             ],
         );
-        // Drift that stops the statement is reported in the error of the statement.
+        // The error of the statement reports drift that stops the statement.
         if !stops {
             self.say(console::style("drift:").yellow().bold(), &drift.text);
         }

@@ -1,9 +1,9 @@
-//! The command `anonsql worker`.
+//! Implements the command `anonsql worker`.
 
 use super::args::Worker;
 use crate::error::Result;
 
-/// Executes the plans of other processes until this process is ended.
+/// Executes the plans of drivers until this process ends.
 #[cfg(feature = "cluster")]
 pub fn run(worker: &Worker) -> Result<()> {
     use super::serving::{ready, serve};
@@ -15,7 +15,7 @@ pub fn run(worker: &Worker) -> Result<()> {
     })
 }
 
-/// Returns the error for a build without the feature cluster.
+/// Returns the error of a build without the feature cluster.
 #[cfg(not(feature = "cluster"))]
 pub fn run(_: &Worker) -> Result<()> {
     Err(crate::error::Error::usage(

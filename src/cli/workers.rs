@@ -1,4 +1,4 @@
-//! The threads that statements run on.
+//! The threads on which statements run.
 
 use crate::error::{Error, Result};
 use crate::pool::Waiter;
@@ -8,18 +8,18 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::JoinHandle;
 
-/// The runtime of the statements. A cancelled task stops at its next await point, and the inner
-/// loop of a join may compute for minutes before it reaches an await point. The task's runtime is
-/// then left behind, and the next statement gets a new runtime.
+/// The runtime on which statements run. A cancelled task stops at its next await point, but the
+/// inner loop of a join may compute for minutes before it reaches one. The runtime of such a task
+/// is abandoned, and the next statement gets a new runtime.
 pub struct Workers {
     threads: NonZeroUsize,
-    /// The runtime, with the waiter for its work.
+    /// The runtime and the waiter of its work.
     running: Mutex<(Runtime, Waiter)>,
 }
 
 impl Workers {
-    /// Starts a runtime with this many threads. While they wait, the session's pool, which has as
-    /// many threads, computes.
+    /// Starts a runtime with this number of threads. The session's pool has the same number, and
+    /// computes while these threads wait.
     pub fn start(threads: NonZeroUsize) -> Result<Self> {
         Ok(Self {
             threads,
@@ -27,25 +27,25 @@ impl Workers {
         })
     }
 
-    /// Starts a task.
+    /// Starts a task on the current runtime.
     pub fn spawn<T: Send + 'static>(&self, task: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
         self.running.lock().0.spawn(task)
     }
 
-    /// Returns the handle of the present runtime.
+    /// Returns a handle of the current runtime.
     pub fn handle(&self) -> Handle {
         self.running.lock().0.handle().clone()
     }
 
-    /// Calls `work` within the runtime, so that it may start tasks.
+    /// Calls `work` within the current runtime, so that it can start tasks.
     pub fn inside<T>(&self, work: impl FnOnce() -> T) -> T {
         let running = self.running.lock();
         let _inside = running.0.enter();
         work()
     }
 
-    /// Leaves the runtime behind: its work is cancelled, and its threads end when they finish their
-    /// present computation. Later tasks run on a new runtime.
+    /// Abandons the current runtime: cancels its work, and lets its threads end after their current
+    /// computation. Later tasks run on a new runtime.
     pub fn leave_behind(&self) -> Result<()> {
         let new = running(self.threads)?;
         let (runtime, waiter) = std::mem::replace(&mut *self.running.lock(), new);
@@ -54,7 +54,7 @@ impl Workers {
         Ok(())
     }
 
-    /// Ends the runtime. Threads that still compute are waited for no longer than `patience`.
+    /// Ends the runtime. Waits at most `patience` for threads that still compute.
     pub fn shutdown(self, patience: Duration) {
         self.running.into_inner().0.shutdown_timeout(patience);
     }
@@ -85,7 +85,7 @@ mod tests {
         let (end, ends) = channel::<()>();
         let stuck = workers.spawn(async move {
             begun.send(()).unwrap();
-            // Nothing is sent: this returns when the test drops the sender.
+            // The test sends nothing, so this call returns when the sender is dropped.
             ends.recv().is_err()
         });
         begins.recv().unwrap();

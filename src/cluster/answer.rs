@@ -1,7 +1,8 @@
-//! The answer of a worker: rows, signs of life, or an error.
+//! The answer of a worker: rows, signs of progress, or an error.
 //!
-//! An error travels as text. Errors of this crate are therefore written with their kind, and read
-//! again by the driver. Any other end of an answer means that the worker was lost.
+//! An error is sent as text. Therefore, a worker writes an error of this crate with its kind, and
+//! the driver reads the kind from the text. If an answer ends in any other way, the worker was
+//! lost.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::operator::{Operator, Parcel, Rows, Travels};
@@ -15,11 +16,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// The mark in the text of an error before its kind and its message.
+/// The text that precedes the kind and the message of a sent error.
 const MARK: &str = "anonsql-error/";
-/// The mark after the message.
+/// The text after the message of a sent error.
 const END: &str = "/anonsql-end";
-/// How often a task reports that it makes progress.
+/// The interval at which a task reports its progress.
 const BEAT: Duration = Duration::from_secs(5);
 
 const KINDS: [(ErrorKind, &str); 11] = [
@@ -36,7 +37,7 @@ const KINDS: [(ErrorKind, &str); 11] = [
     (ErrorKind::Internal, "internal"),
 ];
 
-/// Returns the error that a worker reported, or `None` if the worker was lost.
+/// Returns the error that a worker reported; `None` if the worker was lost.
 pub(super) fn told(error: &DataFusionError) -> Option<Error> {
     let text = error.to_string();
     let (_, marked) = text.split_once(MARK)?;
@@ -46,14 +47,14 @@ pub(super) fn told(error: &DataFusionError) -> Option<Error> {
     Some(Error::new(*kind, message))
 }
 
-/// Returns an error of this worker in the form in which it is sent. Messages of other crates about
-/// the data are left out.
+/// Converts an error of this worker to the form in which it is sent. Messages of other crates are
+/// sent without data values.
 fn marked(error: DataFusionError) -> DataFusionError {
     if told(&error).is_some() || is_lost(&error) {
         return error;
     }
     let error = match Error::from_data(error) {
-        // The memory that ran out is not the driver's.
+        // It is the worker's memory that ran out, not the driver's.
         error if error.kind() == ErrorKind::Resources => error.context("on a worker"),
         error => error,
     };
@@ -61,8 +62,8 @@ fn marked(error: DataFusionError) -> DataFusionError {
     DataFusionError::Execution(error.message().into())
 }
 
-/// Returns an error in the form in which it is sent, for errors that occur before there is an
-/// answer.
+/// Converts an error to the form in which it is sent, for errors that occur before the answer
+/// begins.
 pub(crate) fn telling(error: &Error) -> Error {
     let name = KINDS.iter().find(|(kind, _)| *kind == error.kind());
     let name = name.map_or("internal", |(_, name)| name);
@@ -76,19 +77,19 @@ fn is_lost(error: &DataFusionError) -> bool {
 }
 
 /// Returns the error for rows that another worker did not send. It is an error of this crate,
-/// because operators pass such errors on unchanged.
+/// because operators pass errors of this crate on unchanged.
 pub(super) fn lost(error: &DataFusionError) -> DataFusionError {
     told(error)
         .unwrap_or_else(|| Error::new(ErrorKind::Unavailable, LOST))
         .into()
 }
 
-/// A counter of the work of a task, in any unit. It changes for as long as the task makes progress.
+/// A counter of the progress of a task, in any unit. It changes as long as the task makes progress.
 #[derive(Debug, Default)]
 pub(crate) struct Pulse(AtomicU64);
 
 impl Pulse {
-    /// Returns the pulse of a task.
+    /// Returns the progress counter of a task.
     pub(crate) fn of(context: &TaskContext) -> Arc<Self> {
         context.session_config().get_extension::<Self>().unwrap_or_default()
     }
@@ -103,8 +104,8 @@ impl Pulse {
     }
 }
 
-/// The operator that passes on the rows of a task. While the task makes progress without rows, it
-/// emits empty batches.
+/// An operator that passes on the rows of a task. If the task makes progress without producing
+/// rows, the operator emits empty batches.
 #[derive(Debug)]
 pub(crate) struct Answer;
 
@@ -130,7 +131,7 @@ impl Operator for Answer {
         });
         let beats = beats.map(move |()| Some(Ok(RecordBatch::new_empty(Arc::clone(&schema)))));
         let rows = input.map(|rows| Some(rows.map_err(marked)));
-        // The answer ends with the rows. The beats never end.
+        // The answer ends after the last row. The progress reports never end.
         let rows = rows.chain(stream::once(async { None }));
         let all = stream::select(rows, beats).take_while(|next| futures::future::ready(next.is_some()));
         Ok(all.filter_map(futures::future::ready).boxed())

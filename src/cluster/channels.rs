@@ -1,4 +1,4 @@
-//! Connections to workers.
+//! Opens and keeps connections to workers.
 
 use super::tls::Tls;
 use async_trait::async_trait;
@@ -13,17 +13,17 @@ use tonic::transport::{Channel, Endpoint};
 use tower::service_fn;
 use url::Url;
 
-/// How long a connection may take, and how long a ping may go unanswered before the connection
-/// counts as lost.
+/// The maximum time for opening a connection, and for the answer to a ping. After this time, the
+/// connection is considered lost.
 pub(crate) const SILENCE: Duration = Duration::from_secs(10);
-/// How often a connection is pinged.
+/// The interval between two pings of a connection.
 const PING: Duration = Duration::from_secs(5);
 
-/// The interface that connects to workers.
+/// The interface for connecting to workers.
 pub(super) type Connect = dyn ChannelResolver + Send + Sync;
 
-/// The connections of a process. A connection is opened when it is first needed, and opened again
-/// after it was lost.
+/// The connections of a process. Each is opened when it is first needed, and opened again after it
+/// is lost.
 #[derive(Default)]
 pub(super) struct Channels {
     open: Mutex<HashMap<Url, Channel>>,
@@ -31,8 +31,8 @@ pub(super) struct Channels {
 }
 
 impl Channels {
-    /// Creates the connections of a process. The process shows the certificate of `tls`, if there
-    /// is one.
+    /// Creates an empty set of connections. Encrypted connections present the certificate of `tls`;
+    /// without `tls`, they cannot be opened.
     pub(super) fn new(tls: Option<Tls>) -> Self {
         Self { tls, ..Self::default() }
     }
@@ -43,7 +43,7 @@ impl Channels {
         }
         let failed = |e: Box<dyn std::error::Error + Send + Sync>| DataFusionError::External(e);
         let is_encrypted = url.scheme() == "https";
-        // Inside an encrypted connection, the URL is that of a plain connection.
+        // The HTTP client uses a plain URL; the connector encrypts the connection.
         let inside = url.as_str().replacen("https:", "http:", 1);
         let inside = inside.split('#').next().unwrap_or_default().to_string();
         let endpoint = Endpoint::from_shared(inside).map_err(|e| failed(Box::new(e)))?;

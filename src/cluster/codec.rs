@@ -1,7 +1,8 @@
-//! Writes operators of this crate into a plan for another machine, and reads them there.
+//! Writes operators of this crate into a plan for another machine, and reads them on that machine.
 //!
-//! A plan is sent in the form that DataFusion defines. For operators of this crate, DataFusion asks
-//! a codec. The codec here is a list of kinds, one for each operator that may stand in such a plan.
+//! A plan is sent in the form that DataFusion defines. For operators of this crate, DataFusion
+//! calls a codec. The codec in this file is a list of kinds, one for each operator that can be
+//! sent.
 
 use crate::error::{Error, Result};
 use crate::operator::bytes::{next, put, stream, unpackable};
@@ -22,7 +23,7 @@ use std::sync::Arc;
 
 type Input = Option<Arc<dyn ExecutionPlan>>;
 
-/// A kind of operators, in the list of a codec.
+/// A kind of operator in the list of a codec.
 pub(crate) struct Kind {
     name: &'static str,
     pack: fn(&dyn ExecutionPlan) -> Option<Result<Parcel>>,
@@ -30,7 +31,7 @@ pub(crate) struct Kind {
 }
 
 impl Kind {
-    /// Returns the kind of an operator.
+    /// Returns the kind of the operator `O`.
     pub(crate) const fn of<O: Travels>() -> Self {
         Self {
             name: O::NAME,
@@ -42,8 +43,8 @@ impl Kind {
         }
     }
 
-    /// Returns the kind of an operator that its receiver replaces by another plan over the
-    /// operator's input.
+    /// Returns the kind of an operator that the receiver replaces. `unpack` returns the replacement
+    /// over the operator's input.
     pub(crate) const fn becoming<O: Travels>(
         unpack: fn(Parcel, SchemaRef, Input) -> Result<Arc<dyn ExecutionPlan>>,
     ) -> Self {
@@ -54,17 +55,18 @@ impl Kind {
     }
 }
 
-/// Writes operators and functions of this crate into plans, and reads them.
+/// Writes and reads the operators and functions of this crate in plans.
 #[derive(Clone, Copy)]
 pub(crate) struct Codec {
-    /// The operators of this crate that may stand in a plan.
+    /// The operators of this crate that a plan may contain.
     pub(crate) kinds: &'static [Kind],
-    /// Returns the function of this crate with this name.
+    /// Finds a function of this crate by its name.
     pub(crate) function: fn(&str) -> Option<Arc<ScalarUDF>>,
 }
 
 impl Codec {
-    /// Returns the codec of a session that may have workers.
+    /// Returns the codec of a session. Fails with `ErrorKind::Internal` if the session has no
+    /// codec.
     pub(crate) fn of(config: &SessionConfig) -> Result<Self> {
         let codec = config.get_extension::<Self>();
         Ok(*codec.ok_or_else(|| Error::internal("a session without a codec"))?)
@@ -77,7 +79,7 @@ impl fmt::Debug for Codec {
     }
 }
 
-/// The label before the parcel of an operator.
+/// The label that precedes the content of a sent operator.
 #[derive(Debug, Serialize, Deserialize)]
 struct Label {
     name: String,
@@ -87,28 +89,28 @@ struct Label {
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The label of an operator that is not read.
+/// The label and the schema of an operator whose content is not decoded.
 #[cfg(feature = "ballista")]
 pub(crate) struct Seen {
     pub(crate) name: String,
     pub(crate) schema: SchemaRef,
 }
 
-/// Reads the label of an operator, but not the operator. Fails with `ErrorKind::Usage` if another
-/// version wrote it.
+/// Reads the label and the schema of an operator, but not its content. Fails with
+/// `ErrorKind::Usage` if another version wrote the operator.
 #[cfg(feature = "ballista")]
 pub(crate) fn seen(mut bytes: &[u8]) -> Result<Seen> {
     let (name, schema) = labelled(&mut bytes)?;
     Ok(Seen { name, schema })
 }
 
-/// Reads the label before the parcel of an operator: its name and its schema. Fails with
-/// `ErrorKind::Usage` if another version wrote it.
+/// Reads the name and the schema that precede the content of an operator. Fails with
+/// `ErrorKind::Usage` if another version wrote the operator.
 fn labelled(bytes: &mut &[u8]) -> Result<(String, SchemaRef)> {
     let label: Label = serde_json::from_slice(next(bytes)?).map_err(unpackable)?;
     if label.version != VERSION {
         return Err(Error::usage(format!(
-            "this is anonsql {VERSION}, and the plan is of anonsql {}; a release is made by one version: start all with the same",
+            "this is anonsql {VERSION}, but the plan is from anonsql {}; start all processes with the same version",
             label.version
         )));
     }
@@ -119,7 +121,7 @@ fn labelled(bytes: &mut &[u8]) -> Result<(String, SchemaRef)> {
 }
 
 impl Codec {
-    /// Returns true if this is an operator of one of these kinds.
+    /// Returns true if the codec can write this operator.
     #[cfg(feature = "ballista")]
     pub(crate) fn knows(&self, node: &dyn ExecutionPlan) -> bool {
         self.kinds.iter().any(|kind| kind.name == node.name())

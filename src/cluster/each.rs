@@ -1,4 +1,4 @@
-//! A plan of one partition that is executed over each partition of its input.
+//! An operator that executes a plan with one partition over each partition of its input.
 
 use super::answer::lost;
 use super::codec::Codec;
@@ -18,17 +18,17 @@ use parking_lot::Mutex;
 use std::fmt;
 use std::sync::Arc;
 
-/// Executes a plan over each partition.
+/// An operator that executes a plan over each partition of its input.
 #[derive(Debug)]
 pub(crate) struct Each {
-    /// The plan over [`Rest`].
+    /// The plan, whose source is a [`Rest`].
     plan: Arc<dyn ExecutionPlan>,
     codec: Codec,
 }
 
 impl Each {
-    /// Returns the rows that `plan` makes of each partition of `input`. The source of `plan` is
-    /// [`Rest::of`] the schema of `input`.
+    /// Returns a plan that executes `plan` over each partition of `input`. The source of `plan`
+    /// must be [`Rest::of`] the schema of `input`.
     pub(super) fn over(
         input: Arc<dyn ExecutionPlan>,
         plan: Arc<dyn ExecutionPlan>,
@@ -38,7 +38,7 @@ impl Each {
         Arc::new(OperatorExec::over(input, Self { plan, codec }, schema))
     }
 
-    /// Restores the operator.
+    /// Restores the operator from its sent form.
     pub(crate) fn restored(mut parcel: Parcel, codec: Codec) -> Result<Self> {
         let otherwise = || Error::internal("a plan of a part that cannot be read");
         let bytes = parcel.take()?;
@@ -77,8 +77,8 @@ impl Operator for Each {
     const NAME: &'static str = "EachExec";
 
     fn run(&self, input: SendableRecordBatchStream, _: SchemaRef, context: &Arc<TaskContext>) -> Result<Rows> {
-        // Rows that another executor does not send were lost with that executor. This is not a
-        // fault of the rows.
+        // If another executor does not send its rows, that executor was lost. The data is not at
+        // fault.
         let schema = input.schema();
         let input = RecordBatchStreamAdapter::new(schema, input.map_err(|e| lost(&e)));
         let rest = Rest(Mutex::new(Some(Box::pin(input))));
@@ -94,11 +94,11 @@ impl Operator for Each {
     }
 }
 
-/// A source: the rows of a partition, which are read once.
+/// A source of the rows of one partition. The rows can be read once.
 pub(crate) struct Rest(Mutex<Option<SendableRecordBatchStream>>);
 
 impl Rest {
-    /// Returns the placeholder for the rows in a plan.
+    /// Returns a placeholder for the rows, for use in a plan.
     pub(super) fn of(schema: SchemaRef) -> Arc<dyn ExecutionPlan> {
         Arc::new(OperatorExec::source(Arc::new(Self(Mutex::new(None))), schema))
     }

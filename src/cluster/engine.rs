@@ -1,4 +1,4 @@
-//! The interface to the systems that execute plans on other machines.
+//! The interface to systems that execute plans on other machines.
 
 use super::answer::told;
 use super::greet::Member;
@@ -15,23 +15,23 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// How long a task may make no progress before the driver gives it up.
+/// The maximum time without progress after which the driver gives up a task.
 pub(super) const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A system that executes plans on other machines. The error `None` means that a machine was lost,
-/// so that its part is requested again.
+/// A system that executes plans on other machines, its members. The error `None` means that a
+/// machine was lost, so that the driver requests its part again.
 pub(super) trait Engine: Send + Sync {
     /// Returns the members that answer. Fails with `ErrorKind::Usage` if a member has another
     /// version, and with `ErrorKind::Unavailable` if no member answers.
     fn greet(&self) -> BoxFuture<'_, Result<Vec<Member>>>;
 
-    /// Returns those of these members that still answer. Fails like [`Engine::greet`].
+    /// Returns those of `members` that still answer. Fails like [`Engine::greet`].
     fn living<'a>(&'a self, members: &'a [Member]) -> BoxFuture<'a, Result<Vec<Member>>>;
 
-    /// Returns the number of parts into which rows are dealt out for these members.
+    /// Returns the number of parts into which a shuffle among these members divides its rows.
     fn parts(&self, members: &[Member]) -> usize;
 
-    /// Returns the rows of a plan of one partition, which a member executes. `attempts` is the
+    /// Executes a plan with one partition on a member, and returns its rows. `attempts` is the
     /// number of earlier attempts.
     fn rows<'a>(
         &'a self,
@@ -40,7 +40,7 @@ pub(super) trait Engine: Send + Sync {
         attempts: usize,
     ) -> BoxFuture<'a, Result<Answers, Option<Error>>>;
 
-    /// Returns the rows of a shuffle, in any order.
+    /// Returns the rows of a shuffle, in any order. `attempts` is the number of earlier attempts.
     fn shuffle<'a>(
         &'a self,
         members: &'a [Member],
@@ -49,31 +49,31 @@ pub(super) trait Engine: Send + Sync {
     ) -> BoxFuture<'a, Result<Answers, Option<Error>>>;
 }
 
-/// Rows that are made, dealt out by a hash, and processed by part.
+/// A shuffle: rows are produced, divided into parts by a hash, and processed part by part.
 pub(crate) struct Shuffle<'a> {
-    /// The plans that make the rows, with the same schema.
+    /// The plans that produce the rows. All have the same schema.
     pub(crate) makes: Vec<Arc<dyn ExecutionPlan>>,
-    /// The expression whose hash decides the part of a row.
+    /// The expression whose hash assigns a row to a part.
     pub(crate) by: Arc<dyn PhysicalExpr>,
-    /// The number of parts into which the rows are dealt out.
+    /// The number of parts.
     pub(crate) parts: usize,
-    /// The plan over the rows of one part, or over the rows of each part if no number is given.
+    /// Returns the plan over the rows of one part, or, without a number, over the rows of any part.
     pub(crate) take: &'a Take<'a>,
 }
 
-/// Returns the plan, of one partition, over a source of the rows of a part. Without a number it is
-/// the plan for any part.
+/// Returns a plan with one partition over a source of a part's rows. Without a number, the plan
+/// fits every part.
 pub(crate) type Take<'a> =
     dyn Fn(Option<usize>, Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> + Send + Sync + 'a;
 
-/// The rows with which members answer. Dropping this value ends their computation.
+/// The rows that members send. Dropping this value ends their computation.
 pub(crate) struct Answers {
     rows: BoxStream<'static, DfResult<RecordBatch>>,
     _known: Box<dyn Any + Send>,
 }
 
 impl Answers {
-    /// Returns answers that last for as long as `known` exists.
+    /// Wraps a stream of rows. The value owns `known`, so that both are dropped together.
     pub(super) fn new(rows: BoxStream<'static, DfResult<RecordBatch>>, known: impl Any + Send) -> Self {
         Self {
             rows,
@@ -81,8 +81,8 @@ impl Answers {
         }
     }
 
-    /// Returns the next rows; `None` after the last. The error `None` means that a machine was
-    /// lost.
+    /// Returns the next batch; `None` after the last batch. The error `None` means that a machine
+    /// was lost.
     pub(crate) async fn next(&mut self) -> Result<Option<RecordBatch>, Option<Error>> {
         match timeout(PATIENCE, self.rows.next()).await {
             Ok(Some(Ok(batch))) => Ok(Some(batch)),

@@ -1,4 +1,4 @@
-//! Fetching rows that other workers have made.
+//! Fetches rows from other workers.
 
 use super::answer::{Pulse, lost};
 use super::key::{Key, headers, partition_of};
@@ -16,26 +16,26 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use url::Url;
 
-/// A source of rows: one partition of each of these tasks of other workers, in any order.
+/// A source of rows: one partition of each of several tasks of other workers, in any order.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Fetch {
-    /// The tasks with the addresses of their workers.
+    /// The tasks, each with the address of its worker.
     pub(super) from: Vec<(Url, Key)>,
-    /// The number of the partition.
+    /// The number of the partition to fetch.
     pub(super) partition: usize,
-    /// Whether the rows were fetched. They cannot be fetched again: other workers do not keep the
+    /// Whether the rows were fetched. They cannot be fetched again, because workers do not keep
     /// rows that they have sent.
     #[serde(skip)]
     pub(super) fetched: Fetched,
 }
 
-/// Whether rows were fetched.
+/// A shared flag: whether the rows were fetched.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Fetched(Arc<AtomicBool>);
 
-/// The error for rows that are asked for a second time, for example by a sort that tries another
-/// way.
-pub(crate) const FETCHED_ONCE: &str = "rows of other workers are sent once";
+/// The error for a second request for the same rows, for example by a sort that spills and starts
+/// again.
+pub(crate) const FETCHED_ONCE: &str = "rows of other workers can be fetched only once";
 
 impl fmt::Display for Fetch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,4 +1,4 @@
-//! Greeting the workers: finding out which workers there are, and their versions.
+//! Greets workers: finds out which workers answer, and their versions.
 
 use super::channels::{Connect, SILENCE};
 use super::server::{NAME, version};
@@ -11,18 +11,18 @@ use tokio::net::lookup_host;
 use tokio::time::timeout;
 use url::Url;
 
-/// A worker that answered.
+/// A worker that answered the greeting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Member {
     /// The worker's address.
     pub(crate) url: Url,
-    /// The number of threads with which it computes.
+    /// The number of threads that it uses.
     pub(crate) threads: NonZeroUsize,
 }
 
-/// Returns the URLs of workers. Names that are looked up are replaced by the addresses that they
-/// have now. The fragment of the URL of such an address is the name that the certificate is for.
-/// Fails with `ErrorKind::Usage` if a name without encryption leads to other machines.
+/// Returns the URLs of workers. A name that must be looked up is replaced by its current addresses.
+/// The fragment of such a URL is the name for which the worker's certificate must be valid. Fails
+/// with `ErrorKind::Usage` if an unencrypted name resolves to another machine.
 pub(super) async fn found(addresses: &Addresses) -> Result<Vec<Url>> {
     let mut urls = vec![];
     for Address { url, is_looked_up, .. } in addresses.all() {
@@ -31,7 +31,7 @@ pub(super) async fn found(addresses: &Addresses) -> Result<Vec<Url>> {
             urls.push(url.clone());
             continue;
         };
-        // A name that cannot be looked up yet has no workers.
+        // A name that does not resolve yet has no workers.
         let Ok(behind) = lookup_host((name, port)).await else {
             continue;
         };
@@ -65,7 +65,7 @@ pub(super) async fn greet(channels: &Connect, urls: &[Url]) -> Result<Vec<Member
         true => {
             let urls: Vec<&str> = urls.iter().map(Url::as_str).collect();
             let urls = match urls.is_empty() {
-                true => "its name leads to no address".to_string(),
+                true => "its name does not resolve to an address".to_string(),
                 false => urls.join(", "),
             };
             Err(Error::new(
@@ -73,15 +73,15 @@ pub(super) async fn greet(channels: &Connect, urls: &[Url]) -> Result<Vec<Member
                 format!("no worker of the cluster answers ({urls})"),
             )
             .advised(
-                "start them: anonsql worker --listen 127.0.0.1:8000; if they run, the certificates of both sides must be of one \
-                 authority, and that of a worker for its name",
+                "start the workers: anonsql worker --listen 127.0.0.1:8000; if they are running, the certificates of \
+                both sides must be from the same authority, and the certificate of a worker must be for its name",
             ))
         }
         false => Ok(members),
     }
 }
 
-/// Returns a worker's description of itself; `None` if it does not answer.
+/// Requests the description of a worker; `None` if it does not answer.
 async fn ask(channels: &Connect, url: &Url) -> Option<String> {
     let asked = async {
         let mut client = channels.get_worker_client_for_url(url).await.ok()?;
@@ -98,8 +98,7 @@ fn member(url: &Url, answer: &str) -> Result<Member> {
     };
     if theirs != version() {
         return Err(Error::usage(format!(
-            "the worker {url} is anonsql {theirs}, and this is anonsql {}; a release is made by one version: start the worker \
-             again with this one",
+            "the worker {url} is anonsql {theirs}, but this is anonsql {}; start the worker again with this version",
             version()
         )));
     }

@@ -1,4 +1,4 @@
-//! The names of tasks.
+//! Identifiers of tasks.
 
 use datafusion::error::{DataFusionError, Result as DfResult};
 use datafusion_distributed::{ExecuteTaskRequest, ProducerHead, TaskKey};
@@ -6,7 +6,7 @@ use http::HeaderMap;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// The name of a task.
+/// The identifier of a task.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Key {
     pub(super) run: String,
@@ -14,7 +14,7 @@ pub(super) struct Key {
 }
 
 impl Key {
-    /// Returns the name in the form of the protocol.
+    /// Returns the identifier in the form that the protocol uses.
     pub(super) fn task(&self) -> DfResult<TaskKey> {
         let query_id = Uuid::parse_str(&self.run).map_err(|e| DataFusionError::External(Box::new(e)))?;
         Ok(TaskKey {
@@ -25,7 +25,7 @@ impl Key {
     }
 }
 
-/// Returns the headers of requests for rows: none.
+/// Returns the headers of requests for rows, which are empty.
 pub(super) fn headers() -> HeaderMap {
     HeaderMap::new()
 }

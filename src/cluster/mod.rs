@@ -1,44 +1,45 @@
-//! The cluster: parts of a statement on other machines.
+//! The cluster: executes parts of a statement on other machines.
 //!
-//! A worker is this command (`anonsql worker`). It does not know the statement. It gets plans,
-//! executes them and answers with their rows, by the protocol of `datafusion-distributed`. The
-//! driver is the session that runs the statement. Only the driver knows what the plans are for,
-//! which worker has which task, and what has arrived, and only the driver decides what is accepted.
-//! The protocol's own distribution of plans is not used: with it, a lost worker makes the whole
-//! query fail or repeat, and neither can be trusted with a release.
+//! A worker is a process of `anonsql worker`. The driver is the session that runs the statement. A
+//! worker does not see the statement: it receives plans, executes them and answers with their rows,
+//! using the protocol of `datafusion-distributed`. The driver alone records the purpose of each
+//! plan, the worker of each task and the rows that have arrived, and it alone decides which rows it
+//! accepts. The protocol's own distribution of plans is not used: after the loss of a worker, the
+//! whole query would fail or repeat, and neither is safe for a release.
 //!
-//! - *Slices*: a source that is made of files is divided into slices, plans of some of its files
-//!   ([`slices`]).
-//! - *First scan*: a worker counts each slice, and its combinations come back with their counts.
-//!   The driver adds them once the slice is complete. It asks again for a slice that is incomplete
-//!   ([`Cluster::gather`]).
-//! - *Second scan*: each worker recodes its slices and deals the rows out by bucket; each worker
-//!   fetches the rows of its buckets from all workers ([`Fetch`]), orders and writes them
-//!   ([`Cluster::shuffle`]). A bucket is one file of the release, or a few, and the driver knows
-//!   from the classes how many rows the bucket has. See `engine::executor::workers::write`.
-//! - *Recount*: workers do the part of the recount's SQL that concerns each file alone, and the
+//! - *Slices*: the driver divides a source of files into slices, plans that each read some of its
+//!   files ([`slices`]).
+//! - *First scan*: a worker counts the rows of each combination of quasi-identifiers in a slice,
+//!   and returns the combinations with their counts. The driver adds them once the slice is
+//!   complete. It requests an incomplete slice again ([`Cluster::gather`]).
+//! - *Second scan*: each worker recodes its slices and divides the rows into buckets. Each worker
+//!   then fetches the rows of its buckets from all workers ([`Fetch`]), sorts them and writes them
+//!   ([`Cluster::shuffle`]). A bucket is one file of the release, or a few files. The driver
+//!   computes the number of rows of each bucket from the equivalence classes. See
+//!   `engine::executor::workers::write`.
+//! - *Recount*: workers execute the part of the recount's SQL that needs only one file, and the
 //!   driver combines their partial counts ([`Cluster::gather`]). See
 //!   `engine::executor::workers::recount`.
 //!
-//! Stages of a release reach workers through `engine::executor`, the only caller of
+//! The stages of a release use workers through `engine::executor`, the only caller of
 //! [`Cluster::of`].
 //!
-//! # When a machine is gone
+//! # Lost machines
 //!
-//! A connection that is closed, or that does not answer a ping of HTTP/2 for [`channels::SILENCE`],
-//! is an error of its streams. The driver gives up a task that makes no progress for
-//! [`engine::PATIENCE`]. It then greets all workers again, and asks those that answer for what is
-//! missing, [`tasks::ATTEMPTS`] times at most, the first time included. The observer of the
-//! statement is told about the workers that do not answer ([`told`]). An error about the statement
+//! If a connection is closed, or does not answer an HTTP/2 ping for [`channels::SILENCE`], its
+//! streams end with an error. The driver gives up a task that makes no progress for
+//! [`engine::PATIENCE`]. It then greets all workers again, and requests the missing rows from those
+//! that answer. It makes at most [`tasks::ATTEMPTS`] attempts, including the first. The observer of
+//! the statement receives the workers that do not answer ([`told`]). An error about the statement
 //! or the data does not mean that a worker was lost: it has a kind, and ends the statement at once
 //! ([`answer`]).
 //!
 //! # Safety
 //!
-//! Plans do not contain the secret of a hash or the key of a store, but only the places of both:
-//! each worker finds them in its own environment ([`stores`]). Drivers and workers on several
-//! machines show each other certificates ([`tls`]). Without certificates, workers listen on
-//! loopback addresses only, and drivers connect to such addresses only.
+//! Plans contain neither the secret of a hash nor the key of a store, but only references to them:
+//! each worker finds the values in its own environment ([`stores`]). Drivers and workers on several
+//! machines authenticate each other with certificates ([`tls`]). Without certificates, workers
+//! listen on loopback addresses only, and drivers connect to such addresses only.
 
 mod answer;
 mod ballista;

@@ -1,4 +1,4 @@
-//! The worker: a server that executes the plans that drivers send.
+//! The worker: a server that executes the plans of drivers.
 
 use super::answer::Pulse;
 use super::channels::{Channels, Connect};
@@ -20,18 +20,18 @@ use tokio::net::TcpListener;
 use tonic::transport::Server;
 use tonic::transport::server::TcpIncoming;
 
-/// The first word of a worker's description of itself.
+/// The first word of a worker's description.
 pub(super) const NAME: &str = "anonsql";
 
-/// Returns the version that workers and drivers compare.
+/// Returns the version that the driver compares with its own.
 pub(super) const fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
 /// Listens on `address` and executes plans with the memory, the threads and the temporary files of
-/// `session`, until the process ends. With a folder of certificates, only drivers that show a
-/// certificate are answered; without one, only this machine. `ready` is called with the address
-/// once plans are accepted.
+/// `session`, until the process ends. With a folder of certificates, the worker answers only
+/// drivers that present a certificate. Without one, it listens on loopback addresses only. Calls
+/// `ready` with the address once the worker accepts connections.
 pub(crate) async fn serve(
     session: &SessionContext,
     (address, certificates): (&str, Option<&Path>),
@@ -70,7 +70,7 @@ pub(crate) async fn serve(
     served.map_err(|e| Error::io(format!("the worker on {local} ended"), std::io::Error::other(e)))
 }
 
-/// Returns the session of one task.
+/// Returns the session in which the worker executes one task.
 fn session_of(
     mut context: WorkerQueryContext,
     own: &SessionState,
@@ -79,8 +79,8 @@ fn session_of(
 ) -> SessionStateBuilder {
     let config = context.builder.config().get_or_insert_default();
     let set = std::mem::take(config);
-    // The protocol's settings for the task are kept, and the settings with which the worker was
-    // started are added.
+    // The task keeps the settings that the protocol sets, and gets the settings with which the
+    // worker was started.
     let mut merged = set.with_target_partitions(own.config().target_partitions());
     if let Some(pool) = own.config().get_extension::<SessionPool>() {
         merged.set_extension(pool);
@@ -90,8 +90,8 @@ fn session_of(
     }
     merged.set_extension(Arc::new(Pulse::default()));
     *config = merged;
-    // For a function that the session does not have, the protocol asks its own codec, and never the
-    // codec of this crate.
+    // The protocol looks up a function that the session does not have in its own codec only, and
+    // never in the codec of this crate.
     let known = context.builder.scalar_functions().get_or_insert_default();
     known.extend(functions());
     context

@@ -1,5 +1,5 @@
-//! Slices of a source: plans that each read some of its files. Together they return the rows of the
-//! source.
+//! Slices of a source: plans that each read some of its files. All slices together return the rows
+//! of the source.
 
 use super::answer::Pulse;
 use crate::error::{Error, Result};
@@ -25,16 +25,16 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// The minimum number of bytes of a slice. A smaller slice takes longer to send than to read.
+/// The minimum number of bytes of a slice. Sending a smaller slice takes longer than reading it.
 const LEAST_BYTES: usize = 1 << 20;
-/// The approximate maximum of the bytes of a slice. A slice is lost with its worker, and the driver
-/// holds the slice's answer until it is complete.
+/// The approximate maximum number of bytes of a slice. If a worker is lost, its current slices are
+/// lost too. The driver keeps the answer of a slice in memory until it is complete.
 const MOST_BYTES: u64 = 1 << 26;
 
-/// Returns about `wanted` plans of one partition each, which together return the rows of `plan`.
-/// Returns `None` unless `plan` reads Parquet files, in this file system or in a store that other
-/// machines reach, with some columns, computed columns and conditions on rows. The result of a row
-/// must not depend on other rows.
+/// Divides `plan` into about `wanted` plans with one partition each, which together return its
+/// rows. Returns `None` unless `plan` reads Parquet files from the local file system, or from a
+/// store that other machines can access, and each of its rows depends on one row of the files.
+/// Projections and filters are therefore allowed.
 pub(crate) fn slices(
     plan: &Arc<dyn ExecutionPlan>,
     wanted: usize,
@@ -45,15 +45,15 @@ pub(crate) fn slices(
     groups.into_iter().map(|group| reading.only(group)).collect()
 }
 
-/// Returns one plan for each file that such a plan reads, with the location of the file. The rows
-/// of the plan are in the order of the file.
+/// Returns one plan for each file that `plan` reads, with the location of the file. Each plan keeps
+/// the order of the rows in its file. Returns `None` in the same cases as [`slices`].
 pub(crate) fn by_file(
     plan: &Arc<dyn ExecutionPlan>,
     session: &SessionConfig,
 ) -> Option<Vec<(String, Arc<dyn ExecutionPlan>)>> {
     let reading = Reading::of(plan, session)?;
     let parts = reading.files.file_groups.iter().flat_map(|group| group.files());
-    // A large file may have been divided among partitions.
+    // The scan may have divided a large file among partitions.
     let whole: BTreeMap<String, PartitionedFile> = parts
         .map(|part| {
             (
@@ -69,10 +69,10 @@ pub(crate) fn by_file(
     whole.into_iter().map(plan).collect()
 }
 
-/// A plan that reads files row by row.
+/// A plan that reads files and processes each row alone.
 struct Reading {
     files: FileScanConfig,
-    /// The operators above the reader, the topmost first.
+    /// The operators above the reader, topmost first.
     above: Vec<Arc<dyn ExecutionPlan>>,
 }
 
@@ -99,7 +99,7 @@ impl Reading {
         }
     }
 
-    /// Returns the plan over these files alone, if it has one partition.
+    /// Returns the plan over one group of files; `None` if it would not have exactly one partition.
     fn only(&self, group: FileGroup) -> Option<Arc<dyn ExecutionPlan>> {
         let config = FileScanConfigBuilder::from(self.files.clone())
             .with_file_groups(vec![group])
@@ -114,8 +114,8 @@ impl Reading {
     }
 }
 
-/// Returns the files of a Parquet reader, if other machines reach the files and the reader reads
-/// all of them.
+/// Returns the configuration of a Parquet reader; `None` if other machines cannot access the files,
+/// or the reader is limited or unusual.
 fn files<'a>(plan: &'a Arc<dyn ExecutionPlan>, session: &SessionConfig) -> Option<&'a FileScanConfig> {
     let source = plan.downcast_ref::<DataSourceExec>()?;
     let (config, _) = source.downcast_to_file_source::<ParquetSource>()?;
@@ -125,7 +125,8 @@ fn files<'a>(plan: &'a Arc<dyn ExecutionPlan>, session: &SessionConfig) -> Optio
     (is_reached && !unusual).then_some(config)
 }
 
-/// Divides files into about `wanted` groups of about the same size, by row groups within a file.
+/// Divides files into about `wanted` groups of similar size. A large file is divided by its row
+/// groups.
 fn divided(groups: &[FileGroup], wanted: usize) -> Vec<FileGroup> {
     let files = groups.iter().flat_map(|group| group.files());
     let bytes: u64 = files.map(|file| file.object_meta.size).sum();
@@ -135,14 +136,14 @@ fn divided(groups: &[FileGroup], wanted: usize) -> Vec<FileGroup> {
         .with_repartition_file_min_size(LEAST_BYTES)
         .repartition_file_groups(groups);
     let divided = even.unwrap_or_else(|| {
-        // Small files are one slice each.
+        // Each small file becomes one slice.
         let files = groups.iter().flat_map(|group| group.files().iter().cloned());
         files.map(|file| FileGroup::new(vec![file])).collect()
     });
     divided.into_iter().filter(|group| !group.files().is_empty()).collect()
 }
 
-/// Returns the approximate number of bytes of the files of a plan.
+/// Returns the approximate number of bytes that a plan reads from files.
 #[cfg(feature = "ballista")]
 pub(super) fn bytes_of(plan: &Arc<dyn ExecutionPlan>) -> u64 {
     let source = plan.downcast_ref::<DataSourceExec>();
@@ -160,7 +161,8 @@ fn size(file: &PartitionedFile) -> u64 {
         .map_or(whole, |range| u64::try_from(range.end - range.start).unwrap_or(whole))
 }
 
-/// A slice on its way to a worker, which reads it like any source: see `source::read_again`.
+/// The operator above a slice that is sent. The worker adds the checks of a source to the slice:
+/// see `source::read_again`.
 #[derive(Debug)]
 pub(crate) struct Sent;
 
@@ -171,7 +173,7 @@ impl Sent {
     }
 }
 
-/// Returns the plan that replaces a slice where it arrives.
+/// Returns the plan that replaces a slice on its worker.
 pub(crate) fn guarded_again(
     _: Parcel,
     _: SchemaRef,
@@ -219,7 +221,7 @@ mod tests {
         session.sql(sql).await.unwrap().create_physical_plan().await.unwrap()
     }
 
-    /// The slices together return every row of the source once.
+    /// Tests that the slices together return every row of the source once.
     #[tokio::test]
     async fn slices_are_the_source() {
         let scratch = tempfile::tempdir().unwrap();

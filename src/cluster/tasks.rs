@@ -1,4 +1,4 @@
-//! Tasks: plans that other machines execute for the driver.
+//! Tasks: plans that the driver has executed on other machines.
 
 use super::codec::Codec;
 use super::engine::{Answers, Engine, Shuffle};
@@ -20,10 +20,10 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-/// How many times a task is given to a worker, the first time included, before the statement fails.
+/// The maximum number of attempts for a task before the statement fails.
 pub(crate) const ATTEMPTS: usize = 4;
 
-/// The cluster of a session.
+/// The cluster of a session: the machines that execute its tasks.
 #[derive(Clone)]
 pub(crate) struct Cluster {
     engine: Arc<dyn Engine>,
@@ -32,12 +32,12 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// Sets the codec with which the plans of a session are written for workers.
+    /// Sets the codec that writes the plans of a session for workers.
     pub(crate) fn enable(config: &mut SessionConfig, codec: Codec) {
         config.set_extension(Arc::new(codec));
     }
 
-    /// Returns the cluster of a session (`anonsql.cluster`), if it has one.
+    /// Returns the cluster that `anonsql.cluster` names; `None` if the session has none.
     pub(crate) fn of(state: &SessionState) -> Result<Option<Self>> {
         let Some(addresses) = Settings::of(state.config().options()).cluster else {
             return Ok(None);
@@ -60,15 +60,16 @@ impl Cluster {
         }))
     }
 
-    /// Tells the observer of the statement about the trouble of a worker, once.
+    /// Reports a worker's trouble to the observer of the statement. Each trouble of a worker is
+    /// reported once.
     pub(crate) fn tell(&self, worker: &str, trouble: Trouble) {
         if let Some(told) = &self.told {
             told.tell(worker, trouble);
         }
     }
 
-    /// Tells the observer about the members of `before` that are not in `now`. One of the members
-    /// of `before` was lost.
+    /// Reports that at least one member of `before` was lost. The lost members are those that are
+    /// missing from `now`. If none is missing, the report names no worker.
     pub(crate) fn tell_lost(&self, before: &[Member], now: &[Member]) {
         let gone = |member: &&Member| !now.iter().any(|other| other.url == member.url);
         let mut gone = before.iter().filter(gone).peekable();
@@ -78,8 +79,7 @@ impl Cluster {
         gone.for_each(|member| self.tell(member.url.as_str(), Trouble::Lost));
     }
 
-    /// Returns the members that answer, and tells the observer about the expected workers that do
-    /// not answer.
+    /// Returns the members that answer. Reports the expected workers that do not answer.
     pub(crate) async fn greet(&self) -> Result<Vec<Member>> {
         let members = self.engine.greet().await?;
         if let Some(told) = &self.told {
@@ -88,8 +88,8 @@ impl Cluster {
         Ok(members)
     }
 
-    /// Returns those of these members that still answer. If none of them answers, returns all
-    /// workers that answer.
+    /// Returns those of `members` that still answer, and reports the others as lost. If none of
+    /// them answers, returns all workers of the cluster that answer.
     pub(crate) async fn living(&self, members: &[Member]) -> Result<Vec<Member>> {
         let living = match self.engine.living(members).await {
             Err(e) if e.kind() == ErrorKind::Unavailable => return self.greet().await,
@@ -101,12 +101,13 @@ impl Cluster {
         Ok(living)
     }
 
-    /// Returns the number of parts into which rows are dealt out for these members.
+    /// Returns the number of parts into which a shuffle among these members divides its rows.
     pub(crate) fn parts(&self, members: &[Member]) -> usize {
         self.engine.parts(members)
     }
 
-    /// Returns the rows of a shuffle. Fails with `None` if a machine was lost.
+    /// Returns the rows of a shuffle. The error `None` means that a machine was lost. `attempts` is
+    /// the number of earlier attempts.
     pub(crate) async fn shuffle(
         &self,
         members: &[Member],
@@ -116,8 +117,8 @@ impl Cluster {
         self.engine.shuffle(members, shuffle, attempts).await
     }
 
-    /// Executes a plan of one partition, and returns all of its rows. The error `None` means that a
-    /// machine was lost.
+    /// Executes a plan with one partition on `member`, and returns all of its rows. `held` reserves
+    /// memory for them. The error `None` means that a machine was lost.
     async fn execute(
         &self,
         member: &Member,
@@ -136,9 +137,9 @@ impl Cluster {
         Ok(batches)
     }
 
-    /// Executes plans of one partition each on workers. The rows of a plan are received together
-    /// once they are complete; the plans may come in any order. If a worker is lost, its plan is
-    /// given to another worker.
+    /// Executes plans with one partition each on workers. The rows of a plan arrive together once
+    /// the plan is complete; the plans complete in any order. If a worker is lost, another worker
+    /// executes its plan.
     pub(crate) fn gather(&self, members: &[Member], plans: Vec<Arc<dyn ExecutionPlan>>) -> Gathered {
         let left = plans.len();
         let queue = Arc::new(Queue {
@@ -155,7 +156,7 @@ impl Cluster {
             }
         }
         let done = SpawnedTask::spawn(async move {
-            // The first error drops the remaining tasks, so nothing more is received.
+            // The first error drops the remaining tasks, so no more rows arrive.
             while let Some(ended) = tasks.join_next().await {
                 ended.map_err(|e| Error::from_task("a task of the cluster", &e))??;
             }
@@ -170,8 +171,8 @@ impl Cluster {
         }
     }
 
-    /// Gives waiting plans to a worker, one after the other, until all plans are done or the worker
-    /// is lost.
+    /// Executes waiting plans on `member`, one after the other, until all plans are done or the
+    /// worker is lost.
     async fn work(&self, member: &Member, queue: &Queue, complete: &mpsc::Sender<Vec<RecordBatch>>) -> Result<()> {
         let held = MemoryConsumer::new("anonsql rows of workers").register(&self.memory);
         while let Some(next) = queue.next().await {
@@ -198,14 +199,14 @@ impl Cluster {
     }
 }
 
-/// The rows of plans that workers execute.
+/// The rows of plans that workers execute. They arrive plan by plan.
 pub(crate) struct Gathered {
     received: mpsc::Receiver<Vec<RecordBatch>>,
     done: Option<SpawnedTask<Result<()>>>,
 }
 
 impl Gathered {
-    /// Returns the rows of the next plan; `None` after the rows of the last plan.
+    /// Returns the rows of the next complete plan; `None` after the last plan.
     pub(crate) async fn next(&mut self) -> Result<Option<Vec<RecordBatch>>> {
         if let Some(batches) = self.received.recv().await {
             return Ok(Some(batches));
@@ -219,19 +220,19 @@ impl Gathered {
     }
 }
 
-/// Plans that wait for a worker.
+/// A queue of plans that wait for a worker, each with the number of its earlier attempts.
 struct Queue {
     waiting: Mutex<VecDeque<(Arc<dyn ExecutionPlan>, usize)>>,
-    /// The number of plans that are not done, including those that a worker is executing.
+    /// The number of plans that are not done, including running plans.
     left: Mutex<usize>,
 }
 
-/// How often a worker without a plan checks whether another worker lost its plan.
+/// The interval at which an idle worker checks for plans that lost workers leave behind.
 const LOOK: Duration = Duration::from_millis(20);
 
 impl Queue {
-    /// Returns the next plan, with the number of its earlier attempts; `None` once all plans are
-    /// done.
+    /// Waits for the next plan, and returns it with the number of its earlier attempts. Returns
+    /// `None` once all plans are done.
     async fn next(&self) -> Option<(Arc<dyn ExecutionPlan>, usize)> {
         loop {
             if let Some(next) = self.waiting.lock().pop_front() {
@@ -257,12 +258,12 @@ impl Queue {
     }
 }
 
-/// Returns the error for a part of the statement that no worker completed as requested.
+/// Returns the error for a part of the statement that no worker completed correctly.
 pub(crate) fn left_undone() -> Error {
     Error::new(
         ErrorKind::Unavailable,
-        "a part of the statement is not done: the workers that had it were lost, could not read it, or did something else than \
-         they were asked",
+        "a part of the statement was not completed: its workers were lost, could not read their files, or returned \
+        wrong results",
     )
-    .advised("nothing was released; look at what the workers said, and at their memory")
+    .advised("nothing was released; check the messages and the memory of the workers")
 }

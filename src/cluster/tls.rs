@@ -1,8 +1,8 @@
-//! Encrypted connections on which both sides show a certificate.
+//! Encrypted connections whose two sides authenticate each other with certificates.
 //!
-//! A folder contains what one side needs, under the names that a secret of Kubernetes or
-//! cert-manager uses: its certificate (`tls.crt`), its key (`tls.key`), and the authority that
-//! signed the certificates of both sides (`ca.crt`).
+//! Each side has a folder with its certificate (`tls.crt`), its key (`tls.key`), and the authority
+//! that signed the certificates of both sides (`ca.crt`). Kubernetes secrets and cert-manager use
+//! the same names.
 
 use crate::error::{Error, ErrorKind, Result};
 use futures::{Stream, stream};
@@ -31,15 +31,15 @@ const KEY: &str = "tls.key";
 const AUTHORITY: &str = "ca.crt";
 /// The protocol inside the encrypted connection: HTTP/2.
 const PROTOCOL: &[u8] = b"h2";
-/// The number of connections that may wait for the server.
+/// The maximum number of accepted connections that wait for the server.
 const WAITING: usize = 16;
-/// How long the other side may take to show its certificate.
+/// The maximum time until the other side presents its certificate.
 const HANDSHAKE: Duration = Duration::from_secs(10);
-/// How long no connection is accepted after the system refused one, for example because of too many
-/// open files.
+/// The pause before the next connection is accepted, after the system refused one, for example
+/// because of too many open files.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The certificate of this side, and the authority for the certificate of the other side.
+/// The certificate of this side, and the authority that verifies the certificate of the other side.
 #[derive(Clone)]
 pub(super) struct Tls {
     connector: TlsConnector,
@@ -47,8 +47,8 @@ pub(super) struct Tls {
 }
 
 impl Tls {
-    /// Reads the files of a folder. Fails with `ErrorKind::Usage` if one of them is missing or
-    /// cannot be used.
+    /// Reads the certificate files of a folder. Fails with `ErrorKind::Usage` if a file is missing
+    /// or unusable.
     pub(super) fn read(folder: &Path) -> Result<Self> {
         let file = |name: &str| folder.join(name);
         let chain = certificates(&file(CERTIFICATE))?;
@@ -79,8 +79,8 @@ impl Tls {
         })
     }
 
-    /// Connects to a worker. The worker's certificate must be for its name: the fragment of its
-    /// URL, or else the host.
+    /// Connects to a worker. The worker's certificate must be valid for its name: the fragment of
+    /// its URL, or the host if the URL has no fragment.
     pub(super) async fn connect(self, url: Url) -> io::Result<TokioIo<client::TlsStream<TcpStream>>> {
         let wrong = || io::Error::from(io::ErrorKind::InvalidInput);
         let (host, port) = url.host_str().zip(url.port_or_known_default()).ok_or_else(wrong)?;
@@ -91,8 +91,8 @@ impl Tls {
         Ok(TokioIo::new(self.connector.connect(name, open).await?))
     }
 
-    /// Returns the connections whose other side has shown a certificate. A connection whose other
-    /// side shows none is closed after a while.
+    /// Accepts connections, and returns those whose other side presented a certificate. A
+    /// connection without a certificate is closed after [`HANDSHAKE`].
     pub(super) fn accepted(self, listener: TcpListener) -> impl Stream<Item = io::Result<Accepted>> {
         let (ready, connections) = mpsc::channel(WAITING);
         tokio::spawn(async move {
@@ -129,19 +129,19 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>> {
     }
 }
 
-/// Returns the error for a file. It quotes nothing of the file, which may be a key.
+/// Returns the error for an unusable file. It does not quote the file, which may be a key.
 fn unusable(path: &Path) -> Error {
     Error::new(
         ErrorKind::Usage,
         format!(
-            "{} is not there, or is not what encryption needs: a folder with the certificate of this side ({CERTIFICATE}), its \
-             key ({KEY}) and the authority of all certificates ({AUTHORITY}), as PEM",
+            "{} is missing or unusable; encryption needs a folder with the certificate of this side ({CERTIFICATE}), \
+            its key ({KEY}) and the authority of all certificates ({AUTHORITY}), as PEM",
             path.display()
         ),
     )
 }
 
-/// A connection that a worker has accepted.
+/// A connection that a worker accepted.
 pub(super) struct Accepted(server::TlsStream<TcpStream>);
 
 impl Connected for Accepted {

@@ -1,4 +1,4 @@
-//! The function that is called for workers that fail. The statement continues without these
+//! Reports failed workers to the observer of a statement. The statement continues without these
 //! workers, but they need attention.
 
 use super::greet::Member;
@@ -8,30 +8,29 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use url::Url;
 
-/// The trouble with a worker.
+/// The trouble of a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Trouble {
     /// The worker does not answer, or did not send all of its rows.
     Lost,
-    /// The worker reported something other than what was requested.
+    /// The worker returned a result that does not match its task.
     Distrusted,
 }
 
-/// A function of the address of a worker and its trouble.
+/// A function that receives the address of a worker and its trouble.
 type Tell = dyn Fn(&str, Trouble) + Send + Sync;
 
-/// The function that is called with the address of a worker and its trouble, once for each such
-/// pair.
+/// Calls a function for each trouble of a worker, once for each pair of worker and trouble.
 pub(crate) struct Told {
     tell: Box<Tell>,
-    /// The pairs of worker and trouble that were already reported.
+    /// The pairs of worker and trouble for which the function was called.
     troubled: Mutex<BTreeSet<(String, Trouble)>>,
-    /// The workers that must answer, because they are named or have answered before.
+    /// The workers that must answer: named workers, and workers that have answered before.
     expected: Mutex<BTreeSet<Url>>,
 }
 
 impl Told {
-    /// Makes the clusters of a statement call `tell`.
+    /// Sets the function that the clusters of a statement call.
     pub(crate) fn enable(config: &mut SessionConfig, tell: impl Fn(&str, Trouble) + Send + Sync + 'static) {
         config.set_extension(Arc::new(Self {
             tell: Box::new(tell),
@@ -40,12 +39,13 @@ impl Told {
         }));
     }
 
-    /// Expects these workers to answer.
+    /// Adds workers that must answer.
     pub(super) fn expect(&self, workers: impl Iterator<Item = Url>) {
         self.expected.lock().extend(workers);
     }
 
-    /// Calls the function for the expected workers that are not among those that answered now.
+    /// Calls the function for each expected worker that is missing from `now`. All workers in `now`
+    /// are expected from then on.
     pub(super) fn answered(&self, now: &[Member]) {
         let expected = self.expected.lock().clone();
         let silent = expected
@@ -55,7 +55,7 @@ impl Told {
         self.expect(now.iter().map(|member| member.url.clone()));
     }
 
-    /// Calls the function for a worker, unless it was already called with this trouble of the
+    /// Calls the function for a worker, unless it was already called for the same trouble of this
     /// worker.
     pub(super) fn tell(&self, worker: &str, trouble: Trouble) {
         let is_new = self.troubled.lock().insert((worker.to_string(), trouble));

@@ -1,5 +1,5 @@
-//! The engine of `anonsql worker`: tasks by the protocol of `datafusion-distributed`, which the
-//! driver itself assigns.
+//! The engine of `anonsql worker`. The driver assigns the tasks and uses the protocol of
+//! `datafusion-distributed`.
 
 use super::answer::{Answer, told};
 use super::channels::{Channels, Connect};
@@ -33,24 +33,25 @@ use tokio::time::timeout;
 use url::Url;
 use uuid::Uuid;
 
-/// A task that a worker has. The worker forgets the task when this value is dropped.
+/// A task on a worker. Dropping this value ends the task.
 struct Known {
     _ends: tokio::sync::oneshot::Sender<()>,
     _answers: BoxStream<'static, DfResult<WorkerToCoordinatorMsg>>,
 }
 
-/// The workers at some addresses.
+/// The workers of a cluster.
 #[derive(Clone)]
 pub(super) struct Workers {
     addresses: Addresses,
     channels: Arc<Connect>,
     context: Arc<TaskContext>,
-    /// The headers with which plans are sent.
+    /// The headers of requests that send plans.
     headers: HeaderMap,
 }
 
 impl Workers {
-    /// Returns the workers of a session.
+    /// Returns the workers at `addresses`. Fails with `ErrorKind::Usage` if an address needs a
+    /// certificate and the session has none.
     pub(super) fn of(state: &SessionState, addresses: Addresses, codec: Codec) -> Result<Self> {
         let settings = Settings::of(state.config().options());
         let tls = settings
@@ -61,8 +62,8 @@ impl Workers {
             .transpose()?;
         if tls.is_none() && addresses.are_encrypted() {
             return Err(Error::usage(
-                "workers that are asked by https:// are shown a certificate; say which: --cluster-tls FOLDER, or SET \
-                 anonsql.cluster_tls = 'folder', with ca.crt, tls.crt and tls.key in it",
+                "workers at https:// need a certificate of this side; write --cluster-tls FOLDER, or SET \
+                anonsql.cluster_tls = 'folder', for a folder with ca.crt, tls.crt and tls.key",
             ));
         }
         let channels: Arc<Connect> = Arc::new(Channels::new(tls));
@@ -78,7 +79,7 @@ impl Workers {
         })
     }
 
-    /// Gives a plan to a worker.
+    /// Sends a plan to a worker as the task `key`.
     async fn give(&self, url: &Url, key: &Key, plan: Arc<dyn ExecutionPlan>) -> DfResult<Known> {
         let (ends, ended) = tokio::sync::oneshot::channel::<()>();
         // The request stays open, without messages, until the task is dropped.
@@ -107,7 +108,7 @@ impl Workers {
         })
     }
 
-    /// Returns the rows of one partition of a task that a worker has.
+    /// Requests the rows of a task from its worker.
     async fn take(&self, url: &Url, key: Key) -> DfResult<BoxStream<'static, DfResult<RecordBatch>>> {
         let mut client = self.channels.get_worker_client_for_url(url).await?;
         let request = partition_of(key, 0)?;
@@ -151,8 +152,8 @@ impl Engine for Workers {
         })
     }
 
-    /// Gives each worker one of the plans that make rows. Then gives each worker the plan of its
-    /// part, over the rows that it fetches from all workers.
+    /// Sends each worker one of the plans that produce rows. Then sends each worker the plan for
+    /// its part, whose source fetches rows from all workers.
     fn shuffle<'a>(
         &'a self,
         members: &'a [Member],
@@ -171,7 +172,7 @@ impl Engine for Workers {
                 schema = Some(make.schema());
                 let by = Partitioning::Hash(vec![Arc::clone(&shuffle.by)], shuffle.parts);
                 let dealt = RepartitionExec::try_new(make, by).map_err(failed)?;
-                // The protocol would take a repartition at the head of a task for its own, and
+                // The protocol would mistake a repartition at the head of a task for its own, and
                 // remove it.
                 let plan = Arc::new(OperatorExec::looking(Arc::new(dealt), Answer));
                 known.push(self.give(&member.url, &key(number), plan).await.map_err(failed)?);

@@ -1,25 +1,23 @@
-//! Answers of stores and servers in messages: the status and the error code, without the rest of
-//! the answer. Stores repeat parts of the request in an answer, such as the id of a key, a
-//! signature or a token.
+//! Shortens the answers of stores and servers in messages to the status and the error code. The
+//! rest of an answer can repeat parts of the request, such as a key's id, a signature or a token.
 
-/// The text that the client of a store writes before a status and an answer.
+/// The text that `object_store` writes before a status and an answer.
 const STATUS: &str = "Server returned non-2xx status code: ";
-/// The text that the client writes before an answer whose status reports success, but whose text
-/// reports an error.
+/// The text that `object_store` writes before an answer that has a successful status but reports an
+/// error.
 const ANSWER: &str = "Server returned error response: ";
-/// The texts before and after an error code in the answers of stores: XML of S3 and Azure, JSON of
-/// Google.
+/// The texts before and after an error code: XML answers of S3 and Azure, JSON answers of Google.
 const CODES: [(&str, &str); 4] = [
     ("<Code>", "</Code>"),
     ("\"code\":\"", "\""),
     ("\"status\":\"", "\""),
     ("\"error\":\"", "\""),
 ];
-/// The largest number of characters of a code; a longer text is not a code.
+/// The maximum number of characters of an error code. A longer text is not a code.
 const LONGEST: usize = 64;
 
-/// Returns the text with only the status and the code of an answer in it. An answer extends to the
-/// end of the text.
+/// Returns the text with only the status and the code of the answer that it contains. An answer
+/// extends to the end of the text.
 pub(super) fn without_answers(text: String) -> String {
     let at = |mark: &str| text.find(mark).map(|i| i + mark.len());
     let (kept, answer) = match (at(STATUS), at(ANSWER)) {
@@ -37,7 +35,7 @@ pub(super) fn without_answers(text: String) -> String {
     }
 }
 
-/// Returns the error code in an answer.
+/// Returns the error code in an answer; `None` if the answer has no code.
 fn code(answer: &str) -> Option<&str> {
     let is_code = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
     CODES.iter().find_map(|(before, after)| {
@@ -92,7 +90,7 @@ mod tests {
         }
     }
 
-    /// Tests every way in which a message is made.
+    /// Tests every function that creates a message.
     #[test]
     fn no_error_has_an_answer() {
         let said = format!("{STATUS}403 Forbidden: {SIGNED}");

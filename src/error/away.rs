@@ -1,21 +1,21 @@
-//! Decides which errors of a store mean that the store is away, so that the same statement may
-//! succeed later.
+//! Decides which errors of an object store mean that the store is not available. The same statement
+//! may then succeed later.
 
 use super::{Error, ErrorKind};
 use datafusion::error::DataFusionError;
 use datafusion::object_store;
 
-/// The start of the text of an error about a request that failed.
+/// The start of an error text about a failed request.
 const REQUEST: &str = "Error performing ";
-/// The text before the status in the text of an answer.
+/// The text before the status of an answer.
 const STATUS: &str = "status code: ";
-/// The beginnings of answers of a busy server. S3 also sends such answers with the status 200.
+/// Error codes in the answers of a busy server. S3 also sends them with status 200.
 const BUSY: [&str; 3] = ["InternalError", "SlowDown", "ServiceUnavailable"];
-/// The servers that give a machine in a cloud the keys of its role.
+/// The metadata servers of clouds, which give a machine the keys of its role.
 const METADATA_SERVERS: [&str; 3] = ["169.254.169.254", "metadata.google.internal", "169.254.170.2"];
 
-/// Returns the kind of an error of a store: `Unavailable` if the store did not answer, or answered
-/// that it is busy.
+/// Returns the error kind for an error of a store: `Unavailable` if the store did not answer or is
+/// busy, and `Io` otherwise.
 pub(super) fn kind_of_store(error: &object_store::Error) -> ErrorKind {
     match error {
         object_store::Error::Generic { store, source } => match is_away(store, &source.to_string()) {
@@ -26,22 +26,22 @@ pub(super) fn kind_of_store(error: &object_store::Error) -> ErrorKind {
     }
 }
 
-/// Returns true if a query failed because a request to a store failed. Readers of Parquet and CSV
-/// turn such an error into a text.
+/// Returns true if a query failed because a request to a store failed. The readers of Parquet and
+/// CSV convert such an error to text, so the text decides.
 pub(super) fn is_of_lost_request(error: &DataFusionError) -> bool {
     Error::says_away(&error.to_string())
 }
 
 impl Error {
-    /// Returns true if the text of another crate's error is about a request to a store that does
-    /// not answer.
+    /// Returns true if the text of another crate's error reports that an object store does not
+    /// answer.
     pub(crate) fn says_away(text: &str) -> bool {
         let is_request = text.contains("Generic ") && text.contains(REQUEST);
         is_request && is_away("", text)
     }
 }
 
-/// Returns true if the text of a store's error means that the store is away.
+/// Returns true if the text of a store's error means that the store is not available.
 fn is_away(store: &str, text: &str) -> bool {
     if store == "LocalFileSystem" || text.contains("redirect without LOCATION") || is_without_role(text) {
         return false;
@@ -54,7 +54,7 @@ fn is_away(store: &str, text: &str) -> bool {
     }
 }
 
-/// Returns true if the metadata server of a cloud did not answer, so that there are no credentials.
+/// Returns true if a request to a cloud's metadata server failed, so that there are no credentials.
 pub(super) fn is_without_role(text: &str) -> bool {
     METADATA_SERVERS.iter().any(|server| text.contains(server))
 }

@@ -1,4 +1,4 @@
-//! Errors of other crates as errors of this one, without the data that they may quote.
+//! Converts errors of other crates to errors of this crate, without the data that they may quote.
 
 use super::away;
 use super::redact::{in_known_words, redact};
@@ -12,22 +12,21 @@ use tokio::task::JoinError;
 
 impl Error {
     /// Converts an error that DataFusion raised while it read data. Everything that may be a value
-    /// of a person is withheld: quoted text and, unless the error is about memory or files, all
-    /// lines after the first and all words outside the vocabulary of such errors. The original
+    /// of a person is removed: quoted text and, unless the error is about memory or files, all
+    /// lines after the first and all words outside the vocabulary of error messages. The original
     /// error is dropped too, so that no log can print it.
     pub fn from_data(error: DataFusionError) -> Self {
         Self::withheld(error, "")
     }
 
-    /// Converts an error like `from_data`. Parts that stand in the text `typed` by the user are not
-    /// data, and remain.
+    /// Converts an error like `from_data`, but keeps the parts that occur in `typed`, the text of
+    /// the user. They are not data.
     fn withheld(error: DataFusionError, typed: &str) -> Self {
         let root = error.find_root();
         if let Some(own) = own(&error) {
             return own;
         }
-        // A value can have a line break, so the quotes are found before the text is cut to one
-        // line.
+        // A value can contain a line break, so quotes are found before the text is cut to one line.
         let said = redact(&text(root), typed);
         let said = match may_tell_values(root) {
             true => in_known_words(said.lines().next().unwrap_or_default(), typed),
@@ -36,7 +35,7 @@ impl Error {
         Self::foreign(kind_of(root), said)
     }
 
-    /// Returns the error of a request to an object store. The message begins with `what`.
+    /// Returns the error for a failed request to an object store. The message begins with `what`.
     pub(crate) fn of_store(what: impl fmt::Display, error: &object_store::Error) -> Self {
         Self::foreign(
             away::kind_of_store(error),
@@ -51,8 +50,8 @@ impl Error {
         }
     }
 
-    /// Returns the same error; if another crate raised it, without anything that may be a value,
-    /// even a value that the user typed.
+    /// Returns the same error. If another crate raised it, everything that may be a value is
+    /// removed, even if the user typed it.
     pub(crate) fn without_foreign_values(mut self) -> Self {
         if self.is_foreign {
             let said = redact(&self.message, "");
@@ -62,8 +61,8 @@ impl Error {
     }
 
     /// Converts an error of a DataFusion statement that may have read data before it failed, such
-    /// as CREATE TABLE AS. Errors about the statement itself are shown in full. Of other errors,
-    /// the parts that stand in the text of the statement are shown.
+    /// as CREATE TABLE AS. An error about the statement itself is shown in full. Any other error is
+    /// shown without the values that do not occur in the text of the statement.
     pub(crate) fn from_statement(error: DataFusionError, statement: &str) -> Self {
         let root = error.find_root();
         let is_about_tables = match root {
@@ -80,7 +79,7 @@ impl Error {
     }
 
     /// Converts the error of the task `what`, which panicked or was cancelled. The text of a panic
-    /// is withheld, because it may quote data.
+    /// is removed, because it may quote data.
     pub(crate) fn from_task(what: &str, error: &JoinError) -> Self {
         match error.is_panic() {
             true => Self::internal(format!("{what} ended by a panic")),
@@ -128,8 +127,8 @@ impl From<Error> for DataFusionError {
     }
 }
 
-/// Returns anonsql's own error if DataFusion carried one through a plan, or the error of a
-/// DataFusion task.
+/// Returns anonsql's own error if DataFusion passed one through a plan, or the error of a failed
+/// DataFusion task. Returns `None` for all other errors.
 fn own(error: &DataFusionError) -> Option<Error> {
     match error.find_root() {
         DataFusionError::ExecutionJoin(task) => Some(Error::from_task("a task of a query", task)),
@@ -167,7 +166,7 @@ fn kind_of(error: &DataFusionError) -> ErrorKind {
         DataFusionError::ArrowError(..) | DataFusionError::ParquetError(_) | DataFusionError::Execution(_) => {
             ErrorKind::Data
         }
-        // DataFusion reports a file that it wrongly takes for Arrow as an internal error.
+        // DataFusion reports an invalid Arrow file as an internal error.
         DataFusionError::Internal(said) if said.starts_with("Failed to parse Arrow file") => ErrorKind::Data,
         DataFusionError::Internal(said) if said.starts_with(NO_STORE) => ErrorKind::Usage,
         DataFusionError::Internal(_) => ErrorKind::Internal,
@@ -175,11 +174,11 @@ fn kind_of(error: &DataFusionError) -> ErrorKind {
     }
 }
 
-/// The beginning of the error for a URL that the session has no object store for. It names the URL
-/// of the statement.
+/// The start of DataFusion's error for a URL without a registered object store. The URL in the
+/// error comes from the statement.
 const NO_STORE: &str = "No suitable object store found for ";
 
-/// Returns true if the error can contain values that were read.
+/// Returns true if the error can contain values from the data.
 fn may_tell_values(error: &DataFusionError) -> bool {
     match error {
         DataFusionError::Internal(said) if said.starts_with(NO_STORE) => false,
@@ -192,14 +191,15 @@ fn may_tell_values(error: &DataFusionError) -> bool {
     }
 }
 
-/// Returns true if the error quotes a whole row, as the CSV reader does. Such an error is never
-/// about the statement.
+/// Returns true if the error quotes a whole row, as errors of the CSV reader do. Such an error is
+/// never about the statement.
 fn tells_rows(error: &DataFusionError) -> bool {
     matches!(error, DataFusionError::ArrowError(e, _) if matches!(e.as_ref(), ArrowError::ParseError(said) if said.contains("Row data: ")))
 }
 
-/// Returns the text of an error. DataFusion, Arrow and Parquet each add their name before the text,
-/// so an error that passed all of them has three names; this text has the name of its origin only.
+/// Returns the text of an error with only the name of the crate that raised it. DataFusion, Arrow
+/// and Parquet each put their own name before the text, so an error that passed through all of them
+/// has three names.
 fn text(error: &DataFusionError) -> String {
     match error {
         DataFusionError::ParquetError(e) => parquet(&e.to_string()),
@@ -216,14 +216,14 @@ fn text(error: &DataFusionError) -> String {
             )
         }
         DataFusionError::ResourcesExhausted(said) => {
-            format!("{said}; raise --memory-limit, or use fewer --threads, of which each needs its own")
+            format!("{said}; raise --memory-limit, or use fewer --threads, because each thread needs its own memory")
         }
         other => without_appeal(other.strip_backtrace()),
     }
 }
 
-/// Returns the text of an error without DataFusion's request to report a bug. If the statement is
-/// wrong, the text after the request describes the mistake.
+/// Returns the text of an error without DataFusion's request to report a bug. If DataFusion also
+/// describes a mistake in the statement after the request, only the description remains.
 fn without_appeal(said: String) -> String {
     let Some((before, appeal)) = said.split_once("\nThis issue was likely caused by a bug in DataFusion's code.")
     else {
@@ -235,13 +235,13 @@ fn without_appeal(said: String) -> String {
     }
 }
 
-/// Returns the text of an error. A cloud's metadata server gives a machine the keys of its role. If
-/// that server did not answer, there are no keys at all, and the text says so instead.
+/// Returns the text of an error. If the error is about a failed request to a cloud's metadata
+/// server, which gives a machine the keys of its role, the text says that there are no credentials.
 fn without_metadata(said: String) -> String {
     match away::is_without_role(&said) {
-        true => "there are no credentials for this store: neither the environment has keys, nor this machine a role; set \
-                 AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY for s3:// (AWS_SKIP_SIGNATURE=true for a public bucket), \
-                 GOOGLE_APPLICATION_CREDENTIALS for gs://, AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY for az://"
+        true => "there are no credentials for this store: the environment has no keys, and this machine has no role; \
+        set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY for s3:// (AWS_SKIP_SIGNATURE=true for a public bucket), \
+        GOOGLE_APPLICATION_CREDENTIALS for gs://, AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY for az://"
             .into(),
         false => said,
     }

@@ -1,10 +1,10 @@
-//! The error type: what went wrong, who is at fault, and what to do next.
+//! The error type: the problem, its cause, and the next step for the user.
 //!
-//! The kind decides the exit code of the command. Messages name columns, hierarchies and counts.
-//! They never contain a data value unless the caller asked for it. An error that another crate
-//! raised while it read data is therefore passed through `Error::from_data`, which keeps the parts
-//! about the schema and drops everything that may be a value. No message shows the credentials of a
-//! URL, or the text of a store's answer.
+//! The kind of an error decides the exit code of the command. Messages name columns, hierarchies
+//! and counts. They never contain a data value unless the caller asked for it. An error that
+//! another crate raised while it read data is therefore converted by `Error::from_data`, which
+//! keeps the parts about the schema and removes everything that may be a value. No message contains
+//! the credentials of a URL, or the full answer of a store.
 
 mod answers;
 mod away;
@@ -28,7 +28,7 @@ use std::sync::Arc;
 /// ```
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// The kind of an error, which says who is at fault and decides the exit code of the command.
+/// The kind of an error. It identifies the cause and decides the exit code of the command.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -51,17 +51,17 @@ pub enum ErrorKind {
     Io,
     /// No node of the lattice satisfies the request (exit code 3).
     Infeasible,
-    /// The data that was written or checked does not satisfy the promises (exit code 4).
+    /// The written or checked data does not satisfy the promises (exit code 4).
     Verification,
-    /// The target exists and may not be overwritten (exit code 5).
+    /// The target exists and must not be overwritten (exit code 5).
     TargetExists,
-    /// A store or a worker does not answer, or another run was faster: the same statement may
+    /// A store or a worker does not answer, or another run finished first. The same statement may
     /// succeed later (exit code 6).
     Unavailable,
-    /// The data drifted from the release of USING MANIFEST, and a person has to examine the drift
-    /// (exit code 7).
+    /// The data drifted from the release that USING MANIFEST names, and a person has to examine the
+    /// drift (exit code 7).
     Drift,
-    /// The user interrupted the work before there was an answer (exit code 1).
+    /// The user interrupted the statement before it returned a result (exit code 1).
     Interrupted,
     /// Memory or disk ran out (exit code 1).
     Resources,
@@ -69,7 +69,7 @@ pub enum ErrorKind {
     Internal,
 }
 
-/// The exit codes of the command, each with its meaning.
+/// The exit codes of the command, with their meanings.
 #[doc(hidden)]
 pub const EXIT_CODES: &[(u8, &str)] = &[
     (0, "done"),
@@ -89,7 +89,7 @@ pub const EXIT_CODES: &[(u8, &str)] = &[
     (143, "ended by SIGTERM"),
 ];
 
-/// An error with its kind, a message for people, and its cause.
+/// An error with its kind, a message for the user, and its cause.
 ///
 /// ```
 /// use anonsql::error::{Error, ErrorKind};
@@ -100,14 +100,14 @@ pub const EXIT_CODES: &[(u8, &str)] = &[
 pub struct Error {
     kind: ErrorKind,
     message: String,
-    /// Whether the message comes from another crate.
+    /// Whether another crate wrote the message.
     is_foreign: bool,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
-    /// The content of the message, as a value.
+    /// The content of the message as a value, for [`Error::detail`].
     detail: Option<Arc<dyn Any + Send + Sync>>,
 }
 
-/// Where a statement is wrong, counted from 1.
+/// The position of a syntax error in a statement.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -122,9 +122,9 @@ pub struct Error {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
-    /// The line.
+    /// The line, counted from 1.
     pub line: u64,
-    /// The character of the line.
+    /// The character within the line, counted from 1.
     pub column: u64,
 }
 
@@ -164,13 +164,14 @@ impl Error {
         Self::new(ErrorKind::Infeasible, message)
     }
 
-    /// Creates an error of kind `Io`: the file or folder named by `what` could not be used.
+    /// Creates an error of kind `Io`: the file or folder `what` cannot be used.
     pub(crate) fn io(what: impl fmt::Display, source: std::io::Error) -> Self {
         Self::new(ErrorKind::Io, format!("{what}: {source}")).with_source(source)
     }
 
-    /// Creates an error of kind `Usage`: `what` (a column, a model, ...) called `name` is unknown.
-    /// The message names the nearest of `known`, or all of them if none is near.
+    /// Creates an error of kind `Usage`: there is no `what` (such as a column or a model) with this
+    /// name. The message suggests the nearest of the `known` names, or lists all of them if none is
+    /// near.
     pub(crate) fn unknown<'a>(what: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
         let known: Vec<&str> = known.into_iter().collect();
         let nearest = known
@@ -178,7 +179,7 @@ impl Error {
             .map(|k| (strsim::damerau_levenshtein(&k.to_lowercase(), &name.to_lowercase()), k))
             .min()
             .filter(|(distance, k)| *distance <= 2.max(k.chars().count() / 2));
-        // A name may also be the beginning of a longer name: `k` of k_anonymity.
+        // A name may also be the start of a longer name: `k` of k_anonymity.
         let letters = |name: &str| name.to_lowercase().replace(['_', '-', ' '], "");
         let begins = |k: &&&str| !name.is_empty() && letters(k).starts_with(&letters(name));
         let longer: Vec<String> = known.iter().filter(begins).map(|k| format!("{k:?}")).collect();
@@ -198,7 +199,7 @@ impl Error {
         Self::usage(format!("there is no {what} {name:?}{hint}"))
     }
 
-    /// Returns the same error with advice behind its message: `message; advice`.
+    /// Returns the same error with advice after its message: `message; advice`.
     pub(crate) fn advised(mut self, advice: impl fmt::Display) -> Self {
         self.message = format!("{}; {}", self.message, shown(advice.to_string()));
         self
@@ -214,20 +215,20 @@ impl Error {
         self
     }
 
-    /// Returns the error for the credentials in a URL; `None` if the URL has none.
+    /// Returns the error for a URL with credentials; `None` if the URL has none.
     pub(crate) fn of_credentials(url: &url::Url) -> Option<Self> {
         let is_user = !url.username().is_empty() && !urls::is_container(url.scheme(), url.username());
         let what = match () {
             () if is_user || url.password().is_some() => "a user name or a password",
             () if url.query().is_some_and(|query| query.contains('=')) => {
-                "a query, which signs it or holds a token as a rule"
+                "a query, which usually contains a signature or a token"
             }
             () => return None,
         };
         Some(Self::usage(format!(
-            "{url} has {what}; a statement is written down in many places, so credentials stand in the environment: \
-             AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY for s3://, GOOGLE_APPLICATION_CREDENTIALS for gs://, \
-             AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY for az://"
+            "{url} contains {what}; statements are stored in many places, so credentials belong in the environment: \
+            AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY for s3://, GOOGLE_APPLICATION_CREDENTIALS for gs://, \
+            AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY for az://"
         )))
     }
 
@@ -237,16 +238,17 @@ impl Error {
         self
     }
 
-    /// Returns the same error with the content of its message as a value, for [`Self::detail`].
+    /// Returns the same error with the content of its message as a value, which [`Self::detail`]
+    /// returns.
     pub(crate) fn with_detail(mut self, detail: impl Any + Send + Sync) -> Self {
         self.detail = Some(Arc::new(detail));
         self
     }
 
-    /// Returns the content of the message, as a value of this type; `None` if the error has no such
-    /// value. An error of kind
+    /// Returns the content of the message as a value of type `T`; `None` if the error has no value
+    /// of this type. The type depends on the kind of the error:
     ///
-    /// - `Usage` has the [`Position`] in the statement, if it does not parse;
+    /// - `Usage` has the [`Position`] in the statement, if the statement does not parse;
     /// - `Infeasible` has the [`NearestMiss`](crate::NearestMiss), if a search found no node;
     /// - `Verification` has the checks, `Vec<`[`Check`](crate::manifest::Check)`>`, if a promise
     ///   does not hold;
@@ -281,7 +283,7 @@ impl Error {
     }
 }
 
-/// Removes credentials in URLs, and the answers of stores, from a message.
+/// Removes URL credentials and the answers of stores from a message.
 fn shown(message: String) -> String {
     urls::without_credentials(answers::without_answers(message))
 }

@@ -1,7 +1,7 @@
-//! URLs in messages, without the parts that are credentials: a user's name and password before the
-//! host, and the query, which in a signed URL is as good as a password.
+//! Removes credentials from URLs in messages: the user name and the password before the host, and
+//! the query, which in a signed URL grants access like a password.
 
-/// Returns the text with an ellipsis in place of the credentials of each URL in it.
+/// Returns the text with an ellipsis in place of the credentials of each URL.
 pub(super) fn without_credentials(text: String) -> String {
     const START: &str = "://";
     if !text.contains(START) {
@@ -21,7 +21,7 @@ pub(super) fn without_credentials(text: String) -> String {
     shown + rest
 }
 
-/// Returns the part of a URL after `scheme://`, without credentials.
+/// Returns the part of a URL after `scheme://`, without its credentials.
 fn shown_url(scheme: &str, url: &str) -> String {
     let (address, query) = url.split_at(url.find('?').unwrap_or(url.len()));
     let (authority, path) = address.split_at(address.find('/').unwrap_or(address.len()));
@@ -31,7 +31,7 @@ fn shown_url(scheme: &str, url: &str) -> String {
         Some((_, host)) => format!("…@{host}"),
         None => authority.to_string(),
     };
-    // Without a `=`, a `?` stands for a character of a file name.
+    // A `?` without a `=` is a wildcard in a file name.
     let query = match query.contains('=') {
         true => "?…",
         false => query,

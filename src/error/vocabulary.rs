@@ -1,12 +1,12 @@
-//! The words that the errors of DataFusion and Arrow are made of. No word by itself can be a value
-//! that describes a person: there are no names, numbers or truth values.
+//! The words that appear in the errors of DataFusion and Arrow. No word by itself can be a value
+//! that describes a person: the list has no names, numbers or truth values.
 
-/// Returns true for a word of the vocabulary. A word with capital letters is taken for a value.
+/// Returns true for a word of the vocabulary. A word with capital letters is treated as a value.
 pub(super) fn is_word(word: &str) -> bool {
     WORDS.contains(&word)
 }
 
-/// Returns true for the name of a type of Arrow, or of an encoding.
+/// Returns true for the name of an Arrow type or of an encoding.
 pub(super) fn is_type(word: &str) -> bool {
     TYPES.contains(&word.trim_end_matches(|c: char| c.is_ascii_digit()))
 }

@@ -1,11 +1,11 @@
-//! The batches of a release that grows.
+//! The batches of a release to which APPEND adds rows.
 
 use super::summary::{Check, named_once};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// One batch of a release that grew: the rows that one run added, or those that the release began
-/// with.
+/// One batch of a release to which rows were appended: the rows that one run added, or the rows of
+/// the first run.
 ///
 /// ```
 /// let read: anonsql::manifest::Batch = serde_json::from_str(
@@ -23,18 +23,18 @@ pub struct Batch {
     pub version: String,
     /// SHA-256 of the full statement.
     pub statement_sha256: String,
-    /// The run that wrote the batch, if the release is in an object store.
+    /// The run that wrote the batch; present if the release is in an object store.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub run: Option<String>,
-    /// The checksum in the manifest of the release that the batch was added to; absent for the
-    /// first batch.
+    /// The manifest checksum of the release to which the batch was added; absent for the first
+    /// batch.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub after: Option<String>,
-    /// SHA-256 of the full statement together with the files that it read; absent if it read none.
+    /// SHA-256 of the full statement and the files that it read; absent if it read no files.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub source_sha256: Option<String>,
-    /// The identity of the content of each file that the batch read, whatever the name of the file:
-    /// its SHA-256, or the identity in its store.
+    /// The identity of the content of each file that the batch read, independent of the file's
+    /// name: its SHA-256, or its identity in the object store.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub inputs: Vec<String>,
     /// The level of each quasi-identifier.
@@ -44,17 +44,17 @@ pub struct Batch {
     pub rows_in: u64,
     /// The number of rows written.
     pub rows_out: u64,
-    /// The number of rows that were not written, and that wait.
+    /// The number of withheld rows, which wait for a later batch.
     pub rows_waiting: u64,
-    /// The number of equivalence classes of the batch.
+    /// The number of equivalence classes in the batch.
     pub classes: u64,
-    /// The size of the smallest class of the batch alone.
+    /// The size of the smallest equivalence class in the batch alone.
     pub reached_k: Option<u64>,
-    /// The size of the smallest class of the release with this batch.
+    /// The size of the smallest equivalence class of the release, including this batch.
     pub reached_k_of_all: Option<u64>,
     /// The check of each promise on the batch alone.
     pub checks: Vec<Check>,
-    /// The number of files of the batch. In the list of files, they follow the files of the earlier
-    /// batches.
+    /// The number of files of the batch. In the manifest's list of files, they follow the files of
+    /// earlier batches.
     pub files: u64,
 }

@@ -1,8 +1,10 @@
-//! Checks what OVERWRITE may replace: only a folder without files that its manifest does not name.
+//! Checks whether OVERWRITE or APPEND may replace a folder: every file in it must be named by its
+//! manifest.
 //!
-//! Anything else in a folder does not belong to the release: a table of the session, a hierarchy,
-//! notes, `.git`. It is neither replaced nor removed. Paths outside the folder that a manifest
-//! names are ignored: only entries of the folder are checked, and links are not followed.
+//! Anything else in a folder does not belong to the release, for example a table of the session, a
+//! hierarchy, notes or `.git`. It is neither replaced nor removed. If a manifest names a path
+//! outside its folder, the path is ignored: only entries of the folder are checked, and links are
+//! not followed.
 
 use super::manifest::MANIFEST;
 use crate::error::{Error, ErrorKind, Result};
@@ -12,23 +14,23 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The most names that an error lists.
+/// The maximum number of names in an error.
 const TOLD: usize = 5;
 
-/// The number of attempts to list a folder that other runs exchange.
+/// The maximum number of attempts to list a folder while other runs replace it.
 const ATTEMPTS: usize = 16;
 
-/// The clause for which the folder of a release is replaced.
+/// The clause that replaces the folder of a release.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Replacing {
-    /// Another release takes its place (OVERWRITE).
+    /// OVERWRITE: another release replaces the folder.
     Overwrite,
-    /// The same release with more rows takes its place (APPEND).
+    /// APPEND: the same release with more rows replaces the folder.
     Append,
 }
 
-/// Checks that `target` does not exist or is a release. If there is anything else, fails with
-/// `ErrorKind::TargetExists`, and the error names what there is.
+/// Checks that `target` does not exist or contains only a release. Otherwise, fails with
+/// `ErrorKind::TargetExists`; the error names the other entries.
 pub(crate) fn check(target: &Path, replacing: Replacing) -> Result<()> {
     let refused = |why: String| {
         Err(Error::new(
@@ -43,7 +45,7 @@ pub(crate) fn check(target: &Path, replacing: Replacing) -> Result<()> {
     };
     if found.is_symlink() {
         let to = fs::read_link(target).map_err(unreadable)?;
-        let missing = if target.exists() { "" } else { ", which is not there" };
+        let missing = if target.exists() { "" } else { ", which does not exist" };
         return refused(format!(
             "is a symbolic link to {}{missing}; name a folder",
             to.display()
@@ -59,12 +61,12 @@ pub(crate) fn check(target: &Path, replacing: Replacing) -> Result<()> {
     let (why, advice) = match replacing {
         Replacing::Overwrite => ("OVERWRITE would delete it", "move it away or choose another target"),
         Replacing::Append => (
-            "the folder with the new rows, which takes the place of this one, would not have it",
+            "the folder that replaces this one would not contain it",
             "move it away, and run the statement again",
         ),
     };
     refused(format!(
-        "holds what its manifest does not name, and {why}: {}; {advice}",
+        "contains something that its manifest does not name, and {why}: {}; {advice}",
         named(strangers)
     ))
 }
@@ -78,14 +80,14 @@ pub(crate) fn check_folder(folder: &Path) -> Result<()> {
         Some(file) => Err(Error::new(
             ErrorKind::Io,
             format!(
-                "{} is a file, and a folder is needed there; choose another path, or move the file away",
+                "{} is a file, but must be a folder; choose another path, or move the file away",
                 file.display()
             ),
         )),
     }
 }
 
-/// Returns the first of these names in quotes, and the number of the other names.
+/// Returns up to [`TOLD`] of these names, sorted and in quotes, and the number of the other names.
 pub(super) fn named(paths: impl IntoIterator<Item = PathBuf>) -> String {
     let mut names: Vec<String> = paths
         .into_iter()
@@ -100,8 +102,8 @@ pub(super) fn named(paths: impl IntoIterator<Item = PathBuf>) -> String {
     }
 }
 
-/// Returns the entries in the folder of a release that do not belong to the release, but are
-/// visible to readers that list folders: files of rows, and folders.
+/// Returns the visible entries of a release's folder that do not belong to the release, but that
+/// other readers would include when they list the folder: data files and folders.
 pub(super) fn read_by_others(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let is_read = |path: &PathBuf| {
         let is_hidden = path.iter().any(|part| part.to_string_lossy().starts_with(['.', '_']));
@@ -111,7 +113,7 @@ pub(super) fn read_by_others(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(Contents::of(folder)?.strangers.into_iter().filter(is_read).collect())
 }
 
-/// Removes the files of a release, and its folder if nothing else is in it. Returns true if the
+/// Removes the files of a release, and its folder if the folder is then empty. Returns true if the
 /// folder was removed.
 pub(crate) fn remove(folder: &Path) -> io::Result<bool> {
     let contents = Contents::of(folder)?;
@@ -121,7 +123,7 @@ pub(crate) fn remove(folder: &Path) -> io::Result<bool> {
     for inner in contents.folders.iter().rev() {
         unless_filled(fs::remove_dir(folder.join(inner)))?;
     }
-    // The manifest is removed last, because it names the remaining files of the release.
+    // The manifest is removed last, because it names the files that are left if the removal fails.
     if !Contents::of(folder)?.strangers.is_empty() {
         return Ok(false);
     }
@@ -131,7 +133,7 @@ pub(crate) fn remove(folder: &Path) -> io::Result<bool> {
     unless_filled(fs::remove_dir(folder))
 }
 
-/// Returns true if the folder was removed, and false if it is not empty.
+/// Returns true if the folder was removed, and false if it was not empty.
 fn unless_filled(removed: io::Result<()>) -> io::Result<bool> {
     match removed {
         Err(e) if e.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(false),
@@ -139,7 +141,7 @@ fn unless_filled(removed: io::Result<()>) -> io::Result<bool> {
     }
 }
 
-/// The files that a manifest of any version names in its folder.
+/// The files that a manifest names, in a form that manifests of all versions have.
 #[derive(Deserialize)]
 struct Named {
     output: Vec<NamedFile>,
@@ -160,23 +162,23 @@ fn manifest(folder: &Path) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-/// The contents of a folder as relative paths.
+/// The contents of a folder, as paths relative to it.
 #[derive(Debug, Default)]
 struct Contents {
     manifest: bool,
     /// The files that the manifest names, except the manifest itself.
     files: Vec<PathBuf>,
-    /// The folders of these files, each before the folders in it.
+    /// The folders of these files, each before its subfolders.
     folders: Vec<PathBuf>,
-    /// Everything else. A folder is listed without its contents.
+    /// All other entries. A folder is listed without its contents.
     strangers: BTreeSet<PathBuf>,
 }
 
 impl Contents {
-    /// Lists a folder. Another run may exchange the folder in the meantime, and the files of one
-    /// release are strangers to the other. So the folder is listed again until its manifest is
-    /// unchanged and the same strangers are found twice: strangers that are found once may be files
-    /// of a release that came and went.
+    /// Lists a folder. Another run may replace the folder in the meantime, and the files of one
+    /// release are strangers to the other. Therefore, the folder is listed until its manifest is
+    /// unchanged and two listings find the same strangers. Strangers in only one listing may be
+    /// files of a release that was there for a moment.
     fn of(folder: &Path) -> io::Result<Self> {
         let mut text = manifest(folder)?;
         let mut before = None;
@@ -193,8 +195,7 @@ impl Contents {
         Self::by(text.as_deref(), folder)
     }
 
-    /// Inspects a folder by the text of its manifest. A file with the manifest's name that is not a
-    /// valid manifest names no files.
+    /// Lists a folder by the text of its manifest. An invalid manifest names no files.
     fn by(text: Option<&[u8]>, folder: &Path) -> io::Result<Self> {
         let manifest: Option<Named> = text.and_then(|text| serde_json::from_slice(text).ok());
         let mut contents = Self {
@@ -243,8 +244,8 @@ mod tests {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     use std::time::Duration;
 
-    /// Two releases change places while the folder of one is listed. Each time, the folder has the
-    /// files of one of them, and no strangers.
+    /// Tests that a folder has no strangers while two releases swap places. Each listing finds the
+    /// files of one of them.
     #[test]
     fn a_folder_that_is_exchanged_has_no_strangers() {
         let scratch = tempfile::tempdir().unwrap();

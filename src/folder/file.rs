@@ -1,4 +1,4 @@
-//! The files of a manifest.
+//! Summaries of the files that a manifest lists.
 
 use crate::error::{Error, Result};
 use crate::formats::{PinnedTable, is_table};
@@ -10,12 +10,12 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Returns the SHA-256 of a text in hexadecimal.
+/// Returns the SHA-256 of a text, in hexadecimal.
 pub fn sha256(text: &str) -> String {
     hex::encode(Sha256::digest(text))
 }
 
-/// A file with its name, size and checksum.
+/// The name, the size and the checksum of a file.
 ///
 /// ```
 /// let read: anonsql::manifest::FileSummary = serde_json::from_str(
@@ -29,20 +29,20 @@ pub fn sha256(text: &str) -> String {
 #[non_exhaustive]
 pub struct FileSummary {
     /// The name of an input file, the URL of an input object or of a Delta table, the catalog and
-    /// name of a DuckLake table, or the path of an output file relative to the target folder.
+    /// name of a DuckLake table, or the path of an output file inside the target folder.
     pub name: String,
-    /// The size of the file, or of all files of a Delta or DuckLake table, in bytes.
+    /// The size of the file in bytes. For a Delta or DuckLake table, the size of all its files.
     pub bytes: u64,
-    /// SHA-256 of the file's bytes, in hexadecimal. Empty for an input object, which its e_tag and
-    /// version identify.
+    /// SHA-256 of the file's bytes, in hexadecimal. Empty for an input object, which is identified
+    /// by its e_tag and version.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub sha256: String,
-    /// The e_tag of an object in its store, which changes when the content does. For a DuckLake
-    /// table, a checksum of the numbers of the rows that the catalog itself contains or removes.
+    /// The e_tag of an object, which changes with its content. For a DuckLake table, a checksum of
+    /// the numbers of the rows that the catalog itself contains or removes.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub e_tag: Option<String>,
-    /// The version of an object in a store that keeps versions, or of a Delta table, or the
-    /// snapshot of a DuckLake table.
+    /// The version of an object in a store that keeps versions, the version of a Delta table, or
+    /// the snapshot of a DuckLake table.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub version: Option<String>,
     /// The number of rows of an output file.
@@ -59,7 +59,7 @@ impl FileSummary {
         Self::read(file, name, rows, failed)
     }
 
-    /// Returns the summary of an object without reading the object.
+    /// Creates the summary of an object without reading the object.
     pub(crate) fn of_object(name: &str, meta: &ObjectMeta) -> Self {
         Self {
             name: name.into(),
@@ -71,7 +71,8 @@ impl FileSummary {
         }
     }
 
-    /// Returns the summary of a version of a table. Its files have summaries of their own.
+    /// Creates the summary of a version of a table. The files of the table have summaries of their
+    /// own.
     pub(crate) fn of_table(table: &dyn PinnedTable) -> Self {
         Self {
             name: table.input(),
@@ -83,24 +84,24 @@ impl FileSummary {
         }
     }
 
-    /// Returns the fields that distinguish the content from other content of the same name. The
-    /// version of a table does not: a Delta table has a new version after every commit, and a
-    /// DuckLake table after every commit to any table of its catalog.
+    /// Returns the fields that identify the content under one name. The version of a table is not
+    /// among them: every commit gives a Delta table a new version, and a commit to any table of a
+    /// catalog gives each of its DuckLake tables a new version.
     fn content(&self) -> String {
         let version = self.version.as_ref().filter(|_| !self.is_table());
         let tags = [&self.e_tag, &version.cloned()].map(|tag| tag.as_deref().unwrap_or_default().to_string());
         format!("{:?} {} {} {tags:?}", self.name, self.bytes, self.sha256)
     }
 
-    /// Returns the checksum of a statement with the files that it read; `None` if it read none.
+    /// Returns the checksum of a statement and the files that it read; `None` if it read no files.
     pub(crate) fn source_sha256(statement_sha256: &str, files: &[Self]) -> Option<String> {
         let files: Vec<String> = files.iter().map(Self::content).collect();
         (!files.is_empty()).then(|| sha256(&format!("{statement_sha256} {}", files.join(", "))))
     }
 
-    /// Returns the identity of the content, independent of its name and its place; `None` if it has
-    /// no identity. The files of a table have identities of their own, and so do the rows that are
-    /// in a catalog.
+    /// Returns the identity of the content, independent of its name and location; `None` if it has
+    /// no identity. The files of a table have their own identities, and so do rows that are in a
+    /// catalog.
     pub(crate) fn identity(&self) -> Option<String> {
         let tag = self.e_tag.as_ref().map(|tag| tag.trim_matches('"'));
         match (self.sha256.is_empty(), self.is_table()) {
@@ -110,7 +111,7 @@ impl FileSummary {
         }
     }
 
-    /// Returns true for a version of a table.
+    /// Returns true if the summary describes a version of a table.
     fn is_table(&self) -> bool {
         self.sha256.is_empty() && is_table(&self.name)
     }

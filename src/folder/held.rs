@@ -1,12 +1,11 @@
-//! Folders that a process holds. A folder is held by a lock on the folder itself, which ends with
-//! the process.
+//! Folders that a process locks. The lock ends with the process.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::Path;
 
-/// Locks a folder. Returns the lock if no process holds the folder and the name still belongs to
-/// this folder. Returns `None` if not.
+/// Locks a folder. Returns `None` if another process holds the lock, the folder does not exist, or
+/// the path now names another folder.
 pub(crate) fn hold(folder: &Path) -> io::Result<Option<File>> {
     let file = match File::open(folder) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -34,7 +33,7 @@ fn is_same(a: &fs::Metadata, b: &fs::Metadata) -> bool {
     a.file_type() == b.file_type()
 }
 
-/// Creates a folder that only its owner can open, because its contents are private.
+/// Creates a folder for private contents, which only its owner can open.
 pub(crate) fn create_private(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]

@@ -1,5 +1,5 @@
-//! The manifest beside a release. It contains everything needed to repeat and check the release,
-//! and no data value.
+//! The manifest in the folder of a release. It contains everything that is needed to repeat and
+//! check the release, but no data value.
 
 use super::batch::Batch;
 use super::file::{FileSummary, sha256};
@@ -23,10 +23,10 @@ use std::path::Path;
 /// The manifest's file name in the target folder.
 pub const MANIFEST: &str = "_manifest.json";
 
-/// The entries of the footer of each file of a release, by their keys. They contain no data.
+/// The key-value metadata in the footer of each file of a release. It contains no data.
 pub type Footer = BTreeMap<String, String>;
 
-/// The most bytes of a manifest; a larger file was not written by anonsql.
+/// The maximum number of bytes of a manifest. A larger file was not written by anonsql.
 const LARGEST: u64 = 64 << 20;
 
 /// The manifest of a release: what was released, and how.
@@ -50,22 +50,22 @@ const LARGEST: u64 = 64 << 20;
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Manifest {
-    /// The version of the manifest's format; 1 in manifests without this field.
-    /// `manifest.schema.json` in the book describes it.
+    /// The version of the manifest's format; 1 in manifests without this field. The format is
+    /// described by `manifest.schema.json` in the book.
     #[serde(default = "first_format")]
     pub format: u32,
     /// The version of anonsql that wrote the manifest.
     pub version: String,
-    /// SHA-256 of the manifest's text with an empty string as this value and without `signature`. By
-    /// itself it detects careless changes only, because anybody who changes the manifest on purpose
-    /// can compute it again.
+    /// SHA-256 of the manifest's text with this field set to an empty string and without
+    /// `signature`. By itself, it detects only accidental changes, because anybody who changes the
+    /// manifest on purpose can compute it again.
     pub sha256: String,
     /// The statement in canonical form. The literals of its queries are replaced by `?`, unless the
     /// request keeps the full statement.
     pub statement: String,
     /// SHA-256 of the full statement.
     pub statement_sha256: String,
-    /// The policy that the statement used (USING POLICY); its clauses stand in `statement`.
+    /// The policy that the statement used (USING POLICY). Its clauses are part of `statement`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub policy: Option<PolicySummary>,
     /// The seed of all random choices.
@@ -76,37 +76,38 @@ pub struct Manifest {
     /// The partition of the release, for local recoding.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub partition: Option<PartitionSummary>,
-    /// The columns of the table that was anonymized, released or not, with which later data is
-    /// compared. Empty in manifests of versions before there was ON DRIFT, and for differential
-    /// privacy.
+    /// All columns of the anonymized table, including those that were not released. Later data is
+    /// compared with them. Empty for differential privacy, and in manifests from versions without
+    /// ON DRIFT.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub source: Vec<SourceColumn>,
-    /// How the node of an earlier release was used (USING MANIFEST).
+    /// The use of an earlier release's node (USING MANIFEST).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub replay: Option<ReplaySummary>,
-    /// The released columns in their order.
+    /// The released columns, in order.
     pub columns: Vec<ReleasedColumn>,
     /// The names of the standards that the statement follows.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub following: Vec<String>,
-    /// The released columns that are names of folders, outermost first.
+    /// The released columns that are folder names, outermost first.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub partitioned_by: Vec<String>,
-    /// The column, released or not, whose distinct values classes count.
+    /// The column, released or not, that identifies an entity. Class sizes then count entities
+    /// instead of rows.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub entity: Option<String>,
     /// The summary of each randomized column.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub randomized: Vec<RandomizedColumn>,
-    /// The summary of the sensitive column whose rows have limits of their own.
+    /// The sensitive column that has its own limit in each row.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub personal: Option<PersonalSummary>,
-    /// The summary of each column of sets of items.
+    /// The summary of each column of item sets.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub items: Vec<ItemSetSummary>,
-    /// The budget of a differentially private release. Values that would reveal rows that are not
-    /// in the release are then absent from the manifest: the rows read and suppressed, the losses,
-    /// and the files that were read.
+    /// The budget of a differentially private release. The manifest of such a release omits all
+    /// values that would reveal rows outside the release: the number of rows read and suppressed,
+    /// the losses, and the files read.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub differential_privacy: Option<Budget>,
     /// The number of rows read.
@@ -119,67 +120,67 @@ pub struct Manifest {
     pub rows_suppressed: Option<u64>,
     /// Whether suppressed rows were dropped or written as `*`.
     pub suppressed_rows: SuppressedRows,
-    /// The number of equivalence classes released.
+    /// The number of released equivalence classes.
     pub classes: u64,
-    /// The size of the smallest released class; in entities if the request names them.
+    /// The size of the smallest released class, in entities if the request names them.
     pub reached_k: Option<u64>,
-    /// The recounted check of each promise on the written files.
+    /// The recounted check of each promise, on the written files.
     pub checks: Vec<Check>,
-    /// The warnings about the roles of the request, including those that it accepts.
+    /// The warnings about the roles in the request, including accepted warnings.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub warnings: Vec<Warning>,
-    /// The values of the minimised metric and of other metrics at the node.
+    /// The values of the minimised metric and of the other metrics at the node.
     #[serde(deserialize_with = "named_once")]
     pub metrics: BTreeMap<String, f64>,
-    /// The search, with its proof.
+    /// The search and its proof.
     pub search: SearchSummary,
     /// The files that were read.
     pub input: Vec<FileSummary>,
-    /// The run that wrote the release, if it is in an object store and the files of each run are in
-    /// a folder of their own.
+    /// The run that wrote the release; present if the release is in an object store, where the
+    /// files of each run are in a separate folder.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub run: Option<String>,
-    /// The entries of the footer of each written file, if there are any.
+    /// The key-value metadata in the footer of each written file; empty if the files have none.
     #[serde(skip_serializing_if = "Footer::is_empty", default)]
     pub footer: Footer,
     /// The files that were written.
     pub output: Vec<FileSummary>,
-    /// The batches of a release that grew (APPEND), oldest first. The rows, classes and checks
-    /// elsewhere in the manifest then belong to all batches together. `node` belongs to the first
-    /// batch, and the statement, the input and the search belong to the last batch.
+    /// The batches of a release to which APPEND added rows, oldest first. The other counts, classes
+    /// and checks of the manifest then apply to all batches together, `node` to the first batch,
+    /// and the statement, the input and the search to the last batch.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub batches: Vec<Batch>,
-    /// The report's file name, if the report is in the folder too. The report contains the checksum
-    /// of the manifest, so the checksum of the report cannot be here.
+    /// The file name of the report, if it is in the same folder. The report contains the checksum
+    /// of the manifest, so the manifest cannot contain the checksum of the report.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub report: Option<String>,
-    /// The signature of the release, if it was signed (`OPTIONS (sign ...)`). It signs the checksum
-    /// `sha256`, and the files with their checksums.
+    /// The signature of the release, if it was signed (`OPTIONS (sign ...)`). It covers the
+    /// checksum `sha256`, and the files with their checksums.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub signature: Option<Envelope>,
 }
 
-/// The format of the manifests that are written. It grows by one when a field changes its meaning.
+/// The format number of new manifests. It grows by one when a field changes its meaning.
 pub(crate) const FORMAT: u32 = 1;
 
-/// Returns the format of manifests without a field for it.
+/// Returns the format number of manifests without this field.
 fn first_format() -> u32 {
     1
 }
 
-/// The field that a manifest of any format has.
+/// The only field that is read from a manifest of an unknown format.
 #[derive(Deserialize)]
 struct AnyManifest {
     format: u32,
 }
 
-/// Returns the key for the digests of a manifest's hierarchies.
+/// Returns the key for digests of the hierarchies in a manifest.
 pub fn hierarchy_key(statement_sha256: &str, seed: u64) -> [u8; 32] {
     Sha256::digest(format!("hierarchies of {statement_sha256} with seed {seed}")).into()
 }
 
 impl Manifest {
-    /// Returns the columns with this role, each once.
+    /// Returns the names of the columns with this role, without duplicates.
     pub(crate) fn columns_of(&self, role: Role) -> Vec<String> {
         let mut seen = BTreeSet::new();
         let columns = self.columns.iter().filter(|c| c.role == role);
@@ -187,7 +188,7 @@ impl Manifest {
         once.map(|c| c.name.clone()).collect()
     }
 
-    /// Returns the columns that are released as masks, each once.
+    /// Returns the names of the masked columns.
     pub(crate) fn masked(&self) -> BTreeSet<String> {
         let masked = self.columns.iter().filter(|c| c.mask().is_some());
         masked.map(|c| c.name.clone()).collect()
@@ -199,13 +200,14 @@ impl Manifest {
         self.columns.iter().find(|c| c.name == column)?.hierarchy.as_ref()
     }
 
-    /// Returns the type that a column had in the table that was anonymized, if the manifest
-    /// contains it.
+    /// Returns the type of a column in the anonymized table; `None` if the manifest does not
+    /// contain it.
     pub(crate) fn type_in_source(&self, column: &str) -> Option<DataType> {
         self.source.iter().find(|c| c.name == column)?.data_type.parse().ok()
     }
 
-    /// Returns true if a column was released with this hierarchy, under any name.
+    /// Returns true if a column was released with this hierarchy. The name of the hierarchy may
+    /// differ.
     pub(crate) fn used(&self, column: &str, hierarchy: &Hierarchy) -> Result<bool> {
         let Some(used) = self.hierarchy_of(column) else {
             return Ok(false);
@@ -214,8 +216,8 @@ impl Manifest {
         Ok((&used.definition, &used.digest) == (&this.definition, &this.digest))
     }
 
-    /// Returns how this hierarchy differs from the one with which a column was released; `None` if
-    /// it is the same.
+    /// Describes how this hierarchy differs from the hierarchy with which a column was released;
+    /// `None` if they are the same.
     pub(crate) fn unlike_hierarchy(&self, column: &str, hierarchy: &Hierarchy) -> Result<Option<String>> {
         if self.used(column, hierarchy)? {
             return Ok(None);
@@ -235,8 +237,8 @@ impl Manifest {
         )))
     }
 
-    /// Checks that a column was released with this hierarchy. Fails with `ErrorKind::Usage` if it
-    /// was another hierarchy. `instead` is the alternative to making the hierarchy as it was then.
+    /// Checks that a column was released with this hierarchy. Otherwise, fails with
+    /// `ErrorKind::Usage`; the error recommends to recreate the hierarchy, or `instead`.
     pub(crate) fn require_hierarchy(&self, column: &str, hierarchy: &Hierarchy, instead: &str) -> Result<()> {
         match self.unlike_hierarchy(column, hierarchy)? {
             None => Ok(()),
@@ -246,8 +248,7 @@ impl Manifest {
         }
     }
 
-    /// Returns the only batch of a release that did not grow yet, or the last batch as if it were
-    /// alone.
+    /// Returns this manifest as one batch, without the earlier batches.
     pub(crate) fn as_batch(&self) -> Batch {
         Batch {
             version: self.version.clone(),
@@ -268,19 +269,20 @@ impl Manifest {
         }
     }
 
-    /// Returns the checksum of the statement with the files that it read; `None` if it read none.
+    /// Returns the checksum of the statement and the files that it read; `None` if it read no
+    /// files.
     fn source_sha256(&self) -> Option<String> {
         FileSummary::source_sha256(&self.statement_sha256, &self.input)
     }
 
-    /// Returns true if a batch of this release has this checksum of its statement with the files
-    /// that it read.
+    /// Returns true if a batch of this release has this checksum of its statement and input files.
     pub(crate) fn has_batch_of(&self, source_sha256: &str) -> bool {
         let is_it = |batch: &Batch| batch.source_sha256.as_deref() == Some(source_sha256);
         self.all_batches().iter().any(is_it)
     }
 
-    /// Returns the batches of the release, oldest first. A release that did not grow is one batch.
+    /// Returns the batches of the release, oldest first. A release without appended rows is one
+    /// batch.
     pub(crate) fn all_batches(&self) -> Vec<Batch> {
         match self.batches.is_empty() {
             true => vec![self.as_batch()],
@@ -288,21 +290,22 @@ impl Manifest {
         }
     }
 
-    /// Returns the least and the greatest level of a quasi-identifier in any batch.
+    /// Returns the minimum and the maximum level of a quasi-identifier in all batches; `None` if it
+    /// has no level.
     pub(crate) fn levels_of(&self, column: &str) -> Option<(u8, u8)> {
         let own = *self.node.get(column)?;
         let levels = self.batches.iter().filter_map(|batch| batch.node.get(column));
         Some(levels.fold((own, own), |(low, high), level| (low.min(*level), high.max(*level))))
     }
 
-    /// Returns the quasi-identifiers whose labels are in another form than TEXT.
+    /// Returns the quasi-identifiers whose labels have another form than TEXT.
     pub(crate) fn computed_columns(&self) -> Vec<String> {
         let columns = self.columns.iter().filter(|c| c.labels.is_some());
         columns.map(|c| c.name.clone()).collect()
     }
 
-    /// Returns the form of a quasi-identifier's labels; `None` if the manifest does not have the
-    /// column.
+    /// Returns the form of a quasi-identifier's labels; `None` if the manifest does not contain the
+    /// column, or the form is unknown.
     pub(crate) fn form_of(&self, column: &str) -> Option<LabelForm> {
         let labels = &self.columns.iter().find(|c| c.name == column)?.labels;
         let named = |word: &String| LabelForm::ALL.into_iter().find(|form| form.word() == word);
@@ -340,21 +343,21 @@ impl Manifest {
         Ok(text + "\n")
     }
 
-    /// Returns the released columns that are stored in the files, in their order. Columns that are
-    /// names of folders are not.
+    /// Returns the released columns that are stored in the files, in order. Columns that are folder
+    /// names are not included.
     pub(crate) fn columns_of_files(&self) -> Vec<&str> {
         let folders: HashSet<&str> = self.partitioned_by.iter().map(String::as_str).collect();
         let columns = self.columns.iter().map(|c| c.name.as_str());
         columns.filter(|name| !folders.contains(name)).collect()
     }
 
-    /// Reads the manifest of the release in `folder`, if there is one.
+    /// Reads the manifest of the release in `folder`; `None` if there is no manifest.
     pub fn read(folder: &Path) -> Result<Option<Self>> {
         Ok(Self::read_sealed(folder)?.map(|(manifest, _)| manifest))
     }
 
-    /// Reads the manifest like [`Manifest::read`]. Also returns whether its text is unchanged since
-    /// it was written.
+    /// Reads a manifest like [`Manifest::read`]. Also returns true if the text has not changed
+    /// since it was written.
     pub(crate) fn read_sealed(folder: &Path) -> Result<Option<(Self, bool)>> {
         let path = folder.join(MANIFEST);
         let failed = |e| Error::io(format!("cannot read {}", path.display()), e);
@@ -366,7 +369,7 @@ impl Manifest {
         file.take(LARGEST + 1).read_to_end(&mut text).map_err(failed)?;
         if text.len() as u64 > LARGEST {
             return Err(Error::data(format!(
-                "{} has more than {} MB, which no manifest of anonsql has",
+                "{} has more than {} MB, so it is not a manifest of anonsql",
                 path.display(),
                 LARGEST >> 20
             )));
@@ -375,19 +378,20 @@ impl Manifest {
     }
 }
 
-/// Reads a manifest that is called `path` in errors. Also returns whether its text is unchanged
-/// since it was written.
+/// Reads a manifest from its text. Error messages call it `path`. Also returns true if the text has
+/// not changed since it was written.
 pub(crate) fn parse(text: &[u8], path: &str) -> Result<(Manifest, bool)> {
     if let Some(AnyManifest { format }) = serde_json::from_slice(text)
         .ok()
         .filter(|any: &AnyManifest| any.format > FORMAT)
     {
         return Err(Error::data(format!(
-            "{path} has format {format} of a manifest, and anonsql {} reads the formats up to {FORMAT}; use a newer version",
+            "{path} is a manifest in format {format}, but anonsql {} reads only formats up to {FORMAT}; use a newer \
+            version",
             env!("CARGO_PKG_VERSION")
         )));
     }
-    // The parser's error may quote the text, so it is not shown.
+    // The parser's error may quote the text, and is therefore not shown.
     let manifest: Manifest = serde_json::from_slice(text).map_err(|e| {
         Error::data(format!(
             "{path} is not a manifest of anonsql {}, line {}, column {}: an older or newer version wrote it, or it was \
@@ -400,8 +404,8 @@ pub(crate) fn parse(text: &[u8], path: &str) -> Result<(Manifest, bool)> {
     let is_told = manifest.rows_in.is_some() && manifest.rows_suppressed.is_some();
     if !is_told && manifest.differential_privacy.is_none() {
         return Err(Error::data(format!(
-            "{path} does not say how many rows were read and suppressed, which only a differentially private release may hold \
-             back; release again"
+            "{path} does not contain the number of rows read and suppressed, which only a differentially private \
+            release may omit; release again"
         )));
     }
     let seal = format!("\"sha256\": \"{}\"", manifest.sha256);

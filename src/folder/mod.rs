@@ -1,5 +1,5 @@
-//! The folder of a release: its manifest, the folders of its partitions, the check of what
-//! OVERWRITE may replace, and the lock of the process that holds the folder.
+//! The folder of a release: its manifest, the folders of its partitions, the check before OVERWRITE
+//! and APPEND, and the lock of the process that uses the folder.
 
 mod batch;
 mod contents;

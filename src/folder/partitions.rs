@@ -1,10 +1,10 @@
-//! The folders of PARTITIONED BY: `column=value`, spelled so that every reader finds the rows.
+//! The folder names of PARTITIONED BY: `column=value`, in a spelling that all readers understand.
 //!
-//! A value is spelled like DataFusion and object stores spell it; Hive, Spark and DuckDB read that
-//! spelling too. It must be exactly this spelling, because DataFusion looks for `WHERE c = '*'` in
-//! the folder `c=%2A` only. There is no such common spelling for column names: some readers decode
-//! them and some do not, and a reader silently skips rows in a folder that it does not recognize. A
-//! column whose name would have to be encoded is therefore refused.
+//! A value is spelled as DataFusion and object stores spell it; Hive, Spark and DuckDB can read
+//! this spelling. It must be exactly this spelling, because DataFusion searches for `WHERE c = '*'`
+//! only in the folder `c=%2A`. Column names have no common spelling: some readers decode them and
+//! others do not, and a reader silently skips the rows of a folder that it does not recognize.
+//! Therefore, a column whose name would have to be encoded is refused.
 
 use crate::error::{Error, Result};
 use crate::hierarchy::{is_binary, plain_type};
@@ -19,17 +19,17 @@ use datafusion::prelude::{Expr, lit};
 /// The folder name for NULL.
 pub const NULL_FOLDER: &str = "__HIVE_DEFAULT_PARTITION__";
 
-/// The most bytes of a name in a file system.
+/// The maximum number of bytes of a name in a file system.
 const LONGEST: usize = 255;
 
-/// Checks that a column of this name and type can name folders. Fails with `ErrorKind::Usage` if it
-/// cannot.
+/// Checks that a column with this name and type can be used for PARTITIONED BY. Fails with
+/// `ErrorKind::Usage` if it cannot.
 pub(crate) fn check_column(column: &str, data_type: &DataType) -> Result<()> {
     let values = plain_type(data_type);
     if is_binary(values) || values.is_nested() {
         return Err(Error::usage(format!(
-            "PARTITIONED BY {column:?}: a folder's name is text, and values of type {values} have none; partition by \
-             another column"
+            "PARTITIONED BY {column:?}: a folder name is text, but values of type {values} have no text; partition by \
+            another column"
         )));
     }
     let as_it_is = PathPart::from(column).as_ref() == column && !column.contains('=');
@@ -37,33 +37,33 @@ pub(crate) fn check_column(column: &str, data_type: &DataType) -> Result<()> {
         return Ok(());
     }
     Err(Error::usage(format!(
-        "PARTITIONED BY {column:?}: readers of folders do not agree on how to spell this name; give the column one that \
-         begins with a letter and has only ASCII letters, digits, - and _: (SELECT {} AS ..., ...)",
+        "PARTITIONED BY {column:?}: readers of folders spell this name in different ways; give the column a name that \
+        begins with a letter and has only ASCII letters, digits, - and _: (SELECT {} AS ..., ...)",
         quote(column)
     )))
 }
 
-/// Returns the name of the folder for the rows with this value. Fails with `ErrorKind::Data` for a
-/// value that cannot be part of a name.
+/// Returns the folder name for rows with this value. `None` is NULL. Fails with `ErrorKind::Data`
+/// for a value that cannot be a folder name.
 pub(crate) fn name(column: &str, value: Option<&str>) -> Result<String> {
     let refused = |why: String| Err(Error::data(format!("PARTITIONED BY {column:?}: {why}")));
     let value = match value {
         None => NULL_FOLDER,
-        Some(NULL_FOLDER) => return refused(format!("a value is {NULL_FOLDER}, which stands for NULL in folders")),
-        // The whole segment is encoded at once, because a value `.` alone would be spelled
-        // differently.
+        Some(NULL_FOLDER) => return refused(format!("a value is {NULL_FOLDER}, which means NULL as a folder name")),
+        // The whole segment is encoded at once, because a value `.` would be encoded differently by
+        // itself.
         Some(value) => value,
     };
     let name = PathPart::from(format!("{column}={value}"));
     match name.as_ref() {
         name if name.len() <= LONGEST => Ok(name.to_string()),
         _ => refused(format!(
-            "a value is too long to be a folder's name, which has at most {LONGEST} bytes; partition by a shorter column"
+            "a value is too long for a folder name, which has at most {LONGEST} bytes; partition by a shorter column"
         )),
     }
 }
 
-/// Returns the rows with NULL in place of the folder name that stands for NULL.
+/// Replaces the folder name for NULL with NULL in the columns `folders`.
 pub fn with_nulls(rows: DataFrame, folders: &[String]) -> Result<DataFrame> {
     if folders.is_empty() {
         return Ok(rows);

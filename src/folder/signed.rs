@@ -1,11 +1,12 @@
-//! The signature in a manifest. It signs the checksum, and so everything else in the manifest.
+//! The signature in a manifest. It signs the checksum of the manifest, and thereby its whole
+//! content.
 
 use super::manifest::Manifest;
 use crate::error::Result;
 use crate::signature::{PublicKey, Signed, SigningKey, Subject};
 
 impl Manifest {
-    /// Returns the manifest with a signature of all of its content.
+    /// Signs the whole content of the manifest, and returns it with the signature.
     pub(crate) fn signed(self, key: &SigningKey) -> Result<Self> {
         let signature = self.to_sign(&self.checksum()?).seal(key)?;
         Ok(Self {
@@ -14,8 +15,8 @@ impl Manifest {
         })
     }
 
-    /// Returns true if this manifest was signed with the private key of this public key. The
-    /// manifest must have been read, and be unchanged since it was written
+    /// Returns true if this manifest was signed with the private key that belongs to `key`. The
+    /// manifest must have been read, and must be unchanged since it was written
     /// ([`Manifest::read_sealed`]).
     pub(crate) fn is_signed_by(&self, key: &PublicKey) -> bool {
         let signature = self.signature.as_ref();

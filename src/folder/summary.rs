@@ -1,4 +1,4 @@
-//! The parts of a manifest: columns, hierarchies, checks, and the search.
+//! The parts of a manifest: columns, hierarchies, checks and the search.
 
 use crate::error::Result;
 use crate::hierarchy::Hierarchy;
@@ -23,25 +23,24 @@ use std::marker::PhantomData;
 pub struct ReleasedColumn {
     /// The name of the column.
     pub name: String,
-    /// The Arrow type of its released values.
+    /// The Arrow type of the released values.
     pub data_type: String,
     /// The role of the column in the statement.
     pub role: Role,
     /// The hierarchy that the statement names for the column.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub hierarchy: Option<HierarchySummary>,
-    /// The form of the labels of a quasi-identifier, as its keyword in the statement; absent for
-    /// TEXT.
+    /// The keyword for the form of a quasi-identifier's labels; absent for TEXT.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub labels: Option<String>,
-    /// The mask of the column, as written in the statement, but without the place of its secret;
-    /// absent for a column of IDENTIFIERS with HASH, and for a column of another role without a
-    /// mask.
+    /// The mask of the column as the statement writes it, but without the location of its secret.
+    /// Absent for a column of IDENTIFIERS with the default mask HASH, and for other columns without
+    /// a mask.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub mask: Option<String>,
 }
 
-/// The mask of a column of IDENTIFIERS that names none.
+/// The mask of an IDENTIFIERS column for which the statement writes no mask.
 pub(crate) const DEFAULT_MASK: &str = "HASH";
 
 impl ReleasedColumn {
@@ -65,7 +64,7 @@ impl ReleasedColumn {
 pub struct PolicySummary {
     /// The name of the policy.
     pub name: String,
-    /// SHA-256 of the clauses of the policy and of everything that its hierarchies do.
+    /// SHA-256 of the policy's clauses and of the content of its hierarchies.
     pub sha256: String,
 }
 
@@ -76,7 +75,7 @@ impl PolicySummary {
     }
 }
 
-/// The role of a released column, named after the list in the statement that contains the column.
+/// The role of a released column, named after the statement's list of columns.
 ///
 /// ```
 /// use anonsql::manifest::Role;
@@ -87,11 +86,11 @@ impl PolicySummary {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Role {
-    /// A column of IDENTIFIERS, released as a mask of its value.
+    /// A column of IDENTIFIERS, released with a mask.
     Identifier,
     /// A column of QUASI IDENTIFIERS.
     QuasiIdentifier,
-    /// A column of QUASI IDENTIFIERS that contains sets of items.
+    /// A column of QUASI IDENTIFIERS that contains item sets.
     ItemSet,
     /// A column of SENSITIVE.
     Sensitive,
@@ -101,7 +100,7 @@ pub enum Role {
     Keep,
 }
 
-/// A hierarchy in a manifest, which can be distinguished from other hierarchies of the same name.
+/// A hierarchy in a manifest, with data to tell it apart from other hierarchies of the same name.
 ///
 /// ```
 /// let read: anonsql::manifest::HierarchySummary = serde_json::from_str(
@@ -116,19 +115,20 @@ pub enum Role {
 pub struct HierarchySummary {
     /// The name of the hierarchy.
     pub name: String,
-    /// The CREATE HIERARCHY statement, if it contains nothing taken from data.
+    /// The CREATE HIERARCHY statement; absent if it contains values from data.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub definition: Option<String>,
-    /// HMAC-SHA-256 of the hierarchy's values and labels if there is no definition. It is keyed by
-    /// the statement and the seed, so two releases do not reveal whether they used the same
-    /// hierarchy. The key can be computed from the manifest, so anybody who guesses the whole
+    /// HMAC-SHA-256 of the hierarchy's values and labels; absent if there is a definition. The key
+    /// is derived from the statement and the seed, so two releases do not reveal that they used the
+    /// same hierarchy. The key can be computed from the manifest, so anybody who guesses the whole
     /// hierarchy can confirm the guess.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub digest: Option<String>,
 }
 
 impl HierarchySummary {
-    /// Summarizes a hierarchy. `key` is the key of the manifest (see `hierarchy_key`).
+    /// Creates the summary of a hierarchy. `key` is the digest key of the manifest (see
+    /// `hierarchy_key`).
     #[doc(hidden)]
     pub fn of(hierarchy: &Hierarchy, key: &[u8]) -> Result<Self> {
         let definition = hierarchy.rule().is_free_of_data().then(|| hierarchy.definition());
@@ -144,7 +144,7 @@ impl HierarchySummary {
     }
 }
 
-/// A sensitive column that was generalized row by row, as far as each row's own limit requires.
+/// A sensitive column in which each value was generalized as far as its row's own limit requires.
 ///
 /// ```
 /// let read: anonsql::manifest::PersonalSummary = serde_json::from_str(
@@ -159,17 +159,17 @@ impl HierarchySummary {
 pub struct PersonalSummary {
     /// The name of the column.
     pub column: String,
-    /// The number of released rows by the level of their value in the hierarchy.
+    /// The number of released rows for each level of their value in the hierarchy, from level 0.
     pub rows_by_level: Vec<u64>,
-    /// The number of rows whose limit no generalization met; they were suppressed.
+    /// The number of rows whose limit could not be met by generalization. They were suppressed.
     pub limits_not_met: u64,
-    /// The number of all rows suppressed because of limits: the rows whose limit was not met, and
-    /// the rest of classes that became too small without these rows.
+    /// The number of all rows suppressed because of limits: rows whose limit was not met, and the
+    /// rest of classes that became too small without them.
     pub rows_suppressed: u64,
 }
 
-/// A column of sets of items that was generalized item by item. The labels themselves are data
-/// values, which only the release contains.
+/// A column of item sets that was generalized item by item. The labels themselves are data values,
+/// and only the release contains them.
 ///
 /// ```
 /// let read: anonsql::manifest::ItemSetSummary = serde_json::from_str(
@@ -184,18 +184,18 @@ pub struct PersonalSummary {
 pub struct ItemSetSummary {
     /// The name of the column.
     pub column: String,
-    /// The number of released labels by their level in the item hierarchy, from 0.
+    /// The number of released labels for each level of the item hierarchy, from level 0.
     pub labels_by_level: Vec<u64>,
-    /// The number of items that are in no set of the release.
+    /// The number of items that were removed from all sets.
     pub items_removed: u64,
-    /// The number of released rows from which an item was removed.
+    /// The number of released rows that lost an item.
     pub rows_reduced: u64,
-    /// The mean loss of the items of the released rows: the share of the other leaves of the
-    /// hierarchy that an item's label stands for, and 1 for an item that was removed.
+    /// The mean loss of the items in the released rows. The loss of an item is the share of the
+    /// hierarchy's other leaves that its label covers, and 1 for a removed item.
     pub loss: f64,
-    /// The part of the loss that is due to items that were removed.
+    /// The part of the loss that is due to removed items.
     pub loss_by_removal: f64,
-    /// Whether no generalization without removals loses less.
+    /// Whether no generalization without removals has a lower loss.
     pub optimal: bool,
 }
 
@@ -214,18 +214,18 @@ pub struct ItemSetSummary {
 pub struct RandomizedColumn {
     /// The name of the column.
     pub column: String,
-    /// The rows that the column was permuted among, as the statement writes them.
+    /// The group of rows within which the column was permuted, as the statement writes it.
     pub within: String,
     /// The number of distinct values of the column.
     pub values: u64,
-    /// The mutual information of the released classes and the original column, in bits.
+    /// The mutual information between the released classes and the original column, in bits.
     pub information_before: f64,
-    /// The mutual information of the released classes and the released column, in bits. The
+    /// The mutual information between the released classes and the released column, in bits. The
     /// difference is the utility that the permutation costs.
     pub information_after: f64,
 }
 
-/// The budget of a differentially private release: what it spends, and how.
+/// The privacy budget of a differentially private release, and its mechanism.
 ///
 /// ```
 /// let read: anonsql::manifest::Budget = serde_json::from_str(
@@ -239,28 +239,28 @@ pub struct RandomizedColumn {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Budget {
-    /// The greatest change of the probability of a release by one row more or less, as the
-    /// logarithm of a factor.
+    /// The maximum change in the probability of a release when one row is added or removed, as the
+    /// logarithm of the factor.
     pub epsilon: f64,
-    /// The additional probability beyond that change.
+    /// The probability of a change larger than `epsilon`.
     pub delta: f64,
-    /// The probability with which a row was drawn.
+    /// The sampling probability of a row.
     pub beta: f64,
-    /// The smallest number of drawn rows in a released class.
+    /// The minimum number of sampled rows in a released class.
     pub k: u64,
-    /// What was done, in words.
+    /// A description of the mechanism.
     pub mechanism: String,
-    /// The number of releases that the folder has held one after the other, this one included.
+    /// The number of successive releases in the folder, including this release.
     pub releases: u64,
-    /// The sum of the epsilons of these releases. It applies to a reader who has all of them, if
-    /// they are about the same people.
+    /// The sum of the epsilons of these releases. It is the bound for a reader who has all of them,
+    /// if they describe the same people.
     pub epsilon_of_all: f64,
     /// The sum of the deltas of these releases.
     pub delta_of_all: f64,
 }
 
-/// The figures of a partition. The labels themselves are data values, which only the release
-/// contains.
+/// The figures of a partition, for local recoding. The labels themselves are data values, and only
+/// the release contains them.
 ///
 /// ```
 /// let read: anonsql::manifest::PartitionSummary = serde_json::from_str(
@@ -273,9 +273,9 @@ pub struct Budget {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct PartitionSummary {
-    /// The number of groups, including the suppressed ones.
+    /// The number of groups, including suppressed groups.
     pub groups: u64,
-    /// The number of distinct labels by quasi-identifier.
+    /// The number of distinct labels of each quasi-identifier.
     #[serde(deserialize_with = "named_once")]
     pub labels: BTreeMap<String, u64>,
 }
@@ -291,14 +291,14 @@ pub struct PartitionSummary {
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum SuppressedRows {
-    /// Suppressed rows are not in the release.
+    /// Suppressed rows are omitted from the release.
     Dropped,
-    /// Suppressed rows are in the release with `*` in every quasi-identifier and NULL in every
+    /// Suppressed rows are in the release, with `*` in every quasi-identifier and NULL in every
     /// sensitive column.
     Starred,
 }
 
-/// The check of one promise on the written files.
+/// The check of a promise on the written files.
 ///
 /// ```
 /// let read: anonsql::manifest::Check = serde_json::from_str(
@@ -311,11 +311,11 @@ pub enum SuppressedRows {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Check {
-    /// The model as the statement writes it.
+    /// The privacy model as the statement writes it.
     pub check: String,
-    /// The value that the model requires.
+    /// The value that the privacy model requires.
     pub required: f64,
-    /// The worst value of any class; null if there is no class.
+    /// The worst value of any class; null if the release has no class.
     pub reached: Option<f64>,
     /// Whether the promise holds.
     pub ok: bool,
@@ -334,19 +334,19 @@ pub struct Check {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SearchSummary {
-    /// Whether equal values have equal labels in every row. Absent in manifests before there was
-    /// RECODING.
+    /// Whether equal values have equal labels in every row. Absent in manifests from versions
+    /// without RECODING.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub recoding: Option<Recoding>,
-    /// The algorithm as a statement writes it. If RECODING LOCAL chose it, this is the algorithm
-    /// whose partition was released.
+    /// The algorithm as a statement writes it. For a choice by RECODING LOCAL, the algorithm whose
+    /// partition was released.
     pub algorithm: String,
-    /// The algorithms that RECODING LOCAL chose from.
+    /// The algorithms among which RECODING LOCAL chose.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub tried: Vec<Tried>,
-    /// The number of distinct nodes assessed.
+    /// The number of distinct lattice nodes that were assessed.
     pub nodes_assessed: u64,
-    /// What the search proved: "proven optimal", a bound, or that there is no proof.
+    /// The proof of the search: "proven optimal", a bound, or a statement that there is no proof.
     pub proof: String,
 }
 
@@ -361,9 +361,9 @@ pub struct SearchSummary {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Recoding {
-    /// One level per column, for all rows.
+    /// One level per column for all rows.
     Global,
-    /// The table was divided, and each group has labels of its own.
+    /// The table was divided into groups, and each group has its own labels.
     Local,
 }
 
@@ -380,10 +380,10 @@ pub enum Recoding {
 pub struct Tried {
     /// The algorithm as a statement writes it.
     pub search: String,
-    /// The value of the minimised metric on the algorithm's partition.
+    /// The value of the minimised metric for the algorithm's partition.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub value: Option<f64>,
-    /// The reason why the algorithm has no partition.
+    /// The reason why the algorithm produced no partition.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub skipped: Option<String>,
 }
@@ -391,7 +391,7 @@ pub struct Tried {
 impl fmt::Display for Tried {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.value, &self.skipped) {
-            // Four decimals would show nothing of a small loss.
+            // A small loss would be 0.0000 with four decimals.
             (Some(value), _) if value != 0.0 && value.abs() < 0.001 => write!(f, "{} {value:.2e}", self.search),
             (Some(value), _) => write!(f, "{} {value:.4}", self.search),
             (None, reason) => write!(
@@ -404,7 +404,7 @@ impl fmt::Display for Tried {
     }
 }
 
-/// Reads a map. Fails if a name occurs twice, because it is then unknown which value is meant.
+/// Deserializes a map. Fails if a name is repeated, because the intended value is then unknown.
 pub(super) fn named_once<'de, D: Deserializer<'de>, V: Deserialize<'de>>(
     from: D,
 ) -> std::result::Result<BTreeMap<String, V>, D::Error> {

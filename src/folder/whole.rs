@@ -1,8 +1,8 @@
-//! Decides whether a folder contains a whole release, which IF NOT EXISTS keeps.
+//! Decides whether a folder contains a complete release, which IF NOT EXISTS keeps.
 //!
-//! A folder without entries is not a release: a scheduler or a person made it for a release.
-//! Anything else that is not a whole release may still be needed. It is neither kept as if it were
-//! the release, nor overwritten.
+//! An empty folder is not a release: a scheduler or a person created it for one. Anything else that
+//! is not a complete release may still be needed. It is neither accepted as the release nor
+//! overwritten.
 
 use super::contents::{Replacing, check as check_replaceable, named, read_by_others};
 use super::manifest::{MANIFEST, Manifest};
@@ -12,17 +12,18 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Returns the error for a place that contains something other than a whole release.
+/// Returns the error for a path that contains something other than a complete release. `found`
+/// describes the content.
 pub(crate) fn not_whole(place: impl Display, found: impl Display) -> Error {
     Error::new(
         ErrorKind::TargetExists,
         format!(
-            "{place} exists and is not a whole release: {found}; look at it, and move it away or choose another target"
+            "{place} exists and is not a whole release: {found}; examine it, and move it away or choose another target"
         ),
     )
 }
 
-/// Returns true if there is nothing at this path, or a folder without entries.
+/// Returns true if the path does not exist, is a file, or is an empty folder.
 pub(crate) fn is_free(folder: &Path) -> Result<bool> {
     match fs::read_dir(folder) {
         Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(true),
@@ -33,11 +34,11 @@ pub(crate) fn is_free(folder: &Path) -> Result<bool> {
     }
 }
 
-/// Returns the manifest of the whole release in `folder`; `None` if the folder is empty or missing.
-/// Fails with `ErrorKind::TargetExists` and a description if there is anything else.
+/// Returns the manifest of the complete release in `folder`; `None` if the folder is empty or
+/// missing. Fails with `ErrorKind::TargetExists` for any other content, which the error describes.
 pub(crate) fn whole(folder: &Path) -> Result<Option<Manifest>> {
     if is_free(folder)? {
-        // For a file or a link, the error is that it is not a folder.
+        // A file or a symbolic link is an error here.
         return check_replaceable(folder, Replacing::Overwrite).map(|()| None);
     }
     let refused = |found: String| Err(not_whole(folder.display(), found));
@@ -50,7 +51,7 @@ pub(crate) fn whole(folder: &Path) -> Result<Option<Manifest>> {
         let entries = fs::read_dir(folder).map_err(unreadable)?;
         let names: io::Result<Vec<_>> = entries.map(|entry| Ok(entry?.file_name().into())).collect();
         return refused(format!(
-            "it has no {MANIFEST}, and holds {}",
+            "it has no {MANIFEST}, but contains {}",
             named(names.map_err(unreadable)?)
         ));
     };
@@ -76,7 +77,7 @@ pub(crate) fn whole(folder: &Path) -> Result<Option<Manifest>> {
     match strangers.is_empty() {
         true => Ok(Some(manifest)),
         false => refused(format!(
-            "its {MANIFEST} does not name {}, which readers of the folder take for rows of it",
+            "its {MANIFEST} does not name {}, which readers of the folder would include",
             named(strangers)
         )),
     }

@@ -1,28 +1,28 @@
-//! The version of a table that a statement asks for.
+//! The version of a table that a statement reads.
 
 use crate::error::{Error, Result};
 use chrono::{DateTime, NaiveDate, NaiveDateTime, Utc};
 use std::fmt;
 
-/// The version of a table that a statement asks for.
+/// The version of a table that a statement reads.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum At {
-    /// The newest version when the statement begins.
+    /// The newest version at the start of the statement.
     #[default]
     Newest,
     /// The version with this number.
     Version(u64),
-    /// The version that was the newest at this time, which is kept as text.
+    /// The newest version at this time. The time is kept as text.
     Timestamp(String),
 }
 
-/// The character in a quoted name between the path and the version or time: `delta.'people@v3'`.
+/// The character between a path and a version or time in a quoted name: `delta.'people@v3'`.
 const AT: char = '@';
-/// The forms of a time without a zone. Such a time is in UTC.
+/// The formats of a time without a zone, which is taken as UTC.
 const TIMES: &[&str] = &["%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f"];
 
 impl At {
-    /// Splits the name of a table of the schema `delta` or `ducklake` into its path and its
+    /// Splits a name in the schema `delta` or `ducklake` into the path of the table and its
     /// version.
     pub(crate) fn of_name(name: &str) -> (&str, Self) {
         let Some((path, at)) = name.rsplit_once(AT) else {
@@ -36,7 +36,7 @@ impl At {
     }
 }
 
-/// Returns the time that a text names. Fails with `ErrorKind::Usage` if the text is not a time.
+/// Parses a time. Fails with `ErrorKind::Usage` if the text is not a time.
 pub(crate) fn time(text: &str) -> Result<DateTime<Utc>> {
     if let Ok(time) = DateTime::parse_from_rfc3339(text) {
         return Ok(time.to_utc());

@@ -1,45 +1,46 @@
-//! What a release adds to the log of its table.
+//! The changes that a release commits to the log of its table.
 
 use crate::error::Error;
 use arrow::datatypes::SchemaRef;
 use std::collections::BTreeMap;
 
-/// The property that names the run of a release in the log entry of its commit. An entry without it
-/// was written by another tool.
+/// The property that identifies the run of a release in the log entry of its commit. An entry
+/// without this property was written by another tool.
 pub(crate) const RELEASE: &str = "anonsql.release";
-/// The name of the manifest's text in a log entry. The properties of the table do not contain the
-/// text, because other tools show and share them.
+/// The name under which a log entry contains the text of the manifest. The properties of the table
+/// do not contain it, because other tools show and share them.
 pub(super) const MANIFEST_TEXT: &str = "anonsql.manifest_text";
 
-/// A written data file that the log will name.
+/// A written data file that is to be added to the log.
 #[derive(Debug, Clone)]
 pub(crate) struct Addition {
-    /// The path relative to the table.
+    /// The path of the file, relative to the table.
     pub(crate) path: String,
-    /// The size in bytes.
+    /// The size of the file in bytes.
     pub(crate) bytes: u64,
-    /// The value of each partition column, as text.
+    /// The partition columns and their values as text; `None` is NULL.
     pub(crate) partition: Vec<(String, Option<String>)>,
-    /// The counts and bounds of the file's columns, in the form of the log.
+    /// The counts and bounds of the columns in this file, in the format of the log.
     pub(crate) statistics: String,
 }
 
-/// The changes from one version of a table to the next.
+/// The difference between one version of a table and the next.
 #[derive(Debug, Clone)]
 pub(crate) struct Change {
-    /// True if the files of the previous version are kept. If not, all of them are removed, and the
-    /// columns may be different.
+    /// True if the files of the previous version remain. Otherwise, all of them are removed, and
+    /// the columns may change.
     pub(crate) adds: bool,
-    /// The data files.
+    /// The new data files.
     pub(crate) additions: Vec<Addition>,
-    /// The columns, including those of partitions, in types that a table can store
+    /// All columns, including partition columns, with types that a table can store
     /// ([`super::Entry::stored`]).
     pub(crate) schema: SchemaRef,
     /// The partition columns, outermost first.
     pub(crate) partitioned_by: Vec<String>,
-    /// The properties that describe the release, for the table and for the entry of the commit.
+    /// The properties that describe the release. They are set on the table and in the log entry of
+    /// the commit.
     pub(crate) properties: BTreeMap<String, String>,
-    /// The text of the manifest, which is written only to the entry of the commit.
+    /// The text of the manifest, which is written only to the log entry of the commit.
     pub(crate) manifest: String,
 }
 
@@ -50,7 +51,7 @@ pub(crate) enum CommitOutcome {
     Committed,
     /// Another commit came first.
     Late,
-    /// The log does not contain the entry.
+    /// The commit failed: the log does not contain the entry.
     Failed(Error),
     /// It is not known whether the log contains the entry.
     Unknown(Error),

@@ -1,5 +1,5 @@
-//! An entry in the list of table formats. Builds without the feature of a format have its entry
-//! too.
+//! Entries of the list of table formats. A build without the feature of a format still has its
+//! entry.
 
 use super::at::At;
 use super::pinned::{LogFormat, PinnedTable};
@@ -13,49 +13,51 @@ use std::sync::Arc;
 /// A table format.
 #[derive(Clone, Copy)]
 pub struct Entry {
-    /// The word before a table in a statement: `delta.'path'`.
+    /// The keyword before a table in a statement: `delta.'path'`.
     pub word: &'static str,
     /// The cargo feature of the format.
     pub(super) feature: &'static str,
-    /// The operations that a build without the feature lacks, for errors.
+    /// The operations that a build without the feature lacks, as an error describes them.
     pub(super) lacks: &'static str,
-    /// Checks the name after the word, and returns it in the form in which errors quote it.
+    /// Checks the name after the keyword, and returns it as errors quote it.
     pub(super) called: fn(&str) -> Result<String>,
-    /// Returns true if a name in a manifest names a table of the format, and not a file.
+    /// Returns true if a name in a manifest is that of a table in this format, and not that of a
+    /// file.
     pub(super) is_table: fn(&str) -> bool,
-    /// The reader of the format's tables; `None` in a build without the feature.
+    /// The reader for tables of the format; `None` in a build without the feature.
     pub(super) format: Option<&'static dyn TableFormat>,
-    /// The log of the format's tables, if releases are committed to them.
+    /// The log of the format's tables; `None` if releases cannot be committed to them.
     pub(super) log: Option<Log>,
 }
 
-/// The log of the tables of a format.
+/// The log of a format's tables.
 #[derive(Clone, Copy)]
 pub(super) struct Log {
-    /// The folder of the log, by which a table is recognized.
+    /// The name of the log's folder, by which a table is recognized.
     pub(super) folder: &'static str,
-    /// What a table of the format is called in errors: `Delta table`.
+    /// The name of the format's tables in errors: `Delta table`.
     pub(super) table: &'static str,
-    /// Returns the type in which a table stores the values of another type.
+    /// Returns the type with which a table stores values of the given type.
     pub(super) stored: fn(&DataType) -> DataType,
-    /// Checks that a table can have a column of this name and type, and be partitioned by it if the
-    /// last argument is true. Fails with `ErrorKind::Usage` if it cannot.
+    /// Checks that a table can have a column with this name and type and, if the last argument is
+    /// true, be partitioned by it. Fails with `ErrorKind::Usage` if not.
     pub(super) check_column: fn(&str, &DataType, bool) -> Result<()>,
-    /// The interface that reads and commits; `None` in a build without the format.
+    /// The interface for reading tables and committing to them; `None` in a build without the
+    /// feature.
     pub(super) format: Option<&'static dyn LogFormat>,
 }
 
-/// How the tables of a format are read.
+/// Opens tables of a format for statements.
 #[async_trait]
 pub(crate) trait TableFormat: Send + Sync {
-    /// Opens a version of the table with this name in a statement. Fails with `ErrorKind::Usage` if
-    /// there is no such table or version.
+    /// Opens a version of a table by its name in a statement. Fails with `ErrorKind::Usage` if the
+    /// table or the version does not exist.
     async fn open(&self, state: &SessionState, name: &str, at: &At) -> Result<Arc<dyn PinnedTable>>;
 }
 
 impl Entry {
-    /// Opens a version of the table with this name in a statement. Fails with `ErrorKind::Usage` if
-    /// there is no such table or version, or if this build does not have the format.
+    /// Opens a version of a table by its name in a statement. Fails with `ErrorKind::Usage` if the
+    /// table or the version does not exist, or this build lacks the format.
     pub(crate) async fn open(&self, state: &SessionState, name: &str, at: &At) -> Result<Arc<dyn PinnedTable>> {
         let called = (self.called)(name)?;
         let format = self
@@ -64,30 +66,30 @@ impl Entry {
         format?.open(state, name, at).await
     }
 
-    /// Returns true if releases are committed to tables of the format.
+    /// Returns true if releases can be committed to tables of the format.
     pub fn is_written(&self) -> bool {
         self.log.is_some()
     }
 
-    /// Returns the name of the folder with the log of a table, if releases are committed to tables
-    /// of the format.
+    /// Returns the name of the log's folder; `None` if releases cannot be committed to tables of
+    /// the format.
     pub(crate) fn log_folder(&self) -> Option<&'static str> {
         self.log.map(|log| log.folder)
     }
 
-    /// Returns the name of a table of the format, for errors: `Delta table`.
+    /// Returns the name of the format's tables in errors: `Delta table`.
     pub(crate) fn table(&self) -> &'static str {
         self.log.map_or(self.word, |log| log.table)
     }
 
-    /// Returns the type in which a table stores the values of another type.
+    /// Returns the type with which a table stores values of `data_type`.
     pub(crate) fn stored(&self, data_type: &DataType) -> DataType {
         self.log
             .map_or_else(|| data_type.clone(), |log| (log.stored)(data_type))
     }
 
-    /// Checks that a table can have a column of this name and type, and be partitioned by it if
-    /// `is_partition`. Fails with `ErrorKind::Usage` if it cannot.
+    /// Checks that a table can have a column with this name and type and, if `is_partition` is
+    /// true, be partitioned by it. Fails with `ErrorKind::Usage` if not.
     pub(crate) fn check_column(&self, name: &str, data_type: &DataType, is_partition: bool) -> Result<()> {
         match self.log {
             Some(log) => (log.check_column)(name, data_type, is_partition),
@@ -95,9 +97,9 @@ impl Entry {
         }
     }
 
-    /// Returns the interface for commits to tables of the format. Fails with `ErrorKind::Usage`, in
-    /// an error about `what`, if this build does not have the format, or if releases are not
-    /// committed to its tables.
+    /// Returns the interface for commits to tables of the format. Fails with `ErrorKind::Usage` if
+    /// this build lacks the format, or releases cannot be committed to its tables. The message
+    /// begins with `what`.
     pub(crate) fn committing(&self, what: impl fmt::Display) -> Result<&'static dyn LogFormat> {
         let log = self.log.and_then(|log| log.format);
         log.ok_or_else(|| self.missing(what))

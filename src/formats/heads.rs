@@ -1,4 +1,4 @@
-//! Looks up the files of a version of a table: they must exist with the sizes in its description.
+//! Checks that the files of a table's version exist, and have the sizes in its description.
 
 use super::pinned::PinnedFile;
 use crate::error::{Error, Result};
@@ -8,27 +8,27 @@ use futures::{StreamExt, TryStreamExt, stream};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The number of files whose state is looked up at the same time.
+/// The maximum number of files that are checked at the same time.
 const AT_ONCE: usize = 16;
 
-/// A file in the description of a version.
+/// A file as the description of a version names it.
 #[derive(Debug)]
 pub(super) struct NamedFile {
-    /// The name of the file in errors.
+    /// The name of the file in errors, as the description spells it.
     pub(super) called: String,
     /// The path of a local file, or the URL of an object.
     pub(super) name: String,
-    /// The path in the store.
+    /// The path of the file in its store.
     pub(super) path: Path,
-    /// The path of a local file.
+    /// The local path of the file; `None` in an object store.
     pub(super) local: Option<PathBuf>,
-    /// The size in bytes.
+    /// The size of the file in bytes.
     pub(super) bytes: u64,
 }
 
-/// Returns the state of files, in their order. For errors, `version` is the name of the version,
-/// and `gone` a reason why one of its files may be gone. Fails with `ErrorKind::Data` if a file is
-/// gone, or has another size.
+/// Returns the current metadata of `files`, in the same order. Fails with `ErrorKind::Data` if a
+/// file does not exist or has another size. Errors call the version `version`, and give `gone` as a
+/// possible reason for a missing file.
 pub(super) async fn looked_up(
     store: &Arc<dyn ObjectStore>,
     files: Vec<NamedFile>,
@@ -53,7 +53,7 @@ pub(super) async fn looked_up(
         };
         if meta.size != bytes {
             return Err(Error::data(format!(
-                "{version} says of the file {called:?} that it has {bytes} bytes, and it has {}; it was replaced or damaged",
+                "{version} lists the file {called:?} with {bytes} bytes, but it has {}; it was replaced or damaged",
                 meta.size
             )));
         }

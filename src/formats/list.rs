@@ -8,21 +8,21 @@ use super::{delta, ducklake};
 use crate::error::Result;
 use std::sync::Arc;
 
-/// Every table format, including those that this build does not have.
+/// All table formats, including formats that this build lacks.
 pub static FORMATS: &[Entry] = &[delta::ENTRY, ducklake::ENTRY];
 
-/// Returns the formats to whose tables releases are committed.
+/// Returns the formats to whose tables releases can be committed.
 pub(crate) fn written() -> impl Iterator<Item = &'static Entry> {
     FORMATS.iter().filter(|entry| entry.is_written())
 }
 
-/// Returns true if a folder with this name has the log of a table.
+/// Returns true if a folder with this name is the log of a table.
 pub(crate) fn is_log(folder: &str) -> bool {
     written().any(|entry| entry.log_folder() == Some(folder))
 }
 
-/// Opens a version of the table at a place, whatever its format; `None` if there is no table. Fails
-/// with `ErrorKind::Usage` if there is no such version, or if this build does not have the format.
+/// Opens a version of the table at `place`, in any format; `None` if `place` has no table. Fails
+/// with `ErrorKind::Usage` if the version does not exist, or this build lacks the format.
 pub(crate) async fn find(place: &Place, at: &At) -> Result<Option<Arc<dyn LoggedTable>>> {
     for entry in FORMATS {
         let Some(log) = entry.log else { continue };
@@ -34,7 +34,7 @@ pub(crate) async fn find(place: &Place, at: &At) -> Result<Option<Arc<dyn Logged
     Ok(None)
 }
 
-/// Returns true if an input with this name in a manifest is a table, and not a file.
+/// Returns true if a manifest's input with this name is a table, and not a file.
 pub(crate) fn is_table(name: &str) -> bool {
     FORMATS.iter().any(|entry| (entry.is_table)(name))
 }

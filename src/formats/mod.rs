@@ -1,13 +1,13 @@
-//! Table formats. A version of a table never changes. Tables are sources of statements and targets
-//! of releases.
+//! Table formats. Statements read a version of a table, which never changes, and releases are
+//! committed to tables.
 //!
-//! A format is a folder here and a line of [`FORMATS`], like a privacy model is a file and a line
-//! of its list. Its folder implements `TableFormat` and [`PinnedTable`], and also `LogFormat` and
-//! [`LoggedTable`] if releases are committed to its tables. The rest of the crate uses tables
-//! through these traits alone. A build without the feature of a format has its entry too, so it
-//! recognizes a table, and its error names the feature.
+//! Each format is a folder here and an entry of [`FORMATS`]. Its folder implements `TableFormat`
+//! and [`PinnedTable`], and also `LogFormat` and [`LoggedTable`] if releases can be committed to
+//! its tables. The rest of the crate uses tables only through these traits. A build without the
+//! feature of a format still has its entry, so that it recognizes such a table, and its error names
+//! the feature.
 
-// Every build fills in the fields that only a commit reads.
+// All builds fill in fields that only a commit reads.
 #![cfg_attr(not(feature = "delta"), allow(dead_code))]
 
 mod at;

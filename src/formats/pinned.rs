@@ -1,4 +1,4 @@
-//! One version of a table. Later commits do not change it.
+//! The traits of table formats. A version of a table does not change with later commits.
 
 use super::at::At;
 use super::change::{Change, CommitOutcome};
@@ -22,13 +22,13 @@ use std::sync::Arc;
 pub(crate) struct PinnedFile {
     /// The path of a local file, or the URL of an object.
     pub(crate) name: String,
-    /// The path of a local file.
+    /// The local path of the file; `None` in an object store.
     pub(crate) local: Option<PathBuf>,
-    /// The metadata that distinguishes the file from another with the same name.
+    /// The metadata that distinguishes the file from other files with the same name.
     pub(crate) meta: ObjectMeta,
 }
 
-/// The request for a scan.
+/// The parameters of a scan.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asked<'a> {
     pub(crate) projection: Option<&'a Vec<usize>>,
@@ -39,11 +39,11 @@ pub(crate) struct Asked<'a> {
 /// One version of a table.
 #[async_trait]
 pub(crate) trait PinnedTable: fmt::Debug + Send + Sync {
-    /// Returns the word that names the format in a statement.
+    /// Returns the keyword that names the format in a statement.
     fn format(&self) -> &'static str;
 
-    /// Returns the local path or the URL of the table, or the path of its catalog with the name of
-    /// the table there.
+    /// Returns the local path or the URL of the table. For a table in a catalog, returns the path
+    /// of the catalog with the table's name.
     fn name(&self) -> String;
 
     /// Returns the name of the table in a manifest.
@@ -54,7 +54,7 @@ pub(crate) trait PinnedTable: fmt::Debug + Send + Sync {
     /// Returns the number of the version.
     fn version(&self) -> u64;
 
-    /// Returns the total size of all files.
+    /// Returns the total size of all files in bytes.
     fn bytes(&self) -> u64;
 
     /// Returns a checksum of the rows that are not in a file; `None` if all rows are in files.
@@ -65,14 +65,14 @@ pub(crate) trait PinnedTable: fmt::Debug + Send + Sync {
     /// Returns true if the table has a file with this name.
     fn has_file(&self, name: &str) -> bool;
 
-    /// Looks up the state of each file. Fails with `ErrorKind::Data` if a file is gone, or is not
-    /// that of this version.
+    /// Returns the current metadata of each file. Fails with `ErrorKind::Data` if a file does not
+    /// exist, or is not the file of this version.
     async fn files(&self) -> Result<Vec<PinnedFile>>;
 
-    /// Returns the rows of the version as a table of the session.
+    /// Returns the rows of the version as a table for the session.
     fn rows(&self, state: &SessionState) -> Result<Arc<dyn TableProvider>>;
 
-    /// Plans a scan of `rows`, which are those of [`Self::rows`].
+    /// Plans a scan of `rows`, the result of [`Self::rows`].
     async fn scan(
         &self,
         rows: &dyn TableProvider,
@@ -80,59 +80,59 @@ pub(crate) trait PinnedTable: fmt::Debug + Send + Sync {
         asked: Asked<'_>,
     ) -> Result<Arc<dyn ExecutionPlan>>;
 
-    /// Returns true if the table's information about its files alone decides whether a row in them
-    /// can pass a filter. The rows have this schema. A filter that is not decided is applied
-    /// outside of the scan.
+    /// Returns true if the table's metadata alone decides which rows pass a filter. `schema` is the
+    /// schema of the rows. Any other filter is applied outside of the scan.
     fn decides(&self, filter: &Expr, schema: &Schema) -> bool {
         let _ = (filter, schema);
         false
     }
 
-    /// Returns true if the plan of a scan finds rows by their places in files, so that its readers
-    /// may not be changed.
+    /// Returns true if the plan of a scan identifies rows by their positions in files, so that its
+    /// readers must not be replaced.
     fn reads_by_place(&self) -> bool {
         false
     }
 
-    /// Returns true if several threads may share the files of a scan.
+    /// Returns true if several threads may divide the files of a scan.
     fn is_divided(&self) -> bool {
         false
     }
 }
 
-/// One version of a table that releases are committed to.
+/// One version of a table to which releases can be committed.
 #[async_trait]
 pub(crate) trait LoggedTable: PinnedTable {
-    /// Returns where the table is.
+    /// Returns the location of the table.
     fn place(&self) -> &Place;
 
     /// Returns the properties of the table.
     fn properties(&self) -> &HashMap<String, String>;
 
-    /// Returns the data files with their sizes, by their paths relative to the table, sorted.
+    /// Returns the path and the size in bytes of each data file, sorted by path. Paths are relative
+    /// to the table.
     fn data_files(&self) -> &[(String, u64)];
 
-    /// Returns true if rows of the files are deleted in this version.
+    /// Returns true if deletion vectors delete rows of the files in this version.
     fn deletes_rows(&self) -> bool;
 
-    /// Returns the text of the manifest of the release that a run committed; `None` if the log no
-    /// longer has it.
+    /// Returns the text of the manifest that a run committed; `None` if the log no longer contains
+    /// it.
     async fn manifest_in_log(&self, run: &str) -> Result<Option<String>>;
 
-    /// Commits a change as the version after this one.
+    /// Commits a change as the version after this version.
     async fn commit(&self, change: Change) -> CommitOutcome;
 }
 
-/// How tables with a log are found and made.
+/// Opens and creates tables with a log.
 #[async_trait]
 pub(crate) trait LogFormat: fmt::Debug + Send + Sync {
-    /// Opens a version of the table at a place with a log. Fails with `ErrorKind::Usage` if there
-    /// is no such version.
+    /// Opens a version of the table at `place`, which must have a log. Fails with
+    /// `ErrorKind::Usage` if the version does not exist.
     async fn at(&self, place: &Place, at: &At) -> Result<Arc<dyn LoggedTable>>;
 
-    /// Commits a change as the first version of the table at a place.
+    /// Commits a change as the first version of a new table at `place`.
     async fn create(&self, place: &Place, change: Change) -> CommitOutcome;
 
-    /// Returns the statistics of a written file in the form of the log: counts and bounds.
+    /// Returns the statistics of a written file in the format of the log: counts and bounds.
     fn statistics(&self, file: &File) -> Result<String>;
 }

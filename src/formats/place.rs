@@ -1,4 +1,4 @@
-//! The place of a table: a local folder, or a prefix of an object store of the session.
+//! The location of a table: a local folder, or a prefix of an object store.
 
 use crate::error::{Error, Result};
 use crate::location::{folder_url, is_url, resolved};
@@ -12,16 +12,16 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The folder of the log of a Delta table.
+/// The folder that contains the log of a Delta table.
 pub(crate) const LOG: &str = "_delta_log";
 
-/// The place of a table.
+/// The location of a table.
 #[derive(Clone)]
 pub(crate) struct Place {
     pub(crate) store: Arc<dyn ObjectStore>,
-    /// The path in the store.
+    /// The path of the table in its store.
     pub(crate) path: Path,
-    /// The URL, which ends in a slash.
+    /// The URL of the table, which ends in a slash.
     pub(crate) url: String,
 }
 
@@ -32,7 +32,7 @@ impl fmt::Debug for Place {
 }
 
 impl Place {
-    /// Opens the folder or prefix that an expanded path names.
+    /// Opens the store of the folder or prefix that an expanded path names.
     pub(crate) async fn of(state: &SessionState, path: &str) -> Result<Self> {
         let own = PathBuf::from(path);
         let url = match is_url(path) {
@@ -53,7 +53,7 @@ impl Place {
         })
     }
 
-    /// Returns true if there is a folder with this name.
+    /// Returns true if the table has a folder with this name that is not empty.
     pub(crate) async fn has(&self, folder: &str) -> Result<bool> {
         let folder = Path::from_iter(self.path.parts().chain([folder.into()]));
         let first = self.store.list(Some(&folder)).try_next().await;
@@ -61,13 +61,14 @@ impl Place {
         Ok(first.map_err(failed)?.is_some())
     }
 
-    /// Returns the local folder; `None` in an object store.
+    /// Returns the path of the local folder; `None` in an object store.
     pub(crate) fn local(&self) -> Option<PathBuf> {
         let is_local = self.url.starts_with("file:");
         is_local.then(|| PathBuf::from(format!("/{}", self.path)))
     }
 
-    /// Returns the path of the local folder, or the URL in an object store. It ends in a slash.
+    /// Returns the path of a local folder, or the URL of a prefix in an object store. Both end in a
+    /// slash.
     pub(crate) fn name(&self) -> String {
         match self.local() {
             Some(folder) => format!("{}/", folder.display()),
@@ -75,8 +76,8 @@ impl Place {
         }
     }
 
-    /// Returns the path of the file with this name relative to the table. Fails with
-    /// `ErrorKind::Data` for a name that leads out of the table.
+    /// Returns the path in the store for a file name relative to the table. Fails with
+    /// `ErrorKind::Data` if the name leads out of the table.
     pub(super) fn file(&self, name: &str) -> Result<Path> {
         let refused = || {
             Error::data(format!(

@@ -1,5 +1,5 @@
 //! The bench table: only quasi-identifiers, as strings, with exactly the requested number of
-//! distinct combinations.
+//! distinct combinations of values.
 //!
 //! The combinations are a sample of the population without repetition. `n` combinations are divided
 //! among the values of the first column in proportion to their weights (systematic sampling:
@@ -9,8 +9,8 @@
 //! nothing is stored.
 //!
 //! Every combination has one row. The other rows are people generated column by column from the
-//! population, restricted to values that occur in some combination. So a few combinations are
-//! common and most are rare, as in real tables.
+//! population, restricted to values that occur in some combination. So, as in real tables, a few
+//! combinations are common and most are rare.
 
 use super::draw::{Scatter, Weights, mix, scale, stream};
 use super::population::{OLDEST, Population, YOUNGEST};
@@ -32,8 +32,8 @@ pub struct BenchShape {
 }
 
 impl Default for BenchShape {
-    /// Returns the nine columns of the Adult table, with as many combinations as a population of
-    /// the table's size has.
+    /// Returns the shape with the nine columns of the Adult table. The number of combinations is
+    /// that of a population with as many rows as the table.
     fn default() -> Self {
         Self {
             columns: ADULT.len(),
@@ -47,9 +47,9 @@ impl BenchShape {
     pub const COLUMNS: RangeInclusive<usize> = 2..=ADULT.len() + MORE.len();
 
     /// Returns the shape with the first `columns` columns. Without `combinations`, the table has as
-    /// many as a population of its size (800,000 for 10 million rows and more), but at most as many
-    /// as the columns can distinguish. Fails with a usage error if the number of columns is not in
-    /// [`Self::COLUMNS`].
+    /// many combinations as a population of its size (800,000 from 10 million rows on), but at most
+    /// as many as the columns can distinguish. Fails with a usage error if the number of columns is
+    /// not in [`Self::COLUMNS`].
     pub fn new(columns: usize, combinations: Option<u64>) -> Result<Self> {
         if !Self::COLUMNS.contains(&columns) {
             let (low, high) = (Self::COLUMNS.start(), Self::COLUMNS.end());
@@ -61,7 +61,7 @@ impl BenchShape {
     }
 }
 
-/// The columns of the Adult table: name and vocabulary (empty for ages).
+/// The columns of the Adult table: each name with its vocabulary (empty for ages).
 const ADULT: [(&str, &[Value]); 9] = [
     ("sex", words::SEX),
     ("age", &[]),
@@ -78,7 +78,7 @@ const AGE: usize = 1;
 const RACE: usize = 2;
 const EDUCATION: usize = 4;
 
-/// Further columns: name and number of values, which are numbered.
+/// Further columns: each name with its number of values, which are numbers.
 const MORE: [(&str, usize); 15] = [
     ("district", 60),
     ("household", 8),
@@ -97,8 +97,8 @@ const MORE: [(&str, usize); 15] = [
     ("pension", 3),
 ];
 
-/// The number of distinct combinations by the number of rows: as in Adult at 30,000 rows, and
-/// 800,000 from ten million rows on.
+/// The number of distinct combinations by the number of rows. It is that of Adult at 30,000 rows,
+/// and 800,000 from ten million rows on.
 const NATURAL: [(u64, u64); 7] = [
     (0, 0),
     (1, 1),
@@ -123,7 +123,7 @@ pub(super) struct Bench {
 struct Column {
     name: &'static str,
     labels: Arc<StringArray>,
-    /// The number of combinations of the later columns, at most u64::MAX.
+    /// The number of combinations of the later columns; u64::MAX if it is larger than that.
     capacity: u64,
     /// The weights of a column that depends on no other column.
     own: Weights,
@@ -188,8 +188,8 @@ impl Bench {
         });
     }
 
-    /// Descends from column to column: divides the combinations among a column's values and
-    /// continues with the value that `choose` returns.
+    /// Visits the columns in order: divides the combinations among a column's values and continues
+    /// with the value that `choose` returns.
     fn descend(&self, codes: &mut [usize], mut choose: impl FnMut(&Weights, &Split) -> usize) {
         let mut n = self.combinations;
         let mut state = mix(self.seed);
@@ -221,8 +221,8 @@ impl Bench {
     }
 }
 
-/// The number of attempts at a value from the population before any value of an existing
-/// combination is taken.
+/// The number of draws from the population. After these, a value of any existing combination is
+/// taken.
 const TRIES: usize = 8;
 
 fn column(i: usize) -> Column {
@@ -258,7 +258,8 @@ struct Split<'a> {
     weights: &'a Weights,
     n: u64,
     offset: u64,
-    /// The running shares of the values, if some value's proportional share exceeds its capacity.
+    /// The cumulative shares of the values, if some value's proportional share exceeds its
+    /// capacity.
     capped: Option<Vec<u64>>,
 }
 
@@ -313,7 +314,7 @@ impl<'a> Split<'a> {
         self.up_to(value) - self.before(value)
     }
 
-    /// Returns the value of combination `p`: the first value whose running share exceeds `p`.
+    /// Returns the value of combination `p`: the first value whose cumulative share exceeds `p`.
     fn find(&self, p: u64) -> usize {
         let (mut low, mut high) = (0, self.weights.len() - 1);
         while low < high {
@@ -340,8 +341,8 @@ impl Rows for Bench {
         let mut codes = vec![0; self.columns.len()];
         let mut keys: Vec<Vec<i32>> = self.columns.iter().map(|_| Vec::with_capacity(n)).collect();
         for row in range {
-            // Rows whose place is below the number of combinations are scattered over the table,
-            // and have each combination once.
+            // Rows whose place is below the number of combinations are scattered over the table.
+            // They contain each combination once.
             match self.places.at(row) {
                 place if place < self.combinations => self.combination(place, &mut codes),
                 _ => self.person(rng, &mut codes),
@@ -398,8 +399,8 @@ mod tests {
         let counts = counts(BenchShape::default(), 200_000)?;
         let mut sizes: Vec<u64> = counts.into_values().collect();
         sizes.sort_unstable_by(|a, b| b.cmp(a));
-        // If all were equally common, the top tenth of the combinations would have about a sixth of
-        // the rows.
+        // If all combinations were equally common, the top tenth would have about a sixth of the
+        // rows.
         let top: u64 = sizes[..sizes.len() / 10].iter().sum();
         assert!(top > 55_000, "the top tenth has {top} of 200,000 rows");
         let alone = sizes.iter().filter(|n| **n == 1).count();

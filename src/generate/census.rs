@@ -17,10 +17,10 @@ use rand::Rng;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The ages are those on the first day of this year.
+/// The year on whose first day each person has the given age.
 const YEAR: i32 = 2026;
-/// The number of social security numbers that begin with 9. Such numbers are never issued, so none
-/// belongs to a person.
+/// The number of social security numbers that begin with 9. These numbers are never issued, so none
+/// of them belongs to a person.
 const NUMBERS: u64 = 100_000_000;
 
 pub(super) struct Census {
@@ -41,7 +41,8 @@ impl Census {
     }
 }
 
-/// Five-digit codes of two dozen areas; a few areas, and a few codes of each, have most people.
+/// Five-digit codes of two dozen areas. Most people live in a few areas, and in a few codes of each
+/// area.
 pub(super) struct ZipCodes;
 
 impl ZipCodes {
@@ -126,7 +127,8 @@ impl Rows for Census {
     }
 
     fn rows(&self, group: u64, range: Range<u64>) -> Result<RecordBatch> {
-        // One function, because the bytes of the table depend on the order of the draws.
+        // This function is not divided, because the bytes of the table depend on the order of the
+        // draws.
         let n = (range.end - range.start) as usize;
         let (rng, people) = (&mut stream(self.seed, group), &self.population);
         let mut text = String::new();
@@ -207,8 +209,8 @@ fn push_ssn(out: &mut String, number: u32) {
     out.insert(3, '-');
 }
 
-/// Returns a yearly income in cents, above or below 50,000 dollars according to the salary class,
-/// mostly in steps of 100 dollars.
+/// Returns a yearly income in cents, below or above 50,000 dollars by salary class. Most incomes
+/// are multiples of 100 dollars.
 fn income_cents(rng: &mut impl Rng, over: usize) -> u32 {
     let dollars = match over {
         0 => 4_000 + bell(rng, 46_000),

@@ -34,8 +34,8 @@ pub(super) fn bell(rng: &mut impl Rng, bound: u32) -> u32 {
     (sum / 4) as u32
 }
 
-/// Returns a number below `bound` that is more often low than high: the lesser of two uniform
-/// numbers.
+/// Returns a number below `bound`, with low numbers more likely than high ones: the lesser of two
+/// uniform numbers.
 pub(super) fn low(rng: &mut impl Rng, bound: u32) -> u32 {
     below(rng, bound).min(below(rng, bound))
 }
@@ -60,7 +60,7 @@ impl Scatter {
     /// Creates a permutation of 0..`n` that depends on the seed.
     pub(super) fn new(n: u64, seed: u64) -> Self {
         let n = n.max(1);
-        // With a factor near the golden section of n, neighbours land far apart.
+        // With a factor near the golden section of n, the images of neighbours are far apart.
         let mut factor = scale(0x9e37_79b9_7f4a_7c15, n).max(1);
         while gcd(factor, n) != 1 {
             factor += 1;

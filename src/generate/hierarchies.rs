@@ -1,12 +1,12 @@
-//! Writes hierarchies in the format of ARX: no header, `;` between levels, the ground value first,
-//! `*` last.
+//! Writes hierarchies in the format of ARX: no header, `;` between levels, the original value
+//! first, `*` last.
 
 use super::medical::{CHAPTERS, diagnoses};
 use super::vocabulary::{self as words, Value};
 use crate::error::{Error, Result};
 use std::path::Path;
 
-/// The oldest age in `age.csv`, which exceeds every age in the tables.
+/// The oldest age in `age.csv`. It exceeds every age in the tables.
 const LAST_AGE: u32 = 119;
 
 /// Writes one CSV file per categorical column into the folder `dir`, which is created if needed.
@@ -54,7 +54,7 @@ fn diagnosis() -> impl Iterator<Item = Vec<String>> {
         .map(|d| vec![d.code.into(), d.block.into(), CHAPTERS[d.chapter].title.into()])
 }
 
-/// Returns one line per ground value, with the top added.
+/// Returns one line per original value, with `*` added as the top level.
 fn lines(rows: impl IntoIterator<Item = Vec<String>>) -> String {
     rows.into_iter().map(|levels| levels.join(";") + ";*\n").collect()
 }

@@ -1,9 +1,9 @@
-//! Diagnoses by codes of ICD-10-CM (2024): a few from each block, with 3 to 8 characters. Their
-//! shares are invented.
+//! Diagnoses by codes of ICD-10-CM (2024): a few from each block, with 3 to 8 characters. The
+//! shares of the diagnoses are invented.
 
 use super::draw::Weights;
 
-/// A chapter of diagnoses.
+/// A chapter of ICD-10-CM.
 pub(super) struct Chapter {
     pub(super) title: &'static str,
     /// The ward that treats most of the chapter's diagnoses, as an index into [`WARDS`].

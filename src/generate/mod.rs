@@ -1,11 +1,11 @@
 //! Invented tables of any size, for the quickstart, the tests and the benches.
 //!
-//! The same table, rows and seed give the same bytes, whatever the number of threads: every row
-//! group has its own ChaCha stream, numbered by its position, and values depend only on integer
-//! arithmetic. Row groups are generated and encoded in parallel and written in order, so that
-//! memory does not grow with the number of rows.
+//! The same table, rows and seed give the same bytes on any number of threads: every row group has
+//! its own ChaCha stream, numbered by its position, and values depend only on integer arithmetic.
+//! Row groups are generated and encoded in parallel and written in order, so that memory does not
+//! grow with the number of rows.
 //!
-//! Every person, name and number is made up; the categories are ordinary words with rough, skewed
+//! Every person, name and number is invented. The categories are ordinary words with rough, skewed
 //! shares.
 
 mod bench;
@@ -74,8 +74,8 @@ pub fn generate(kind: Table, rows: u64, seed: u64, out: &Path) -> Result<()> {
     )
 }
 
-/// Writes like [`generate`], on a given number of threads, which affects the time and the memory,
-/// but not the bytes.
+/// Writes like [`generate`], on a given number of threads. This number affects the time and the
+/// memory, but not the bytes.
 pub fn generate_with_threads(kind: Table, rows: u64, seed: u64, threads: NonZeroUsize, out: &Path) -> Result<()> {
     match kind {
         Table::Census => write::write(&census::Census::new(seed), rows, threads, out),

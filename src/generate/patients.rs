@@ -1,8 +1,8 @@
-//! A hospital table: one row per visit, several per patient. A patient keeps the name, sex, year of
-//! birth, zip and insurer.
+//! A hospital table: one row per visit, several per patient. All visits of a patient have the same
+//! name, sex, year of birth, zip and insurer.
 //!
-//! Visits come in blocks of [`BLOCK_VISITS`] that [`BLOCK_PATIENTS`] patients share unevenly, so
-//! that each block can be generated without the others.
+//! Visits are divided into blocks of [`BLOCK_VISITS`], which [`BLOCK_PATIENTS`] patients share
+//! unevenly. So each block can be generated without the others.
 
 use super::census::{Codes, ZipCodes, category, days};
 use super::draw::{Weights, below, chance, low, stream};
@@ -44,7 +44,7 @@ struct Patient {
     sex: usize,
     zip: String,
     insurer: usize,
-    /// The diagnosis of most of the patient's visits.
+    /// The diagnosis of most visits of the patient.
     lasting: usize,
 }
 
@@ -54,8 +54,8 @@ impl Patients {
         let in_chapter = (0..CHAPTERS.len()).map(|chapter| {
             let first = diagnoses.iter().take_while(|d| d.chapter < chapter).count();
             let count = diagnoses.iter().filter(|d| d.chapter == chapter).count() as u32;
-            // Shares fall as one over the rank; ranks are scattered over the chapter so that its
-            // blocks differ.
+            // The share of a diagnosis is proportional to one over its rank. Ranks are scattered
+            // over the chapter so that its blocks differ.
             (first, Weights::new((0..count).map(|i| 1_000 / (1 + i * 5 % count))))
         });
         Self {
@@ -111,7 +111,8 @@ impl Patients {
     }
 }
 
-/// Returns the patient of each visit of a block: one visit for each patient, and the rest unevenly.
+/// Returns the patient of each visit of a block. Each patient has one visit, and the other visits
+/// are distributed unevenly.
 fn owners(rng: &mut impl Rng) -> Vec<usize> {
     let mut owners: Vec<usize> = (0..BLOCK_PATIENTS as usize).collect();
     owners.extend((BLOCK_PATIENTS..BLOCK_VISITS).map(|_| low(rng, BLOCK_PATIENTS as u32) as usize));
@@ -136,7 +137,8 @@ impl Rows for Patients {
     }
 
     fn rows(&self, group: u64, range: Range<u64>) -> Result<RecordBatch> {
-        // One function, because the bytes of the table depend on the order of the draws.
+        // This function is not divided, because the bytes of the table depend on the order of the
+        // draws.
         let n = (range.end - range.start) as usize;
         let rng = &mut stream(self.seed, group);
         let mut id = StringBuilder::with_capacity(n, n * 8);

@@ -1,14 +1,14 @@
-//! The dependencies between the columns of a person: shares that depend on age, sex, education and
-//! origin.
+//! The dependencies between the columns of a person: shares by age, sex, education and origin.
 //!
-//! Both the census and the bench table use these shares, by the index of a value in its vocabulary.
+//! The census and the bench table both use these shares. A value is identified by its index in its
+//! vocabulary.
 
 use super::draw::Weights;
 use super::vocabulary::{self as words, Value};
 
 /// The lowest age.
 pub(super) const YOUNGEST: usize = 17;
-/// The highest age, which also stands for all ages above.
+/// The highest age. It represents all higher ages too.
 pub(super) const OLDEST: usize = 90;
 
 /// The shares of each column's values, given other columns of a person.
@@ -85,7 +85,7 @@ fn plain(values: &[Value]) -> Weights {
     Weights::new(values.iter().map(|v| v.weight))
 }
 
-/// Returns the base shares, each multiplied by a factor.
+/// Returns the distribution of the values, with each base share multiplied by a factor.
 fn scaled(values: &[Value], factor: impl Fn(&Value) -> u32) -> Weights {
     Weights::new(values.iter().map(|v| v.weight * factor(v)))
 }

@@ -1,11 +1,11 @@
-//! The categories of the census, with rough shares and their groups.
+//! The categories of the census, with rough shares and with the groups of their hierarchies.
 
 /// A value of a categorical column.
 #[derive(Debug)]
 pub(super) struct Value {
     /// The text of the value.
     pub(super) label: &'static str,
-    /// The share of the value over all people.
+    /// The share of the value among all people.
     pub(super) weight: u32,
     /// The groups of the value, smallest first, without the top `*`.
     pub(super) groups: &'static [&'static str],

@@ -27,13 +27,14 @@ pub(super) trait Rows: Sync {
     fn rows(&self, group: u64, range: Range<u64>) -> Result<RecordBatch>;
 }
 
-/// Writes the first `total` rows of `table` to the file `out`; an incomplete file is removed.
+/// Writes the first `total` rows of `table` to the file `out`. If this fails, it removes the
+/// incomplete file.
 pub(super) fn write(table: &dyn Rows, total: u64, threads: NonZeroUsize, out: &Path) -> Result<()> {
     let file = File::create(out).map_err(|e| Error::io(out.display(), e))?;
     let written = write_to(table, total, threads, file);
     if written.is_err() {
-        // The first error is reported, not an error of the removal. A file that remains has no
-        // footer, so it cannot be read.
+        // The first error is reported, and an error of the removal is ignored. A file that remains
+        // has no footer, so it cannot be read.
         let _ = std::fs::remove_file(out);
     }
     written.map_err(|e| e.context(out.display()))
@@ -44,7 +45,7 @@ fn write_to(table: &dyn Rows, total: u64, threads: NonZeroUsize, file: File) -> 
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_created_by("anonsql generate".into())
         .build();
-    // Dictionary arrays only make writing faster: without Arrow's metadata they are read as plain
+    // Dictionary arrays only make writing faster. Without Arrow's metadata, readers see plain
     // strings.
     let options = ArrowWriterOptions::new()
         .with_properties(properties)

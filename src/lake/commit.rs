@@ -1,4 +1,4 @@
-//! The commit: one conditional put.
+//! The commit of a run: one conditional put, or one entry in the log of a table.
 
 use super::lease::is_condition;
 use super::names::{Layout, SUCCESS};
@@ -15,14 +15,15 @@ use datafusion::object_store::{self, ObjectStoreExt, PutMode, PutOptions};
 use std::sync::Arc;
 
 impl Run {
-    /// Makes the files of the run the release of the prefix: `manifest` is its text, and `standing`
-    /// the release that it replaces. Fails with `late` if another run was faster.
+    /// Commits the files of the run as the release of the prefix. `manifest` is the text of its
+    /// manifest, and `standing` is the release that it replaces. Fails with `late` if another run
+    /// committed first.
     pub(crate) async fn commit(self, manifest: &str, standing: Option<&Standing>, late: Error) -> Result<()> {
         self.put_manifests(manifest, standing, late).await
     }
 
-    /// Makes the files of the run the content of the table at the prefix, as the version after that
-    /// of `standing`. Fails with `late` if another commit came first.
+    /// Commits the files of the run to the table at the prefix, as the version after `standing`.
+    /// Fails with `late` if another commit came first.
     pub(crate) async fn commit_to_log(
         self,
         manifest: &str,
@@ -44,7 +45,7 @@ impl Run {
         self.put_own(manifest).await?;
         self.seal().await?;
         let outcome = &self.shared.outcome;
-        // A caller that stops waiting does not know the outcome either.
+        // The outcome stays unknown if the caller stops waiting.
         *outcome.lock() = Outcome::Unknown;
         let ended = match (standing.and_then(Standing::table), format.committing("a commit")) {
             (Some(table), _) => table.commit(change).await,
@@ -64,7 +65,7 @@ impl Run {
         result
     }
 
-    /// Moves the files of a run for a local folder to the place where the log will name them.
+    /// Moves the files of a run into the table's local folder, where the log entry will name them.
     async fn show(&self) -> Result<()> {
         let shared = Arc::clone(&self.shared);
         let show = move || match &shared.record {
@@ -78,7 +79,7 @@ impl Run {
         blocking("putting the release in its place", show).await
     }
 
-    /// Puts the run's own copy of the manifest.
+    /// Puts the run's own copy of the manifest, which is not the commit.
     async fn put_own(&self, manifest: &str) -> Result<()> {
         let (shared, prefix) = (&self.shared, &self.shared.prefix);
         let own = prefix.inside(&shared.layout.manifest(&shared.run));
@@ -106,7 +107,7 @@ impl Run {
             Some(Version::Object(version)) => PutMode::Update(version.clone()),
             Some(Version::Table(_)) => return Err(Error::internal("a Delta table is committed to by its log")),
         };
-        // A caller that stops waiting does not know the outcome either.
+        // The outcome stays unknown if the caller stops waiting.
         *shared.outcome.lock() = Outcome::Unknown;
         let put = prefix
             .store()
@@ -135,15 +136,15 @@ impl Run {
         Ok(())
     }
 
-    /// Finds out whether a put that failed was done. A request whose answer was lost is sent again,
-    /// and then finds its own result.
+    /// Finds out whether a failed put was written. If the answer to a request was lost, the request
+    /// is sent again, and then conflicts with its own first attempt.
     async fn found_out(&self, path: &Path, manifest: &str, error: &object_store::Error) -> Outcome {
         let store = self.shared.prefix.store().as_ref();
         let found = read_small(store, path, manifest.len() as u64, "").await;
         match found {
             Ok(Some(found)) if found.bytes == manifest.as_bytes() => Outcome::Committed,
             _ if is_condition(error) => Outcome::Open,
-            // A put whose answer did not arrive may still arrive itself.
+            // A request without an answer may still reach the store.
             _ => Outcome::Unknown,
         }
     }

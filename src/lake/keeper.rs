@@ -1,8 +1,9 @@
-//! The task beside a run: it renews the lease while the run works, and deletes what the run leaves.
+//! The background task of a run. It renews the lease while the run works, and deletes the files
+//! that the run leaves.
 //!
-//! A run that fails is dropped, and dropping cannot wait. So a separate task does the remaining
-//! work. A statement waits for the task of its own run, and a command that ends waits for all tasks
-//! of its session ([`Keeper::cleaned_up`]).
+//! A failed run is dropped, and a drop cannot wait. Therefore, a separate task does the remaining
+//! work. A statement waits for the task of its own run, and a command waits before it ends for all
+//! tasks of its session ([`Keeper::cleaned_up`]).
 
 use super::lease::Lease;
 use super::record::Record;
@@ -17,44 +18,44 @@ use std::time::Duration;
 use tokio::sync::{Mutex, mpsc, oneshot, watch};
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
-/// How often a lease is renewed.
+/// The interval at which a lease is renewed.
 pub(super) const RENEWAL: Duration = Duration::from_secs(20);
 
-/// The number of runs that have ended and are not cleaned up yet. It counts either all runs of a
-/// session, whose configuration contains the keeper, or a single run.
+/// A counter of runs that have ended, but are not cleaned up yet. It counts the runs of a session
+/// or a single run. The configuration of a session contains its keeper.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Keeper(Arc<watch::Sender<usize>>);
 
 impl Keeper {
-    /// Gives a session a keeper, unless it has one.
+    /// Adds a keeper to a session's configuration, unless it already has one.
     pub(crate) fn set(config: &mut SessionConfig) {
         if config.get_extension::<Self>().is_none() {
             config.set_extension(Arc::new(Self::default()));
         }
     }
 
-    /// Returns the keeper of a session; a new one if the session has none.
+    /// Returns the keeper of a session, or a new keeper if the session has none.
     pub(crate) fn of(config: &SessionConfig) -> Self {
         let own = config.get_extension::<Self>();
         own.map_or_else(Self::default, |own| own.as_ref().clone())
     }
 
-    /// Waits until everything that the ended runs left in stores is deleted, but not longer than
-    /// `patience`. What is left then is deleted by a later run or by VACUUM.
+    /// Waits until all objects that the ended runs left in stores are deleted, or until `patience`
+    /// has passed. A later run or VACUUM deletes the rest.
     pub(crate) async fn cleaned_up(&self, patience: Duration) {
         let mut ending = self.0.subscribe();
         let none = ending.wait_for(|n| *n == 0);
-        // A run whose files are not deleted in time is like one that was killed.
+        // Files that are not deleted in time are treated like those of a killed run.
         let _ = timeout(patience, none).await;
     }
 }
 
-/// A run that has ended and is not cleaned up yet, with the keepers that count it.
+/// A run that has ended, but is not cleaned up yet. Two keepers count it.
 #[derive(Debug)]
 pub(super) struct Ending([Keeper; 2]);
 
 impl Ending {
-    /// Records that a run has ended. Each of these keepers counts it until it is cleaned up.
+    /// Records the end of a run. Each keeper counts the run until this value is dropped.
     pub(super) fn begin(keepers: [Keeper; 2]) -> Self {
         keepers
             .iter()
@@ -69,8 +70,8 @@ impl Drop for Ending {
     }
 }
 
-/// Keeps a run alive until it ends. Then deletes its lease, and also its files unless the run was
-/// committed. `busy` ends when nothing writes to the store any more.
+/// Works in the background until a run ends. Then deletes its lease, and also its files unless the
+/// run was committed. `busy` closes when no part of the run writes to the store any more.
 pub(super) async fn keep(
     shared: Arc<Shared>,
     lease: Option<Arc<Mutex<Lease>>>,
@@ -84,8 +85,8 @@ pub(super) async fn keep(
             ending = &mut ended => break ending,
             _ = ticks.tick() => {
                 if let Some(lease) = &lease {
-                    // A lease that cannot be renewed is noticed when it is sealed: nothing is
-                    // committed without it.
+                    // If a lease cannot be renewed, its seal fails before the commit, so no file is
+                    // committed without a lease.
                     let _ = lease.lock().await.renew().await;
                 }
             }
@@ -114,29 +115,29 @@ pub(super) async fn keep(
             shared.record.iter().for_each(Record::end);
             Ok(())
         };
-        // An empty folder that is left behind does no harm.
+        // An empty folder that cannot be removed does no harm.
         let _ = blocking("removing empty folders", remove).await;
     }
     if let (true, Some(lease)) = (is_clean, &lease) {
-        // The lease records that there may be files, so it is deleted last.
+        // The lease is deleted last, because it records that the run may have left files.
         let _ = shared.prefix.store().delete(lease.lock().await.path()).await;
     }
     drop(ending);
 }
 
-/// Returns all objects that were put, or may have been put.
+/// Returns the paths of all objects that the run has put, or may have put.
 async fn written(shared: &Shared) -> Vec<Path> {
     let own: Vec<Path> = shared.written.lock().iter().cloned().collect();
     if shared.is_lent.load(std::sync::atomic::Ordering::Relaxed) {
-        // Files that cannot be listed now are found by VACUUM.
+        // VACUUM finds the files that cannot be listed now.
         let others = shared.landed().await;
         return own.into_iter().chain(others.unwrap_or_default()).collect();
     }
     own
 }
 
-/// Removes the folders below `root` that are empty without these files. A store has no folders, but
-/// a file system does.
+/// Removes the folders below `root` that became empty when `files` were deleted. Only file systems
+/// have folders; object stores do not.
 fn remove_folders(root: &std::path::Path, files: &[Path]) {
     for file in files {
         let file = PathBuf::from(format!("/{file}"));

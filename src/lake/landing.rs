@@ -1,8 +1,8 @@
-//! Files that workers of a cluster write into the folder of a run.
+//! Files that the workers of a cluster write into the folder of a run.
 //!
-//! The name of a file contains a part of its checksum. If a file is written a second time because
-//! the first copy was considered lost, it has the same bytes and the same name. Files that were not
-//! accepted are deleted when the run ends.
+//! The name of a file contains a part of its checksum. If a file is written again because the first
+//! copy was considered lost, both copies have the same bytes and the same name. Files that the
+//! driver did not accept are deleted when the run ends.
 
 use super::names::Layout;
 use super::outbox::summed;
@@ -30,22 +30,22 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tokio::sync::watch;
 
-/// The folder of a run in the form in which it is sent to a worker.
+/// The folder of a run, in a form that can be sent to workers.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Landing {
-    /// The URL of the prefix.
+    /// The URL of the prefix, which ends in a slash.
     url: String,
     run: String,
 }
 
 impl Landing {
-    /// Returns the name of a file relative to the prefix. `partition` is empty, or ends in a slash.
+    /// Returns the name of a file, relative to the prefix. `partition` is empty or ends in a slash.
     pub(crate) fn name(&self, (partition, number): (&str, usize), sha256: &str) -> String {
         Layout::Runs.file(&self.run, partition, number, sha256, "parquet")
     }
 
-    /// Uploads a file to the store that this process opens for the URL, and returns its summary
-    /// with its name relative to the prefix.
+    /// Uploads a file to the store of the URL, which this process opens. Returns the summary of the
+    /// file, with its name relative to the prefix.
     pub(crate) async fn send(
         &self,
         environment: &RuntimeEnv,
@@ -66,14 +66,14 @@ impl Landing {
             return Ok(tagged(summary, there.e_tag, there.version));
         }
         let what = format!("cannot write {}{}", self.url, summary.name);
-        // The upload ends with the task that waits for it.
+        // The upload is cancelled only if its task is dropped.
         let (_goes_on, mut stop) = watch::channel(());
         let put = upload(prefix.store(), &path, (file, summary.bytes), &mut stop, &what).await?;
         Ok(tagged(summary, put.e_tag, put.version))
     }
 }
 
-/// An object from which the footer of a Parquet file is read.
+/// An object whose Parquet footer is read.
 struct Object<'a>(&'a Arc<dyn ObjectStore>, &'a Path);
 
 impl MetadataFetch for Object<'_> {
@@ -100,8 +100,8 @@ async fn found(prefix: &Prefix, path: &Path) -> Result<Option<ObjectMeta>> {
 }
 
 impl Run {
-    /// Returns the folder of the run for other machines to write into; `None` if the run has no
-    /// folder, or if other machines do not reach its store.
+    /// Returns the folder of the run, so that workers can write into it. Returns `None` if the run
+    /// has no folder of its own, or other machines cannot access its store.
     pub(crate) fn landing(&self) -> Option<Landing> {
         let shared = &self.shared;
         if shared.layout != Layout::Runs || shared.prefix.is_local() {
@@ -114,8 +114,8 @@ impl Run {
         })
     }
 
-    /// Returns true if a file that a worker wrote is in the store as the worker reported it, with
-    /// the reported number of rows.
+    /// Returns true if a file in the store matches the report of the worker that wrote it,
+    /// including the number of rows.
     pub(crate) async fn has_landed(&self, file: &FileSummary) -> Result<bool> {
         let prefix = &self.shared.prefix;
         let path = prefix.file(&file.name)?;
@@ -131,7 +131,7 @@ impl Run {
         Ok(rows.is_some() && rows == file.rows)
     }
 
-    /// Deletes the files that workers wrote, except the accepted ones.
+    /// Deletes the files that workers wrote, except those named in `accepted`.
     pub(crate) async fn keep_landed(&self, accepted: &[&str]) -> Result<()> {
         let prefix = &self.shared.prefix;
         let accepted: BTreeSet<Path> = accepted.iter().map(|name| prefix.file(name)).collect::<Result<_>>()?;

@@ -1,4 +1,4 @@
-//! The lease of a run: an object that can be changed only by a process that has its last version.
+//! The lease of a run: an object that only a process with its latest version can change.
 
 use super::names::lease;
 use super::prefix::Prefix;
@@ -9,16 +9,16 @@ use datafusion::object_store::path::Path;
 use datafusion::object_store::{self, ObjectStoreExt, PutMode, PutOptions, PutResult, UpdateVersion};
 use serde::{Deserialize, Serialize};
 
-/// The most bytes of a lease.
+/// The maximum number of bytes of a lease.
 const LARGEST: u64 = 1 << 16;
 
-/// The state of a run, as recorded in its lease.
+/// The state of a run, as its lease records it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum State {
-    /// The run writes.
+    /// The run is writing.
     Open,
-    /// The run commits.
+    /// The run is committing.
     Sealed,
     /// The run was found dead, and its files are being deleted.
     Abandoned,
@@ -34,7 +34,7 @@ struct Text {
     renewed: DateTime<Utc>,
 }
 
-/// A lease in the version that its holder knows.
+/// A lease, in the latest version that this process has seen.
 #[derive(Debug)]
 pub(super) struct Lease {
     prefix: Prefix,
@@ -46,7 +46,7 @@ pub(super) struct Lease {
 }
 
 impl Lease {
-    /// Takes the lease of a new run. Fails with `ErrorKind::Usage` if the store does not obey the
+    /// Creates the lease of a new run. Fails with `ErrorKind::Usage` if the store ignores the
     /// conditions of a put.
     pub(super) async fn take(prefix: &Prefix, run: &str) -> Result<Self> {
         let now = Utc::now();
@@ -69,8 +69,7 @@ impl Lease {
         lease.put(PutMode::Create).await.map_err(|e| lease.not_taken(&e))?;
         let heeds = lease.heeds_conditions().await;
         if !matches!(heeds, Ok(true)) {
-            // If this fails, the lease is left behind, and is deleted like the lease of a killed
-            // run.
+            // A lease that cannot be deleted here is deleted later, like the lease of a killed run.
             let _ = prefix.store().delete(&lease.path).await;
         }
         match heeds {
@@ -80,13 +79,13 @@ impl Lease {
         }
     }
 
-    /// Returns true if puts fail exactly when their conditions do not hold.
+    /// Returns true if the store refuses puts whose conditions do not hold, and accepts the others.
     async fn heeds_conditions(&mut self) -> object_store::Result<bool> {
         if !is_refused(self.send(PutMode::Create).await)? {
             return Ok(false);
         }
         let before = self.version.clone();
-        // The e_tag of a store may depend on the content alone, so the second content is different.
+        // Some stores compute the e_tag from the content alone, so the second content must differ.
         self.text.renewed = Utc::now() + chrono::Duration::milliseconds(1);
         self.put(PutMode::Update(before.clone())).await?;
         self.text.renewed += chrono::Duration::milliseconds(1);
@@ -109,15 +108,15 @@ impl Lease {
         ))
     }
 
-    /// Puts the lease again, to show that the run is alive. Fails if the lease belongs to another
-    /// process.
+    /// Renews the lease, which shows that the run is alive. Fails if another process has taken over
+    /// the lease.
     pub(super) async fn renew(&mut self) -> object_store::Result<()> {
         self.text.renewed = Utc::now();
         self.put(PutMode::Update(self.version.clone())).await
     }
 
-    /// Records that the run commits. From then on, no other process can take the lease away. Fails
-    /// with `ErrorKind::Unavailable` if another process has already taken it.
+    /// Records that the run is committing. From then on, no other process can take over the lease.
+    /// Fails with `ErrorKind::Unavailable` if another process already has.
     pub(super) async fn seal(&mut self) -> Result<()> {
         self.text.state = State::Sealed;
         self.text.renewed = Utc::now();
@@ -126,8 +125,8 @@ impl Lease {
             true => Error::new(
                 ErrorKind::Unavailable,
                 format!(
-                    "another run or a VACUUM took run {} under {} for dead, because it did not renew its lease for long; \
-                     nothing was published, run it again",
+                    "another run or a VACUUM considered run {} under {} dead, because it did not renew its lease for a \
+                    long time; nothing was published, run it again",
                     self.text.run,
                     self.prefix.url()
                 ),
@@ -136,7 +135,7 @@ impl Lease {
         })
     }
 
-    /// Reads the lease of a run; `None` if there is none.
+    /// Reads the lease of a run; `None` if the run has no lease.
     pub(super) async fn read(prefix: &Prefix, run: &str) -> Result<Option<Self>> {
         let path = lease(prefix.path(), run);
         let what = format!("cannot read the lease of run {run} under {}", prefix.url());
@@ -156,17 +155,17 @@ impl Lease {
         }))
     }
 
-    /// Returns the state.
+    /// Returns the state of the run.
     pub(super) fn state(&self) -> State {
         self.text.state
     }
 
-    /// Returns when the lease was last changed, by the clock of the store.
+    /// Returns the time of the last change, by the clock of the store.
     pub(super) fn changed(&self) -> DateTime<Utc> {
         self.changed
     }
 
-    /// Takes the lease away from its owner. Returns false if the owner changed the lease in the
+    /// Takes over the lease from its run. Returns false if the run changed the lease in the
     /// meantime.
     pub(super) async fn abandon(&mut self) -> Result<bool> {
         self.text.state = State::Abandoned;
@@ -178,21 +177,23 @@ impl Lease {
         }
     }
 
-    /// Returns the path.
+    /// Returns the path of the lease.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
     async fn put(&mut self, mode: PutMode) -> object_store::Result<()> {
         self.version = match self.send(mode).await {
-            // A request whose answer was lost is sent again, and then finds its own result.
+            // If the answer to a request was lost, the request is sent again, and then conflicts
+            // with its own first attempt.
             Err(e) if is_condition(&e) => self.own().await.ok_or(e)?,
             sent => sent?.into(),
         };
         Ok(())
     }
 
-    /// Returns the version of the lease in the store if its content equals that of this lease.
+    /// Returns the version of the lease in the store, if its content equals the content of this
+    /// lease.
     async fn own(&self) -> Option<UpdateVersion> {
         let found = read_small(self.prefix.store().as_ref(), &self.path, LARGEST, "lease").await;
         let found = found.ok().flatten()?;
@@ -213,7 +214,7 @@ impl Lease {
     }
 }
 
-/// Returns true if a put failed because its condition does not hold.
+/// Returns true if a put failed because its condition did not hold.
 pub(super) fn is_condition(error: &object_store::Error) -> bool {
     matches!(
         error,
@@ -223,7 +224,7 @@ pub(super) fn is_condition(error: &object_store::Error) -> bool {
     )
 }
 
-/// Returns true if a put was refused because of its condition. Fails if the put failed for another
+/// Returns true if a put was refused because of its condition. Fails if it failed for another
 /// reason.
 fn is_refused(put: object_store::Result<PutResult>) -> object_store::Result<bool> {
     match put {

@@ -1,9 +1,9 @@
-//! Releases in object stores: written beside the existing release, and committed by one conditional
-//! put.
+//! Releases in object stores. A run writes its files next to the existing release, and one
+//! conditional put commits them.
 //!
-//! An object store has no rename. But it has a put that fails if the object exists, or if the
-//! object has changed since it was read. A release is therefore committed by one small object, the
-//! manifest of its prefix, and readers read the files that it names:
+//! Object stores cannot rename. But a conditional put fails if the object exists, or has changed
+//! since it was read. A release is therefore committed by a single small object, the manifest of
+//! its prefix, and readers read the files that this manifest names:
 //!
 //! ```text
 //! prefix/_anonsql/runs/<run>/lease                      the writer, and when it was last alive
@@ -16,31 +16,32 @@
 //!
 //! A run
 //!
-//! 1. reads the manifest of the prefix before anything else ([`Standing`]). Objects that are not a
-//!    release are refused;
-//! 2. takes a lease by a put that fails if the object exists, and uses the lease to find out
-//!    whether the store obeys conditions: a second put of that kind must fail, and so must a put on
-//!    condition of an outdated e_tag. A store that ignores conditions is refused. From then on the
-//!    run renews its lease, on condition that no other process has changed it;
-//! 3. writes its files under names that no other run has, recounts them, and puts its own manifest;
-//! 4. *seals* its lease, again by a conditional put, and puts the manifest of the prefix: on
-//!    condition that there is none, or with OVERWRITE that it is the manifest of step 1. If the
-//!    condition fails, another run committed first, and this run fails;
+//! 1. reads the manifest of the prefix first ([`Standing`]). A prefix with objects that do not
+//!    belong to a release is refused;
+//! 2. creates a lease by a put that fails if the object exists. With the lease it tests whether the
+//!    store obeys conditions: a second put of this kind must fail, and so must a put on condition
+//!    of an outdated e_tag. A store that ignores conditions is refused. From then on, the run
+//!    renews its lease, on condition that no other process has changed it;
+//! 3. writes its files under names that no other run uses, recounts them, and puts its own
+//!    manifest;
+//! 4. *seals* its lease by a conditional put, and puts the manifest of the prefix. The condition is
+//!    that the prefix has no manifest, or, with OVERWRITE, still has the manifest of step 1. If it
+//!    does not hold, another run committed first, and this run fails;
 //! 5. deletes its lease. A run that fails or is cancelled deletes its files first.
 //!
-//! A run with APPEND writes a manifest that names the files of the release of step 1 before its
-//! own, so that the release of the prefix has the folders of several runs.
+//! A run with APPEND writes a manifest that names the files of the existing release before its own.
+//! The release then consists of the folders of several runs.
 //!
-//! The files of a killed run are not named by any manifest. They are deleted by the next run for
-//! the prefix a day after the lease was last renewed, by the clock of the store ([`clock`]), or by
-//! VACUUM ([`vacuum`]). Both first take over the lease by a conditional put. The run must seal the
-//! lease before it commits, and VACUUM must have it before it deletes, so only one of them can
-//! succeed. The files of a release that was replaced are deleted in the same way, so that a reader
-//! that has already begun can finish.
+//! No manifest names the files of a killed run. The next run for the prefix deletes them once the
+//! lease has not been renewed for a day, by the clock of the store ([`clock`]). VACUUM deletes them
+//! too ([`vacuum`]). Both first take over the lease by a conditional put. A run must seal its lease
+//! before it commits, and VACUUM must take the lease before it deletes, so only one of them can
+//! succeed. The files of a replaced release are also deleted after a delay, so that readers that
+//! have begun can finish.
 //!
-//! A Delta table in a local folder has no leases: see [`record`].
+//! A Delta table in a local folder does not use leases: see [`record`].
 //!
-//! At every moment the manifest of the prefix names one whole release, or there is no manifest.
+//! At every moment, the prefix either has no manifest, or its manifest names one complete release.
 
 mod clock;
 mod commit;

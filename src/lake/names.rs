@@ -1,57 +1,57 @@
-//! The names of objects under a prefix.
+//! The names of objects below a prefix.
 
 use crate::folder::MANIFEST;
 use chrono::{DateTime, Utc};
 use datafusion::object_store::path::Path;
 
-/// Where the files of a release are under its prefix.
+/// The arrangement of a release's files below its prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Layout {
-    /// In one folder for each run. A release can be replaced, and readers use the manifest.
+    /// A separate folder for each run. Readers use the manifest, and a release can be replaced.
     #[default]
     Runs,
-    /// Directly under the prefix, for readers that list folders. A release cannot be replaced.
+    /// Directly below the prefix, for readers that list folders. A release cannot be replaced.
     Plain,
-    /// In one folder for each run, as data files of a table. The log of the table names the files
-    /// that belong to the table.
+    /// A separate folder for each run, as data files of a table. The log of the table names its
+    /// files.
     Logged,
 }
 
-/// The folder of all objects that are not data.
+/// The folder of all objects that are not data, such as leases.
 pub(super) const OWN: &str = "_anonsql";
 /// The folder of the leases.
 pub(super) const RUNS: &str = "_anonsql/runs";
-/// The start of the name of a run's folder.
+/// The prefix of the names of runs' folders.
 pub(super) const RUN: &str = "run=";
-/// The object that marks a release as complete for readers that list folders.
+/// The object that marks a complete release, for readers that list folders.
 pub(super) const SUCCESS: &str = "_SUCCESS";
 
-/// The number of random hex digits in the id of a run.
+/// The number of random hexadecimal digits in a run's id.
 const RANDOM: usize = 8;
-/// The format of the time in the id of a run.
+/// The format of the start time in a run's id.
 const TIME: &str = "%Y%m%dT%H%M%SZ";
-/// The length of that time.
+/// The number of characters of the start time in a run's id.
 const TIME_LENGTH: usize = 16;
 
-/// Returns the id of a new run: its start time and random digits.
+/// Creates the id of a run: its start time and random digits.
 pub(super) fn new_run(now: DateTime<Utc>) -> String {
     format!("{}{:08x}", now.format(TIME), rand::random::<u32>())
 }
 
-/// Returns the folder of the manifest of a run, relative to the prefix of a Delta table. In all
-/// folders that are not hidden, tools of Delta delete files that no entry of the log names. This
-/// folder is hidden, and the folder of the run is not.
+/// Returns the folder of a run's manifest, relative to a Delta table. Delta tools delete all files
+/// that the log does not name, except in hidden folders. This folder is hidden; the folder of the
+/// run's data files is not.
 pub(super) fn beside_table(run: &str) -> String {
     format!("{OWN}/manifests/{run}/")
 }
 
-/// Returns the names that the manifest of a run in a Delta table can have: the current name, and
-/// that of earlier versions of anonsql.
+/// Returns the possible names of a run's manifest in a Delta table: the current name, and the name
+/// that earlier versions of anonsql used.
 pub(super) fn manifests_in_table(run: &str) -> [String; 2] {
     [Layout::Logged, Layout::Runs].map(|layout| layout.manifest(run))
 }
 
-/// Returns true if a text has the form of the id of a run.
+/// Returns true if a text has the form of a run's id.
 pub(super) fn is_run(id: &str) -> bool {
     let Some((time, random)) = id.split_at_checked(TIME_LENGTH) else {
         return false;
@@ -61,7 +61,7 @@ pub(super) fn is_run(id: &str) -> bool {
 }
 
 impl Layout {
-    /// Returns the name of the manifest of a run, relative to the prefix.
+    /// Returns the name of a run's manifest, relative to the prefix.
     pub(crate) fn manifest(self, run: &str) -> String {
         match self {
             Self::Logged => format!("{}{MANIFEST}", beside_table(run)),
@@ -69,13 +69,14 @@ impl Layout {
         }
     }
 
-    /// Returns the name of a file of a run, relative to the prefix. `partition` is empty, or ends
-    /// in a slash.
+    /// Returns the name of a run's file, relative to the prefix. `partition` is empty or ends in a
+    /// slash.
     pub(super) fn file(self, run: &str, partition: &str, number: usize, sha256: &str, extension: &str) -> String {
         let digest = &sha256[..sha256.len().min(12)];
         match self {
             Self::Runs | Self::Logged => format!("{RUN}{run}/{partition}part-{number:05}-{digest}.{extension}"),
-            // Two runs may write the same bytes, and each run deletes its own files.
+            // The run is a part of the name, because two runs may write the same bytes, and each
+            // run deletes its own files.
             Self::Plain => format!("{partition}part-{number:05}-{digest}-{run}.{extension}"),
         }
     }
@@ -86,7 +87,8 @@ pub(crate) fn is_folder_of_run(name: &str) -> bool {
     name.strip_prefix(RUN).is_some_and(is_run)
 }
 
-/// Returns the run that an object belongs to, by its name relative to the prefix.
+/// Returns the id of the run to which an object belongs, by its name relative to the prefix; `None`
+/// if it belongs to no run.
 pub(super) fn run_of(name: &str) -> Option<&str> {
     let first = name.split('/').next()?;
     if let Some(run) = first.strip_prefix(RUN) {
@@ -102,8 +104,8 @@ pub(super) fn run_of(name: &str) -> Option<&str> {
     Some(run).filter(|run| is_run(run))
 }
 
-/// Returns the folder of the run that a file belongs to, by the file's name relative to the prefix.
-/// It ends in a slash, and is empty if the file belongs to no run.
+/// Returns the folder of a file's run, by the file's name relative to the prefix. It ends in a
+/// slash, and is empty if the file is not in a run's folder.
 pub(crate) fn folder_of_run(name: &str) -> String {
     match name.split_once('/') {
         Some((first, _)) if is_folder_of_run(first) => format!("{first}/"),
@@ -111,23 +113,22 @@ pub(crate) fn folder_of_run(name: &str) -> String {
     }
 }
 
-/// Returns the run of a lease, by the name of the object relative to the prefix; `None` if the
+/// Returns the id of a lease's run, by the name of the object relative to the prefix; `None` if the
 /// object is not a lease.
 pub(super) fn run_of_lease(name: &str) -> Option<&str> {
     let run = name.strip_prefix(OWN)?.strip_prefix("/runs/")?.strip_suffix("/lease")?;
     Some(run).filter(|run| is_run(run))
 }
 
-/// Returns the path of the lease of a run.
+/// Returns the path of a run's lease.
 pub(super) fn lease(prefix: &Path, run: &str) -> Path {
     inside(prefix, &format!("{OWN}/runs/{run}/lease"))
 }
 
-/// Returns the path of an object with this name under a prefix. The name must already have the form
-/// of a path.
+/// Returns the path of an object below a prefix. `name` must already be encoded as a path.
 pub(super) fn inside(prefix: &Path, name: &str) -> Path {
     let inside = name.split('/').filter(|part| !part.is_empty());
-    // Parts that are made from text would be encoded a second time.
+    // `Path::from_iter` would encode the parts a second time.
     let parts: Vec<&str> = prefix
         .as_ref()
         .split('/')

@@ -1,4 +1,4 @@
-//! The upload of a run's files to the store.
+//! Uploads the files of a run to its store.
 
 use super::prefix::Prefix;
 use super::release::is_same;
@@ -14,12 +14,12 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-/// Takes the finished files of a run, and uploads them.
+/// Uploads the finished files of a run.
 #[derive(Debug, Clone)]
 pub(crate) struct Outbox {
     pub(super) shared: Arc<Shared>,
     pub(super) stop: Stopped,
-    /// Every part of the run that may still write to the store holds a clone of this sender.
+    /// The sender that keeps `busy` open. Each part of a run that may still write has a clone.
     pub(super) _busy: mpsc::Sender<()>,
 }
 
@@ -29,14 +29,14 @@ pub(crate) struct Outbox {
 pub(crate) struct OnWay(JoinHandle<Result<FileSummary>>);
 
 impl OnWay {
-    /// Waits until the file is in the store, and returns its summary with its name relative to the
-    /// prefix.
+    /// Waits until the file is in the store. Returns the summary of the file, with its name
+    /// relative to the prefix.
     pub(crate) async fn arrived(self) -> Result<FileSummary> {
         self.0.await.map_err(|e| Error::from_task("an upload", &e))?
     }
 }
 
-/// Reads a staged file to its end, and returns its summary without a name.
+/// Computes the size and the checksum of a staged file. The name in the summary is empty.
 pub(super) async fn summed(mut file: File, rows: u64) -> Result<(File, FileSummary)> {
     blocking("summing up a file", move || {
         let failed = |e| Error::io("cannot read a staged file", e);
@@ -48,7 +48,7 @@ pub(super) async fn summed(mut file: File, rows: u64) -> Result<(File, FileSumma
 }
 
 impl Outbox {
-    /// Starts to upload a file with this number of rows. `partition` is empty, or ends in a slash.
+    /// Starts the upload of a file with `rows` rows. `partition` is empty or ends in a slash.
     pub(crate) fn send(
         &self,
         file: File,
@@ -64,7 +64,8 @@ impl Outbox {
                 .layout
                 .file(&shared.run, &partition, number, &summary.sha256, extension);
             let path = shared.at.file(&name)?;
-            // The file must be deleted even if it is not known whether it arrived.
+            // The path is recorded before the upload, so that the file is deleted even if the
+            // outcome of the upload is unknown.
             shared.written.lock().insert(path.clone());
             let (store, what) = (
                 shared.prefix.store(),
@@ -81,7 +82,7 @@ impl Outbox {
         OnWay(tokio::spawn(send))
     }
 
-    /// Returns the first bytes of a file, at most `most`.
+    /// Returns at most the first `most` bytes of a written file.
     pub(crate) async fn beginning(&self, name: &str, most: u64) -> Result<Vec<u8>> {
         let prefix = &self.shared.at;
         let failed = |e| prefix.failed("cannot read what was written to", &e);
@@ -91,8 +92,8 @@ impl Outbox {
         Ok(bytes.map_err(failed)?.to_vec())
     }
 
-    /// Fails with `ErrorKind::Io` if the files of the existing release are different from these.
-    /// The e_tag of a local file depends on the copy, and is left out.
+    /// Fails with `ErrorKind::Io` if the files of the existing release differ from `files`. The
+    /// e_tag of a local file is ignored, because every copy has another e_tag.
     pub(crate) async fn confirm_standing(&self, files: &[FileSummary]) -> Result<()> {
         let untagged = |file: &FileSummary| FileSummary {
             e_tag: None,
@@ -107,7 +108,7 @@ impl Outbox {
         }
     }
 
-    /// Fails with `ErrorKind::Io` if the files in the run's folder are different from these.
+    /// Fails with `ErrorKind::Io` if the files that the run wrote differ from `files`.
     pub(crate) async fn confirm(&self, files: &[FileSummary]) -> Result<()> {
         self.confirm_at(files, &self.shared.at).await
     }

@@ -1,4 +1,4 @@
-//! A prefix of an object store that is, or becomes, the folder of a release.
+//! A prefix of an object store, which contains a release or will contain one.
 
 use super::names::{Layout, OWN, RUN, SUCCESS, inside, manifests_in_table};
 use super::properties::{NAMES_MANIFEST, properties_at, run_of};
@@ -13,41 +13,42 @@ use datafusion::object_store::path::Path;
 use datafusion::object_store::{ObjectStore, UpdateVersion};
 use std::sync::Arc;
 
-/// The most bytes of a manifest. A larger object was not written by anonsql.
+/// The maximum number of bytes of a manifest. A larger object was not written by anonsql.
 pub(super) const LARGEST: u64 = 64 << 20;
-/// The most names that an error lists.
+/// The maximum number of names in an error.
 const TOLD: usize = 5;
 
-/// A prefix of an object store.
+/// A prefix of an object store, or a local folder that contains a Delta table.
 #[derive(Debug, Clone)]
 pub(crate) struct Prefix {
     place: Place,
 }
 
-/// The existing release under a prefix.
+/// The existing release below a prefix.
 #[derive(Debug, Clone)]
 pub(crate) struct Standing {
     /// The manifest.
     pub(crate) manifest: Manifest,
-    /// Whether the manifest is unchanged since it was written.
+    /// Whether the text of the manifest has not changed since it was written.
     pub(crate) is_sealed: bool,
-    /// The object or table version that makes this release the current one.
+    /// The object or table version that makes this release the current release.
     pub(super) version: Version,
-    /// The time when that object or version was put.
+    /// The time at which the manifest was put.
     pub(super) since: DateTime<Utc>,
 }
 
-/// The object or table version that makes a release the current one.
+/// The object or table version that makes a release the current release.
 #[derive(Debug, Clone)]
 pub(super) enum Version {
-    /// The manifest of the prefix, in this version.
+    /// The version of the manifest object at the prefix.
     Object(UpdateVersion),
-    /// This version of a Delta table, which has the files of the release.
+    /// The version of a Delta table that contains the files of the release.
     Table(Arc<dyn LoggedTable>),
 }
 
 impl Standing {
-    /// Returns the version of the Delta table whose content is the release.
+    /// Returns the version of the Delta table that contains the release; `None` if the release is
+    /// not in a table.
     pub(crate) fn table(&self) -> Option<&dyn LoggedTable> {
         match &self.version {
             Version::Object(_) => None,
@@ -56,8 +57,8 @@ impl Standing {
     }
 }
 
-/// Fails with `ErrorKind::Verification` if the files of a version of a Delta table are not exactly
-/// those that the manifest names.
+/// Fails with `ErrorKind::Verification` if the files of a Delta table's version differ from the
+/// files that the manifest names.
 pub(super) fn check_files(manifest: &Manifest, table: &dyn LoggedTable) -> Result<()> {
     let mut named: Vec<(&str, u64)> = vec![];
     named.extend(manifest.output.iter().map(|file| (file.name.as_str(), file.bytes)));
@@ -69,8 +70,8 @@ pub(super) fn check_files(manifest: &Manifest, table: &dyn LoggedTable) -> Resul
     Err(changed(table, "its rows or files"))
 }
 
-/// Checks that the properties of a table agree with the manifest of its release. Fails with
-/// `ErrorKind::Verification` if they do not.
+/// Fails with `ErrorKind::Verification` if the properties of a table do not match the manifest of
+/// its release.
 pub(super) fn check_properties(manifest: &Manifest, text: &str, table: &dyn LoggedTable) -> Result<()> {
     for place in manifests_in_table(run_of(manifest)?) {
         let expected = properties_at(manifest, text, place)?;
@@ -95,7 +96,7 @@ fn changed(table: &dyn LoggedTable, what: &str) -> Error {
 }
 
 impl Prefix {
-    /// Opens the prefix that an expanded URL names.
+    /// Opens the store of the prefix that an expanded URL names.
     pub(crate) fn open(state: &SessionState, url: &str) -> Result<Self> {
         let url = format!("{}/", url.trim_end_matches('/'));
         let place = listing_url(&url)?;
@@ -106,48 +107,48 @@ impl Prefix {
         }))
     }
 
-    /// Returns the prefix at a place.
+    /// Returns the prefix at a location.
     pub(crate) fn at(place: Place) -> Self {
         Self { place }
     }
 
-    /// Returns the place of the prefix.
+    /// Returns the location of the prefix.
     pub(crate) fn place(&self) -> &Place {
         &self.place
     }
 
-    /// Returns true if an object is under the prefix.
+    /// Returns true if an object is below the prefix.
     pub(crate) fn holds(&self, object: &SingleObject) -> bool {
         object.is_below(&self.place.store, &self.place.path)
     }
 
-    /// Returns true if the prefix is a folder of this machine.
+    /// Returns true if the prefix is a local folder.
     pub(super) fn is_local(&self) -> bool {
         self.place.local().is_some()
     }
 
-    /// Returns the URL, which ends in a slash.
+    /// Returns the URL of the prefix, which ends in a slash.
     pub(crate) fn url(&self) -> &str {
         &self.place.url
     }
 
-    /// Returns the store.
+    /// Returns the store of the prefix.
     pub(super) fn store(&self) -> &Arc<dyn ObjectStore> {
         &self.place.store
     }
 
-    /// Returns the path in the store.
+    /// Returns the path of the prefix in its store.
     pub(super) fn path(&self) -> &Path {
         &self.place.path
     }
 
-    /// Returns the path of the object with this name under the prefix.
+    /// Returns the path of an object by its name relative to the prefix.
     pub(super) fn inside(&self, name: &str) -> Path {
         inside(&self.place.path, name)
     }
 
-    /// Returns the path of a file with this name relative to the prefix. Fails with
-    /// `ErrorKind::Data` for a name that leads out of the prefix.
+    /// Returns the path of a file by its name relative to the prefix. Fails with `ErrorKind::Data`
+    /// if the name leads out of the prefix.
     pub(super) fn file(&self, name: &str) -> Result<Path> {
         let whole = match self.place.path.as_ref() {
             "" => name.to_string(),
@@ -157,7 +158,7 @@ impl Prefix {
             .map_err(|_| Error::data(format!("{name:?} is not the name of a file under {}", self.place.url)))
     }
 
-    /// Returns the name of an object relative to the prefix; `None` if the object is not under the
+    /// Returns the name of an object relative to the prefix; `None` if the object is not below the
     /// prefix.
     pub(super) fn name<'a>(&self, object: &'a Path) -> Option<&'a str> {
         let rest = object.as_ref().strip_prefix(self.place.path.as_ref())?;
@@ -167,12 +168,12 @@ impl Prefix {
         }
     }
 
-    /// Returns the error of a request to the store.
+    /// Returns the error for a failed request to the store. The message begins with `doing`.
     pub(super) fn failed(&self, doing: &str, error: &datafusion::object_store::Error) -> Error {
         Error::of_store(format_args!("{doing} {}", self.place.url), error)
     }
 
-    /// Reads the manifest of the prefix, if there is one.
+    /// Reads the manifest of the prefix; `None` if the prefix has no manifest.
     pub(crate) async fn standing(&self) -> Result<Option<Standing>> {
         let path = self.inside(MANIFEST);
         let what = format!("cannot read {}{MANIFEST}", self.place.url);
@@ -191,9 +192,9 @@ impl Prefix {
         }))
     }
 
-    /// Reads the manifest of the release that is a version of the Delta table at the prefix.
-    /// Returns only the version if anonsql did not write it, and nothing if there is no table.
-    /// Fails with `ErrorKind::Verification` if the table was changed after the release.
+    /// Reads the manifest of a release in the Delta table at the prefix. Returns only the table's
+    /// version if it is not a release, and `(None, None)` if the prefix has no table. Fails with
+    /// `ErrorKind::Verification` if the table was changed after the release.
     pub(crate) async fn in_table(&self, at: &At) -> Result<(Option<Standing>, Option<Arc<dyn LoggedTable>>)> {
         let Some(table) = find(&self.place, at).await? else {
             return Ok((None, None));
@@ -225,9 +226,9 @@ impl Prefix {
         ))
     }
 
-    /// Fails with `ErrorKind::TargetExists` if there are objects under the prefix that were not
-    /// written by a run with a folder of its own: readers that list folders would consider them
-    /// part of the release. With layout `plain`, all objects are such objects.
+    /// Fails with `ErrorKind::TargetExists` if the prefix contains objects outside of the folders
+    /// of runs: readers that list folders would treat them as part of the release. With layout
+    /// `plain`, every object but a manifest is refused.
     pub(crate) async fn check_strangers(&self, layout: Layout) -> Result<()> {
         let listed = self.place.store.list_with_delimiter(Some(&self.place.path)).await;
         let listed = listed.map_err(|e| self.failed("cannot list", &e))?;

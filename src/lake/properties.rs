@@ -1,5 +1,5 @@
-//! The properties of a Delta table and of the entry of its commit that describe the release in the
-//! table.
+//! The properties that describe a release in a Delta table. They are set on the table and in the
+//! log entry of the commit.
 
 use super::names::Layout;
 use crate::error::{Error, Result};
@@ -7,17 +7,17 @@ use crate::folder::{Manifest, sha256};
 use crate::formats::RELEASE;
 use std::collections::BTreeMap;
 
-/// The property that names the manifest of the release, relative to the table.
+/// The property that contains the name of the release's manifest, relative to the table.
 pub(super) const NAMES_MANIFEST: &str = "anonsql.manifest";
 
-/// The property with the checksum of the manifest.
+/// The property that contains the checksum of the release's manifest.
 pub(super) const SUM_OF_MANIFEST: &str = "anonsql.manifest_sha256";
 
-/// Returns the properties of a release whose manifest has this text, and is at this place. They
-/// contain no value of the data.
+/// Returns the properties of a release. `text` is the text of its manifest, and `place` is the name
+/// of the manifest relative to the table. The properties contain no data value.
 pub(super) fn properties_at(manifest: &Manifest, text: &str, place: String) -> Result<BTreeMap<String, String>> {
     let run = run_of(manifest)?;
-    // The checks of the models come first, and then one check for each permuted column.
+    // The checks of the models are followed by one check for each permuted column.
     let models = manifest.checks.len().saturating_sub(manifest.randomized.len());
     let models: Vec<&str> = manifest.checks[..models]
         .iter()
@@ -37,12 +37,12 @@ pub(super) fn properties_at(manifest: &Manifest, text: &str, place: String) -> R
     Ok(told.collect())
 }
 
-/// Returns the properties of a new release whose manifest has this text.
+/// Returns the properties of a new release. `text` is the text of its manifest.
 pub(crate) fn properties(manifest: &Manifest, text: &str) -> Result<BTreeMap<String, String>> {
     properties_at(manifest, text, Layout::Logged.manifest(run_of(manifest)?))
 }
 
-/// Returns the run of a release in a Delta table.
+/// Returns the id of the run that wrote a release in a Delta table.
 pub(super) fn run_of(manifest: &Manifest) -> Result<&str> {
     let run = manifest.run.as_deref();
     run.ok_or_else(|| Error::internal("a release in a Delta table without a run"))

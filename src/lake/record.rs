@@ -1,11 +1,11 @@
-//! Runs for a Delta table in a local folder. The files of a killed run are hidden, and the next run
-//! removes them.
+//! Runs for a Delta table in a local folder. The files of a run stay hidden until its commit, and
+//! the next run removes the files of a killed run.
 //!
-//! Until it commits, a run has its files in `_anonsql/runs/<run>`. Readers of tables ignore this
-//! folder, and the run holds a lock on it. Before an entry of the log names the files, they are
-//! moved to `run=<run>` beside the log in one step. The folder is kept until the run has ended, so
-//! a folder without a lock belongs to a run that was killed. The files of such a run are deleted.
-//! Files beside the log are deleted only if no entry of the log names them.
+//! Until it commits, a run keeps its files in `_anonsql/runs/<run>`, a folder that readers of
+//! tables ignore, and locks this folder. Before the commit, the files are moved in one step to
+//! `run=<run>`, next to the log. The folder of the run remains until the run has ended, so a folder
+//! without a lock belongs to a killed run. The next run deletes the files of a killed run. It
+//! deletes files next to the log only if no log entry names them.
 
 use super::names::{OWN, RUN, RUNS, beside_table, is_run};
 use super::prefix::Prefix;
@@ -18,32 +18,32 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The first entry of a log. While it exists, no entry was cleaned up.
+/// The first entry of a log. While it exists, no entry of the log was cleaned up.
 const FIRST: &str = "00000000000000000000.json";
 
-/// The folder of a run that has not ended.
+/// The locked folder of a run.
 #[derive(Debug)]
 pub(super) struct Record {
     table: PathBuf,
     folder: PathBuf,
     run: String,
-    /// Whether the folder of the table was made for the run.
+    /// Whether the run created the folder of the table.
     is_new: bool,
     _held: File,
 }
 
 impl Record {
-    /// Begins a run for the table in a local folder, and deletes the files of killed runs there.
+    /// Begins a run for the table in a local folder. Also deletes the files of killed runs.
     pub(super) fn begin(table: PathBuf, run: &str) -> Result<Self> {
         let failed = |e| Error::io(format!("cannot write to {}", table.display()), e);
-        // The files of another user are kept. They are hidden.
+        // Files of another user cannot be deleted. They stay hidden.
         let _ = sweep(&table);
         let is_new = !table.exists();
         fs::create_dir_all(table.join(RUNS)).map_err(failed)?;
         let folder = table.join(RUNS).join(run);
         create_private(&folder).map_err(failed)?;
         let held = hold(&folder).map_err(failed)?;
-        let held = held.ok_or_else(|| failed(io::Error::other("another run removed what was made there")))?;
+        let held = held.ok_or_else(|| failed(io::Error::other("another run removed the new folder")))?;
         Ok(Self {
             run: run.into(),
             is_new,
@@ -53,7 +53,7 @@ impl Record {
         })
     }
 
-    /// Returns the place of the files until they are committed.
+    /// Returns the prefix below which the run keeps its files until the commit.
     pub(super) fn at(&self, prefix: &Prefix) -> Prefix {
         let place = prefix.place();
         Prefix::at(Place {
@@ -63,7 +63,7 @@ impl Record {
         })
     }
 
-    /// Moves the files to a folder beside the log, and returns their new paths.
+    /// Moves the files of the run to a folder next to the log, and returns their new paths.
     pub(super) fn show(&self, prefix: &Prefix, written: &BTreeSet<ObjectPath>) -> Result<BTreeSet<ObjectPath>> {
         let name = format!("{RUN}{}", self.run);
         let to = self.table.join(&name);
@@ -74,24 +74,24 @@ impl Record {
         Ok(new.collect())
     }
 
-    /// Ends the run, whose files were deleted or committed.
+    /// Removes the folder of the run, after its files were deleted or committed.
     pub(super) fn end(&self) {
-        // A folder that is left behind is found by the next run.
+        // If the folder cannot be removed, the next run removes it.
         let _ = fs::remove_dir_all(&self.folder);
         remove_if_empty(&self.table);
         if self.is_new {
-            // If the folder is empty, nothing was committed.
+            // This removes the folder only if it is empty, which means that there was no commit.
             let _ = fs::remove_dir(&self.table);
         }
     }
 }
 
-/// Removes the folder of runs if it is empty.
+/// Removes the folder of all runs if it is empty.
 fn remove_if_empty(table: &Path) {
     let _ = fs::remove_dir(table.join(RUNS)).and_then(|()| fs::remove_dir(table.join(OWN)));
 }
 
-/// Deletes the files that runs left behind when they ended.
+/// Deletes the files of killed runs.
 fn sweep(table: &Path) -> io::Result<()> {
     for entry in fs::read_dir(table.join(RUNS))? {
         let folder = entry?.path();
@@ -117,8 +117,7 @@ fn sweep(table: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns true if an entry of a log names files of a run, or if such an entry may have been
-/// cleaned up.
+/// Returns true if a log entry names files of a run, or if such an entry may have been cleaned up.
 fn may_be_named(log: &Path, run: &str) -> io::Result<bool> {
     if !log.is_dir() {
         return Ok(false);
@@ -173,7 +172,7 @@ mod tests {
         assert!(!manifest(DEAD).exists() && manifest(NAMED).is_dir());
         assert!(alive.folder.is_dir() && next.folder.is_dir());
         assert_eq!(fs::read_dir(table.join(RUNS)).unwrap().count(), 2);
-        // If entries of a log were cleaned up, it is not known which files they named.
+        // After a cleanup of the log, it is unknown which files the removed entries named.
         drop(alive);
         fs::create_dir_all(table.join(format!("{RUN}{ALIVE}"))).unwrap();
         fs::rename(

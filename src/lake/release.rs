@@ -1,4 +1,4 @@
-//! A release in an object store as its readers see it: the files that the manifest of its prefix
+//! A release in an object store, as its readers see it: the files that the manifest of its prefix
 //! names.
 
 use super::names::{OWN, SUCCESS, folder_of_run};
@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 
-/// The existing release under a prefix.
+/// The existing release below a prefix.
 #[derive(Debug, Clone)]
 pub(crate) struct Release {
     prefix: Prefix,
@@ -22,27 +22,27 @@ pub(crate) struct Release {
 }
 
 impl Release {
-    /// Reads the manifest of the release under an expanded URL; `None` if there is none.
+    /// Reads the manifest of the release at an expanded URL; `None` if the URL has no release.
     pub(crate) async fn of(state: &SessionState, url: &str) -> Result<Option<Self>> {
         let prefix = Prefix::open(state, url)?;
         let standing = prefix.standing().await?;
         Ok(standing.map(|standing| Self { prefix, standing }))
     }
 
-    /// Reads the manifest of the release that is a version of the Delta table at a place; `None` if
-    /// anonsql did not write it, or if there is no table.
+    /// Reads the manifest of a release in the Delta table at `place`. Returns `None` if there is no
+    /// table, or its version is not a release.
     pub(crate) async fn in_table(place: Place, at: &At) -> Result<Option<Self>> {
         let prefix = Prefix::at(place);
         let (standing, _) = prefix.in_table(at).await?;
         Ok(standing.map(|standing| Self { prefix, standing }))
     }
 
-    /// Returns the manifest.
+    /// Returns the manifest of the release.
     pub(crate) fn manifest(&self) -> &Manifest {
         &self.standing.manifest
     }
 
-    /// Returns true if the manifest is unchanged since it was written.
+    /// Returns true if the text of the manifest has not changed since it was written.
     pub(crate) fn is_sealed(&self) -> bool {
         self.standing.is_sealed
     }
@@ -52,16 +52,16 @@ impl Release {
         self.prefix.url()
     }
 
-    /// Returns the URLs of the folders with the files, one for each run, in the order of the
-    /// manifest. Each URL ends in a slash.
+    /// Returns the URLs of the folders that contain the release's files, one for each run, in the
+    /// order of the manifest. Each URL ends in a slash.
     pub(crate) fn folders(&self) -> Vec<String> {
         let runs = self.runs().into_iter();
         runs.map(|folder| format!("{}{folder}", self.prefix.url())).collect()
     }
 
-    /// Returns the locations from which a table of DataFusion reads the release: its files, or its
-    /// folder if it is partitioned. Fails with a usage error if a partitioned release has several
-    /// folders.
+    /// Returns the locations from which a DataFusion table reads the release: its files, or its
+    /// folder if the release is partitioned. Fails with `ErrorKind::Usage` if a partitioned release
+    /// has several folders.
     pub(crate) fn locations(&self) -> Result<Vec<String>> {
         if self.manifest().partitioned_by.is_empty() {
             let files = self.manifest().output.iter();
@@ -79,7 +79,7 @@ impl Release {
         }
     }
 
-    /// Returns the folders with the files, relative to the prefix.
+    /// Returns the folders that contain the release's files, relative to the prefix.
     fn runs(&self) -> Vec<String> {
         let mut folders: Vec<String> = vec![];
         for file in &self.manifest().output {
@@ -91,7 +91,8 @@ impl Release {
         folders
     }
 
-    /// Fails with `ErrorKind::Data` if these objects are not the files that the manifest names.
+    /// Fails with `ErrorKind::Data` if the objects `listed` differ from the files that the manifest
+    /// names.
     pub(crate) fn confirm(&self, listed: &[ObjectMeta]) -> Result<()> {
         let listed = listed
             .iter()
@@ -116,14 +117,15 @@ impl Release {
         }
     }
 
-    /// Returns true if an object with this name relative to the prefix belongs to the release.
+    /// Returns true if an object with this name, relative to the prefix, is a part of the release
+    /// or of the protocol of runs.
     pub(crate) fn has(&self, name: &str) -> bool {
         let is_manifest = |folder: &String| name.strip_prefix(folder.as_str()) == Some(MANIFEST);
         let is_output = self.manifest().output.iter().any(|file| file.name == name);
         is_output || [MANIFEST, SUCCESS].contains(&name) || self.runs().iter().any(is_manifest) || is_of_protocol(name)
     }
 
-    /// Returns the names of the objects in the folders of the release, relative to the prefix.
+    /// Returns the names of all objects in the folders of the release, relative to the prefix.
     pub(crate) async fn names(&self) -> Result<Vec<String>> {
         let mut names = vec![];
         for folder in self.runs() {
@@ -137,7 +139,7 @@ impl Release {
         Ok(names)
     }
 
-    /// Copies an object of the release to a file without a name.
+    /// Copies an object of the release into the file `into`, and rewinds the file.
     pub(crate) async fn fetch(&self, name: &str, into: File) -> Result<File> {
         let failed = |e| self.prefix.failed("cannot read a file of", &e);
         let got = self
@@ -157,16 +159,16 @@ impl Release {
     }
 }
 
-/// Returns true if an object belongs to the protocol of runs, and so is not data.
+/// Returns true if an object belongs to the protocol of runs, and is therefore not data.
 fn is_of_protocol(name: &str) -> bool {
     name.split('/').next() == Some(OWN)
 }
 
-/// Returns true if an object is the one that the manifest describes.
+/// Returns true if an object matches its description in the manifest.
 pub(super) fn is_same(file: &FileSummary, meta: &ObjectMeta) -> bool {
     let bare = |tag: &String| tag.trim_matches('"').to_string();
     let tags = (file.e_tag.as_ref().map(bare), meta.e_tag.as_ref().map(bare));
-    // A store may return e_tags for only one of the two requests.
+    // A store may omit the e_tag from one of the two answers.
     let is_tagged = !matches!(&tags, (Some(one), Some(other)) if one != other);
     file.bytes == meta.size && is_tagged
 }

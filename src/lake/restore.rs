@@ -1,8 +1,8 @@
-//! Restoring the lost manifest of a release in a Delta table.
+//! Restores the lost manifest of a release in a Delta table.
 //!
-//! The entry of the log that committed a release also contains the text of its manifest, and the
-//! checksum of that text is a property of the table. The entry exists for as long as the table
-//! keeps its log; the property is part of every checkpoint.
+//! The log entry of the commit also contains the text of the manifest, and a property of the table
+//! contains the checksum of this text. The entry exists as long as the table keeps its log. The
+//! property is a part of every checkpoint.
 
 use super::prefix::{LARGEST, Prefix, check_files, check_properties};
 use super::properties::{NAMES_MANIFEST, SUM_OF_MANIFEST};
@@ -12,24 +12,24 @@ use crate::formats::{At, RELEASE, find};
 use crate::store::read_small;
 use datafusion::object_store::{self, PutMode, PutOptions};
 
-/// The result of restoring a manifest.
+/// The outcome of RESTORE MANIFEST.
 #[derive(Debug)]
 pub(crate) struct Restored {
     /// The path or URL of the manifest.
     pub(crate) manifest: String,
-    /// The version of the table.
+    /// The version of the table that contains the release.
     pub(crate) version: u64,
-    /// The run of the release.
+    /// The id of the run that wrote the release.
     pub(crate) run: String,
-    /// False if the manifest was not lost.
+    /// Whether the manifest was missing. If false, it was left unchanged.
     pub(crate) was_lost: bool,
 }
 
 impl Prefix {
-    /// Restores the manifest of the release that is a version of the Delta table at the prefix.
-    /// Fails with `ErrorKind::Usage` if there is no such release, and with `ErrorKind::Data` if the
-    /// log no longer has the manifest, or if the files of the version are not those that the
-    /// manifest names.
+    /// Restores the manifest of a release in the Delta table at the prefix. Fails with
+    /// `ErrorKind::Usage` if the version is not a release. Fails with `ErrorKind::Data` if the log
+    /// no longer contains the manifest, or an existing manifest is different. Fails with
+    /// `ErrorKind::Verification` if the files of the version differ from the files in the manifest.
     pub(crate) async fn restore_manifest(&self, at: &At) -> Result<Restored> {
         let url = self.url();
         let table = find(self.place(), at).await?;

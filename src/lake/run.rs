@@ -1,4 +1,4 @@
-//! One run for a prefix, from its lease to its end.
+//! One run for a prefix, from its lease to its cleanup.
 
 use super::keeper::{Ending, Keeper, keep};
 use super::lease::Lease;
@@ -15,27 +15,27 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot, watch};
 
-/// A run for a prefix. Dropping this value ends the run: its files are deleted unless they were
+/// A run for a prefix. Dropping this value ends the run, and deletes its files unless they were
 /// committed.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(super) shared: Arc<Shared>,
-    /// The lease; `None` for a Delta table in a local folder, because a file system has no put on
-    /// condition of an e_tag.
+    /// The lease. It is `None` for a Delta table in a local folder, because a file system has no
+    /// put on condition of an e_tag.
     pub(super) lease: Option<Arc<tokio::sync::Mutex<Lease>>>,
     end: Option<oneshot::Sender<Ending>>,
-    /// Counts this run from its end until it is cleaned up.
+    /// The keeper that counts only this run, from its end until it is cleaned up.
     own: Keeper,
-    /// Counts all runs of the session that have ended and are not cleaned up yet.
+    /// The session's keeper, which counts all runs that have ended but are not cleaned up yet.
     session: Keeper,
-    /// Dropping this sender stops the uploads.
+    /// The sender that stops the uploads when it is dropped.
     stop: watch::Sender<()>,
     busy: mpsc::Sender<()>,
 }
 
 impl Run {
-    /// Begins a run of a session for a prefix: takes its lease, and deletes what killed runs left
-    /// there long ago.
+    /// Begins a run of a session for a prefix. Takes its lease, and deletes old files of killed
+    /// runs.
     pub(crate) async fn begin(prefix: &Prefix, layout: Layout, session: &Keeper) -> Result<Self> {
         let run = new_run(Utc::now());
         let lease = match prefix.is_local() {
@@ -74,20 +74,19 @@ impl Run {
             busy,
         };
         if run.lease.is_some() {
-            // A user that may write to a prefix may not be allowed to delete. The run itself does
-            // not need this to succeed.
+            // A user with permission to write may lack permission to delete. The run does not
+            // depend on the sweep.
             let _ = vacuum::sweep(prefix).await;
         }
         Ok(run)
     }
 
-    /// Returns the keeper with which a caller waits until this run, once it has ended, is cleaned
-    /// up.
+    /// Returns the keeper of this run. A caller uses it to wait until the ended run is cleaned up.
     pub(crate) fn keeper(&self) -> Keeper {
         self.own.clone()
     }
 
-    /// Returns the outbox that uploads files to the store.
+    /// Returns an outbox, which uploads files to the store of the run.
     pub(crate) fn outbox(&self) -> Outbox {
         Outbox {
             shared: Arc::clone(&self.shared),
@@ -96,12 +95,12 @@ impl Run {
         }
     }
 
-    /// Returns the id of the run if its files are in a folder of their own.
+    /// Returns the id of the run; `None` if its files are not in a folder of their own.
     pub(crate) fn id(&self) -> Option<&str> {
         (self.shared.layout != Layout::Plain).then_some(self.shared.run.as_str())
     }
 
-    /// Returns the URL of a file of the run, before it is committed, by its name relative to the
+    /// Returns the URL that a file of the run has before the commit, by its name relative to the
     /// prefix.
     pub(crate) fn url(&self, name: &str) -> String {
         format!("{}{name}", self.shared.at.url())
@@ -112,7 +111,8 @@ impl Run {
         format!("{}{name}", self.shared.prefix.url())
     }
 
-    /// Returns the URL of the folder with the files, which ends in a slash.
+    /// Returns the URL of the folder that contains the run's files before the commit. It ends in a
+    /// slash.
     pub(crate) fn folder(&self) -> String {
         match self.id() {
             Some(run) => format!("{}{}{run}/", self.shared.at.url(), RUN),
@@ -124,7 +124,8 @@ impl Run {
 impl Drop for Run {
     fn drop(&mut self) {
         if let Some(end) = self.end.take() {
-            // Without a runtime there is no keeper, and the run is like one that was killed.
+            // Without a runtime, the background task does not run, and the files are left like
+            // those of a killed run.
             let _ = end.send(Ending::begin([self.own.clone(), self.session.clone()]));
         }
     }

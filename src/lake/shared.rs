@@ -1,4 +1,4 @@
-//! The state that the parts of a run share.
+//! The state that all parts of a run share.
 
 use super::names::Layout;
 use super::names::RUN;
@@ -11,37 +11,37 @@ use parking_lot::Mutex;
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 
-/// The outcome of the commit of a run, as far as it is known.
+/// The known outcome of a run's commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// The commit has not been tried, or it failed: no manifest names the files of the run.
+    /// The run has not tried to commit, or the commit failed. No manifest names its files.
     Open,
-    /// The manifest of the prefix names the files of the run.
+    /// The commit succeeded: the manifest or the log names the files of the run.
     Committed,
-    /// The store did not say whether it accepted the manifest.
+    /// The store did not answer whether the commit succeeded.
     Unknown,
 }
 
-/// The state that the parts of a run share.
+/// The state that all parts of a run share.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) prefix: Prefix,
-    /// The prefix of the files of the run until they are committed: the prefix itself, except for a
-    /// local folder.
+    /// The prefix of the run's files before the commit. It differs from `prefix` only for a local
+    /// folder.
     pub(super) at: Prefix,
-    /// The record of a run for a local folder.
+    /// The locked folder of the run; `None` in an object store.
     pub(super) record: Option<Record>,
     pub(super) run: String,
     pub(super) layout: Layout,
-    /// All objects that were put, or may have been put.
+    /// The paths of all objects that the run has put, or may have put.
     pub(super) written: Mutex<BTreeSet<Path>>,
     pub(super) outcome: Mutex<Outcome>,
-    /// Whether workers also write into the folder of the run.
+    /// Whether workers may also write into the folder of the run.
     pub(super) is_lent: AtomicBool,
 }
 
 impl Shared {
-    /// Returns all objects in the folder of the run.
+    /// Returns the paths of all objects in the folder of the run.
     pub(super) async fn landed(&self) -> Result<Vec<Path>> {
         let folder = self.prefix.inside(&format!("{RUN}{}", self.run));
         let listed = self.prefix.store().list(Some(&folder)).map_ok(|meta| meta.location);

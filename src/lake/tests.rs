@@ -1,4 +1,5 @@
-//! The protocol on a store in memory: which run wins, what is left behind, and what is refused.
+//! Tests the protocol on a store in memory: which run wins, which files are left, and which stores
+//! are refused.
 
 use super::vacuum::{ALIVE, Why, clear, left, remove};
 use super::{Keeper, Layout, Prefix, Run, Standing};
@@ -50,7 +51,7 @@ fn file(content: &[u8]) -> File {
     file
 }
 
-/// Returns a manifest with the fields that its readers need.
+/// Returns the text of a manifest with all required fields.
 fn manifest(run: Option<&str>, files: &[FileSummary]) -> String {
     serde_json::json!({
         "version": "0", "sha256": "", "statement": "", "statement_sha256": "", "seed": 0, "node": {}, "columns": [],
@@ -61,14 +62,14 @@ fn manifest(run: Option<&str>, files: &[FileSummary]) -> String {
     .to_string()
 }
 
-/// How long a test waits until a run is cleaned up.
+/// The maximum time until a run is cleaned up.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 async fn begin(prefix: &Prefix, layout: Layout) -> Result<Run> {
     Run::begin(prefix, layout, &Keeper::default()).await
 }
 
-/// Writes a file and commits it.
+/// Writes a file as a release, and commits it.
 async fn release(prefix: &Prefix, standing: Option<&Standing>, content: &[u8]) -> Result<()> {
     let run = begin(prefix, Layout::Runs).await?;
     let keeper = run.keeper();
@@ -85,8 +86,8 @@ async fn release(prefix: &Prefix, standing: Option<&Standing>, content: &[u8]) -
     released
 }
 
-/// A run waits for its own files to be deleted, and not for those of another run of the session;
-/// the session waits for all.
+/// Tests that a run waits only until its own files are deleted, but the session waits for all of
+/// its runs.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_waits_for_its_own_cleaning_alone() {
     let (session, stuck, other) = (
@@ -109,8 +110,8 @@ async fn a_run_waits_for_its_own_cleaning_alone() {
     assert!(is_clean(&keeper) && names(&stuck).await.is_empty());
 }
 
-/// Exactly one of several simultaneous runs wins, for an empty prefix and for a prefix with a
-/// release, and the other runs leave nothing behind.
+/// Tests that exactly one of several simultaneous runs wins, both for an empty prefix and for a
+/// prefix with a release. The other runs leave no files.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn one_of_many_runs_wins() {
     let prefix = prefix(Arc::new(InMemory::new()));
@@ -142,7 +143,8 @@ async fn one_of_many_runs_wins() {
     }
 }
 
-/// A run that is dropped deletes its files; a run that is considered dead publishes nothing.
+/// Tests that a dropped run deletes its files, and that a run which is considered dead cannot
+/// commit.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_run_leaves_is_deleted() {
     let prefix = prefix(Arc::new(InMemory::new()));
@@ -166,7 +168,7 @@ async fn what_a_run_leaves_is_deleted() {
         left(&prefix, NOW, Duration::from_secs(60)).await.unwrap().is_empty(),
         "it is alive"
     );
-    // This file is being uploaded when the run ends.
+    // The upload of this file is still running when the run ends.
     let _on_way = run.outbox().send(file(&large), ("", 4), "csv", 9);
     let keeper = run.keeper();
     drop(run);
@@ -193,13 +195,13 @@ async fn what_a_run_leaves_is_deleted() {
         .await
         .unwrap_err();
     assert!(
-        e.kind() == ErrorKind::Unavailable && e.message().contains("for dead"),
+        e.kind() == ErrorKind::Unavailable && e.message().contains("dead, because"),
         "{e}"
     );
     assert!(prefix.standing().await.unwrap().is_none());
 }
 
-/// The current release is never deleted as left over, nor is a release that has just been replaced.
+/// Tests that neither the current release nor a recently replaced release is deleted.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_release_that_stands_is_kept() {
     let prefix = prefix(Arc::new(InMemory::new()));
@@ -220,8 +222,8 @@ async fn a_release_that_stands_is_kept() {
     assert_eq!(e.kind(), ErrorKind::TargetExists);
 }
 
-/// Stores that have no conditional puts, or accept them and ignore the conditions, are refused
-/// before anything is written.
+/// Tests that a store is refused before the first write if it has no conditional puts, or ignores
+/// their conditions.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_store_without_conditions_is_refused() {
     let folder = tempfile::tempdir().unwrap();
@@ -239,8 +241,8 @@ async fn a_store_without_conditions_is_refused() {
     }
 }
 
-/// Whichever request fails, before or after the store executed it, the run ends with a whole
-/// release or with none, and every file that a manifest names exists.
+/// Tests the failure of each request, before or after the store executes it. The run ends with a
+/// complete release or without a release, and every file that a manifest names exists.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_request_that_fails_publishes_nothing_by_halves() {
     for is_done in [false, true] {
@@ -282,8 +284,8 @@ async fn a_request_that_fails_publishes_nothing_by_halves() {
     }
 }
 
-/// Ages are measured by the clock of the store: a run is alive even if the clock of this machine is
-/// hours ahead or behind.
+/// Tests that ages are measured by the clock of the store: a run is alive even if the clock of this
+/// machine is wrong by hours.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_clock_of_the_store_counts() {
     for hours in [-5, 0, 5] {
@@ -300,8 +302,8 @@ async fn the_clock_of_the_store_counts() {
         assert_eq!(left(&prefix, NOW, NOW).await.unwrap().len(), 1, "{hours}");
         let day = Duration::from_secs(24 * 60 * 60);
         assert!(left(&prefix, day, NOW).await.unwrap().is_empty(), "{hours}");
-        // With layout plain, the next run deletes the files of a dead run, and waits for a run that
-        // may be alive.
+        // With layout plain, the next run deletes the files of a dead run, but not those of a run
+        // that may be alive.
         assert_eq!(clear(&prefix, ALIVE).await.unwrap(), 1, "{hours}");
         assert_eq!(names(&prefix).await.len(), 2, "{hours}");
         assert_eq!(clear(&prefix, NOW).await.unwrap(), 0, "{hours}");
@@ -309,17 +311,17 @@ async fn the_clock_of_the_store_counts() {
     }
 }
 
-/// A store that may ignore conditions, and may fail one request.
+/// A store in memory that can ignore conditions, fail one request, and have a wrong clock.
 #[derive(Debug)]
 struct Odd {
     inner: InMemory,
-    /// Whether it obeys the conditions of a put.
+    /// Whether the store obeys the conditions of a put.
     heeds: bool,
-    /// How many requests succeed before one fails.
+    /// The number of requests that succeed before one request fails.
     fails: AtomicI64,
-    /// Whether the request that fails is done nevertheless.
+    /// Whether the store executes the failing request anyway.
     is_done: bool,
-    /// How far its clock is behind the clock of this machine.
+    /// The difference by which the store's clock is behind the clock of this machine.
     behind: TimeDelta,
 }
 

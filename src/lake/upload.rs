@@ -1,5 +1,6 @@
-//! Uploading one staged file: in one put if it is small, and otherwise in parts. Parts of an upload
-//! that is never completed cost money for ever, so an upload that fails or is stopped deletes them.
+//! Uploads a staged file: in one put if it is small, and otherwise in parts. A store charges for
+//! the parts of an incomplete upload for ever, so an upload that fails or is stopped deletes its
+//! parts.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::pool::blocking;
@@ -14,23 +15,23 @@ use std::io::{Read, Seek, SeekFrom};
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// The least bytes of a part, and the most bytes of an object that is put in one request.
+/// The minimum number of bytes of a part, and the maximum number of bytes of an object that is put
+/// in one request.
 const PART: u64 = 8 << 20;
-/// The most parts of an object; stores allow 10,000.
+/// The maximum number of parts of an object. Stores allow 10,000.
 const PARTS: u64 = 9_000;
 /// The number of parts that are uploaded at the same time.
 const AT_ONCE: usize = 4;
 
-/// Tells an upload, when the sender of this receiver is dropped, that its result is no longer
-/// needed.
+/// A receiver whose sender is dropped when the result of an upload is no longer needed.
 pub(super) type Stopped = watch::Receiver<()>;
 
-/// Waits until the run no longer needs its uploads.
+/// Waits until the results of the run's uploads are no longer needed.
 pub(super) async fn stopped(stop: &mut Stopped) {
     while stop.changed().await.is_ok() {}
 }
 
-/// Puts the whole content of `file`, whose length is given, at `path`. Errors begin with `what`.
+/// Puts the content of `file` at `path`. `bytes` is its length. Error messages begin with `what`.
 pub(super) async fn upload(
     store: &Arc<dyn ObjectStore>,
     path: &Path,
@@ -53,7 +54,7 @@ pub(super) async fn upload(
         () = stopped(stop) => Err(interrupted()),
     };
     if sent.is_err() {
-        // Parts that remain after this are removed by a life-cycle rule of the bucket.
+        // If this fails, a life-cycle rule of the bucket removes the remaining parts.
         let _ = parts.abort().await;
     }
     sent

@@ -1,5 +1,5 @@
-//! The files under a prefix that no manifest names: files of killed runs, and of releases that were
-//! replaced.
+//! Finds and deletes files below a prefix that no manifest names: files of killed runs, and of
+//! replaced releases.
 
 use super::lease::{Lease, State};
 use super::names::{RUNS, run_of, run_of_lease};
@@ -14,23 +14,22 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::time::Duration;
 
-/// The time for which files that no manifest names are kept, if the statement does not set another
-/// time.
+/// The default time for which files that no manifest names are kept.
 pub(crate) const RETAIN: Duration = Duration::from_secs(24 * 60 * 60);
-/// A run that renewed its lease within this time is alive. A run renews its lease several times
-/// within it.
+/// The time after its last renewal for which a run counts as alive. A run renews its lease several
+/// times within this time.
 pub(crate) const ALIVE: Duration = Duration::from_secs(180);
-/// A run that sealed its lease may still commit within this time.
+/// The time for which a run may still commit after it has sealed its lease.
 const COMMITTING: Duration = Duration::from_secs(60 * 60);
-/// The number of objects that are deleted at the same time.
+/// The maximum number of objects that are deleted at the same time.
 const AT_ONCE: usize = 16;
 
-/// Why the files of a run are no longer needed.
+/// The reason why the files of a run are no longer needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Why {
     /// The run ended without a release.
     Orphan,
-    /// Another release has taken the place of the run's release.
+    /// Another release replaced the run's release.
     Replaced,
 }
 
@@ -43,12 +42,12 @@ impl fmt::Display for Why {
     }
 }
 
-/// The files that a run left behind.
+/// The files of an ended run that are no longer needed.
 #[derive(Debug)]
 pub(crate) struct Left {
     /// The id of the run.
     pub(crate) run: String,
-    /// The reason why the files are not needed.
+    /// The reason why the files are no longer needed.
     pub(crate) why: Why,
     /// The number of files.
     pub(crate) files: u64,
@@ -59,7 +58,7 @@ pub(crate) struct Left {
 }
 
 impl Left {
-    /// Returns true if the run had not begun to commit.
+    /// Returns true if the run has a lease and has not begun to commit.
     fn is_of_open_run(&self) -> bool {
         self.lease.as_ref().is_some_and(|lease| lease.state() == State::Open)
     }
@@ -72,8 +71,8 @@ struct Found {
     has_lease: bool,
 }
 
-/// Finds the files that can be deleted: files that have not been needed for `retain`, and whose
-/// runs have not renewed their lease for `alive`.
+/// Finds files that can be deleted: files that were not needed for the time `retain`, and whose
+/// runs have not renewed their leases for the time `alive`.
 pub(crate) async fn left(prefix: &Prefix, retain: Duration, alive: Duration) -> Result<Vec<Left>> {
     let listed = prefix.store().list(Some(prefix.path())).try_collect::<Vec<_>>().await;
     let listed = listed.map_err(|e| prefix.failed("cannot list", &e))?;
@@ -82,7 +81,7 @@ pub(crate) async fn left(prefix: &Prefix, retain: Duration, alive: Duration) -> 
         let folder = prefix.name(&meta.location).and_then(|name| name.split('/').next());
         folder.is_some_and(is_log)
     };
-    // Files that the log of a table once named are left to the tools of its format.
+    // The tools of the table's format delete files that its log has named.
     let is_table = listed.iter().any(is_in_log);
     for meta in listed {
         let Some(name) = prefix.name(&meta.location) else {
@@ -98,14 +97,14 @@ pub(crate) async fn left(prefix: &Prefix, retain: Duration, alive: Duration) -> 
         return Ok(vec![]);
     }
     let now = prefix.clock().await?;
-    // The manifest is read after the list: a run that is in the list without a lease has committed
-    // by now, or never will.
+    // The manifest is read after the listing. A listed run without a lease has therefore committed
+    // by now, or will never commit.
     let standing = prefix.standing().await?;
     let named: HashSet<&str> = standing.iter().flat_map(named).collect();
     let mut all = vec![];
     for (run, found) in runs.iter().filter(|(_, found)| found.has_lease || !is_table) {
         if let Some(left) = of_run(prefix, (run, found), &named, standing.as_ref(), (now, retain, alive)).await?
-            // A run that commits to a log may already have committed.
+            // A run that has begun to commit to a log may have succeeded.
             && (!is_table || left.is_of_open_run())
         {
             all.push(left);
@@ -114,7 +113,7 @@ pub(crate) async fn left(prefix: &Prefix, retain: Duration, alive: Duration) -> 
     Ok(all)
 }
 
-/// Returns the runs whose files a manifest names.
+/// Returns the ids of the runs whose files the manifest names, and of the run that wrote it.
 fn named(standing: &Standing) -> impl Iterator<Item = &str> {
     let manifest = &standing.manifest;
     manifest
@@ -137,13 +136,14 @@ async fn of_run(
     };
     let is_named = named.contains(run.as_str());
     if found.has_lease && lease.is_none() || is_named && lease.is_none() {
-        // The run has just ended, or it is the current release.
+        // The run has just ended, or belongs to the current release.
         return Ok(None);
     }
     let newest = found.files.iter().map(|meta| meta.last_modified).max();
     let (since, least, why) = match (&lease, standing) {
         (Some(lease), _) if lease.state() == State::Open => (lease.changed(), retain.max(alive), Why::Orphan),
-        // It may not have been known whether the run committed, and its release was then replaced.
+        // The outcome of the commit may have been unknown, and the run's release may have been
+        // replaced since.
         (Some(lease), _) => {
             let since = standing.map_or(lease.changed(), |standing| standing.since.max(lease.changed()));
             (since, retain.max(COMMITTING), Why::Orphan)
@@ -158,7 +158,7 @@ async fn of_run(
     if (now - since).to_std().unwrap_or_default() < least {
         return Ok(None);
     }
-    // If the run made the current release, only its lease is left over.
+    // If the run belongs to the current release, only its lease is no longer needed.
     let files: &[ObjectMeta] = if is_named { &[] } else { &found.files };
     Ok(Some(Left {
         run: run.clone(),
@@ -170,14 +170,14 @@ async fn of_run(
     }))
 }
 
-/// Deletes the files that a run left behind. Returns false if the run is found to be alive.
+/// Deletes the files of an ended run. Returns false if the run turns out to be alive.
 pub(crate) async fn remove(prefix: &Prefix, mut left: Left) -> Result<bool> {
     if let Some(lease) = &mut left.lease
         && !lease.abandon().await?
     {
         return Ok(false);
     }
-    // The lease records that there may be files, so it is deleted last.
+    // The lease is deleted last, because it records that the run may have left files.
     for paths in [
         left.objects,
         left.lease.map(|lease| lease.path().clone()).into_iter().collect(),
@@ -197,7 +197,7 @@ pub(crate) async fn remove(prefix: &Prefix, mut left: Left) -> Result<bool> {
     Ok(true)
 }
 
-/// Deletes files that runs left behind long ago.
+/// Deletes the files of ended runs that were not needed for [`RETAIN`].
 pub(super) async fn sweep(prefix: &Prefix) -> Result<()> {
     for left in left(prefix, RETAIN, ALIVE).await? {
         remove(prefix, left).await?;
@@ -205,11 +205,11 @@ pub(super) async fn sweep(prefix: &Prefix) -> Result<()> {
     Ok(())
 }
 
-/// Deletes the files of dead runs under a prefix without a release. Returns the number of runs that
-/// may be alive.
+/// Deletes the files of dead runs below a prefix that has no release. Returns the number of runs
+/// that may be alive.
 pub(crate) async fn clear(prefix: &Prefix, alive: Duration) -> Result<usize> {
     for left in left(prefix, Duration::ZERO, alive).await? {
-        // Files without a lease may be a copy that somebody made.
+        // Files without a lease may be a copy that a user made.
         if left.lease.is_some() {
             remove(prefix, left).await?;
         }

@@ -1,4 +1,5 @@
-//! Whether the existing release under a prefix is whole. IF NOT EXISTS keeps a whole release.
+//! Checks that the existing release below a prefix is complete. IF NOT EXISTS keeps a complete
+//! release.
 
 use super::names::{SUCCESS, folder_of_run};
 use super::prefix::{Prefix, Standing};
@@ -10,8 +11,8 @@ use futures::TryStreamExt;
 use std::collections::{BTreeSet, HashMap};
 
 impl Prefix {
-    /// Fails with `ErrorKind::TargetExists` if the files of the existing release are not those that
-    /// its manifest names.
+    /// Fails with `ErrorKind::TargetExists` if the manifest of the existing release was changed, or
+    /// its files differ from the manifest.
     pub(crate) async fn check_whole(&self, standing: &Standing) -> Result<()> {
         if !standing.is_sealed {
             return Err(not_whole(
@@ -20,8 +21,7 @@ impl Prefix {
             ));
         }
         if let Some(table) = standing.table() {
-            // The manifest names the files of the log: they were compared when the manifest was
-            // read.
+            // When the manifest was read, its files were compared with those of the log.
             return match table.files().await {
                 Err(e) if e.kind() == ErrorKind::Data => Err(not_whole(self.url(), e.message())),
                 listed => listed.map(drop),
@@ -57,8 +57,8 @@ impl Prefix {
         }
     }
 
-    /// Puts the object that marks a release with layout `plain` as complete for readers that list
-    /// folders. The object is missing if a run was killed between its commit and this put.
+    /// Puts the object that marks a release with layout `plain` as complete, unless the object
+    /// exists. A run that was killed after its commit may not have put it.
     pub(crate) async fn complete_plain(&self) -> Result<()> {
         let path = self.inside(SUCCESS);
         match self.store().head(&path).await {

@@ -12,19 +12,19 @@ use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display};
 use std::sync::Arc;
 
-/// The clause of a mask: its keywords and the parts that follow in this order.
+/// The clause of a mask: its keywords, followed by its parts in order.
 #[derive(Debug, Clone, Copy)]
 pub struct Clause {
     /// The keywords at the start of the clause: `SHIFT BY`.
     pub start: &'static str,
     /// The syntax for help. It contains every keyword of the clause.
     pub syntax: &'static str,
-    /// The parts that follow.
+    /// The parts after the keywords.
     pub parts: &'static [Part],
 }
 
-/// A part of a clause. The first text is the name of its value. The last text is the description of
-/// what was expected, for an error.
+/// A part of a clause. The first text is the name of the part's value. The last text describes the
+/// expected value in an error.
 #[derive(Debug, Clone, Copy)]
 pub enum Part {
     /// A value at this position.
@@ -46,7 +46,7 @@ pub enum Item {
     Whole,
     /// A text in quotes.
     Text,
-    /// A share in parentheses: `(0.1)` or `(10 PERCENT)`. It is written as the decimal number.
+    /// A share in parentheses: `(0.1)` or `(10 PERCENT)`. It is printed as the decimal number.
     Share,
     /// One of these words, in any case.
     Word(&'static [&'static str]),
@@ -71,7 +71,8 @@ impl Item {
     }
 }
 
-/// A value as it was written in a statement. A secret is written as its place.
+/// A value of a clause, as the statement gives it. A secret is given by its place, such as
+/// `env:NAME`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Given {
     /// A text, a word in upper case, or the name of a column.
@@ -82,10 +83,10 @@ pub enum Given {
     Entity,
 }
 
-/// The name of the place of a secret among the values of a clause.
+/// The name under which the values of a clause contain the place of the secret.
 pub(crate) const SECRET: &str = "secret";
 
-/// A clause of a statement with columns that a mask may follow.
+/// A clause of a statement in which a mask may follow a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// IDENTIFIERS.
@@ -127,7 +128,7 @@ pub struct MaskKind {
     pub info: Info,
     /// The clause after the name of a column.
     pub clause: Clause,
-    /// The places where the clause may stand.
+    /// The clauses of a statement that accept the mask.
     pub places: &'static [Place],
     /// The input of a mask besides the value.
     pub reads: Reads,
@@ -139,11 +140,11 @@ pub struct MaskKind {
     pub phrase: &'static str,
     /// The technique in the terms of ISO/IEC 20889, for the report.
     pub technique: &'static str,
-    /// Whether masked values link the records of a person.
+    /// True if masked values link the records of a person.
     pub is_pseudonym: bool,
-    /// Whether two values never have the same mask.
+    /// True if different values always have different masks.
     pub tells_apart: bool,
-    /// What the mask does not promise: a topic, and a text about it for the report.
+    /// The limits of the mask for the report: a topic, and a text about it.
     pub limits: (&'static str, &'static str),
     /// Makes the mask.
     pub build: fn(&MaskClause) -> Result<Arc<dyn Mask>>,
@@ -178,7 +179,7 @@ impl MaskKind {
     }
 }
 
-/// A mask as it was written in a statement.
+/// A mask as a statement writes it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MaskClause {
     /// The kind of the mask.
@@ -192,7 +193,7 @@ impl MaskClause {
         self.given.iter().find(|(of, _)| of == name).map(|(_, given)| given)
     }
 
-    /// Returns a text of the clause, if it was given.
+    /// Returns the text with this name, if the clause has it.
     pub(super) fn maybe(&self, name: &str) -> Option<&str> {
         match self.given(name) {
             Some(Given::Text(text)) => Some(text),
@@ -200,12 +201,12 @@ impl MaskClause {
         }
     }
 
-    /// Returns a text of the clause.
+    /// Returns the text with this name. Fails if the clause does not have it.
     pub(super) fn text(&self, name: &str) -> Result<&str> {
         self.maybe(name).ok_or_else(|| self.missing(name))
     }
 
-    /// Returns a whole number of the clause.
+    /// Returns the whole number with this name. Fails if the clause does not have it.
     pub(super) fn whole(&self, name: &str) -> Result<u32> {
         match self.given(name) {
             Some(Given::Whole(n)) => Ok(*n),
@@ -213,14 +214,14 @@ impl MaskClause {
         }
     }
 
-    /// Returns a share of the clause, or `usual` if the share was not given.
+    /// Returns the share with this name, or `usual` if the clause does not have it.
     pub(super) fn share(&self, name: &str, usual: Option<f64>) -> Result<f64> {
         let given = self.maybe(name).and_then(|text| text.parse().ok());
         given.or(usual).ok_or_else(|| self.missing(name))
     }
 
-    /// Applies a share of the clause to `rows`, and returns the number of rows, rounded down. The
-    /// share is read digit by digit and not as a float, so 29 percent of 100 is 29.
+    /// Applies a share of the clause to `rows`, and returns the number of rows, rounded down. It
+    /// reads the share as decimal digits and not as a float, so 29 percent of 100 is 29.
     pub(super) fn share_of(&self, name: &str, rows: u32) -> Result<u32> {
         let text = self.text(name)?;
         let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
@@ -267,12 +268,12 @@ impl MaskClause {
 
     fn missing(&self, name: &str) -> Error {
         Error::usage(format!(
-            "{} is without its {name}; write {}",
+            "{} lacks its {name}; write {}",
             self.kind.clause.start, self.kind.clause.syntax
         ))
     }
 
-    /// Returns the text that was given as the place of the secret.
+    /// Returns the place of the secret as text, if the clause has one.
     pub(crate) fn place(&self) -> Option<&str> {
         self.maybe(SECRET)
     }
@@ -287,7 +288,7 @@ impl MaskClause {
         Secret::at(place).map(Some).ok_or_else(|| no_place(self.kind))
     }
 
-    /// Returns the clause without the place of its secret, as a manifest has it.
+    /// Returns the clause without the place of its secret, as manifests contain it.
     pub(crate) fn without_secret(&self) -> impl Display + '_ {
         fmt::from_fn(|f| self.print(f, false))
     }

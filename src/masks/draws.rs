@@ -26,7 +26,7 @@ impl Draws {
     }
 }
 
-/// The random numbers of one row, one after another.
+/// The random numbers of one row, in order.
 pub(super) struct Numbers(ChaCha12Rng);
 
 impl Numbers {

@@ -46,7 +46,7 @@ pub(super) const KIND: MaskKind = MaskKind {
     tells_apart: true,
     limits: (
         "Pseudonyms",
-        "A keyed hash can be computed again by whoever has the secret, and it links all records of one value. \
+        "A keyed hash can be computed again by anyone with the secret, and it links all records of one value. \
          Pseudonymized data stay personal data.",
     ),
     build: |_| Ok(Arc::new(Hash)),
@@ -75,8 +75,8 @@ impl Mask for Hash {
     }
 }
 
-/// The digits of a hash. They are written directly into the text of the masks, because a separate
-/// text for each hash took longer than its HMAC.
+/// The digits of a hash. They are written directly into the text of the masks: allocating a text
+/// for each hash took longer than computing its HMAC.
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
 #[cfg(test)]

@@ -41,13 +41,13 @@ impl Key {
         Ok(mac.finalize().into_bytes().into())
     }
 
-    /// Returns the key that is derived from the secret for another purpose.
+    /// Returns the key for another purpose, derived from the secret.
     pub(super) fn key_for(&self, purpose: &str) -> Result<Self> {
         Self::new(&self.bytes_for(purpose)?)
     }
 
-    /// Returns a text that distinguishes this secret from another one: 32 bits of the hash of a
-    /// text that is used once.
+    /// Returns a text that distinguishes this secret from another one: 32 bits of the HMAC of
+    /// `once`, a text that is used only once.
     pub(crate) fn mark(&self, once: &str) -> String {
         let mut mark = hex::encode(self.digest(format!("the secret of a worker {once}").as_bytes()));
         mark.truncate(8);

@@ -1,14 +1,14 @@
 //! MASK: a format in place of the value, which keeps some of its characters.
 //!
-//! In the format, `X` hides a letter or digit, `#` keeps one, and any other character stands for
-//! itself. `MASK 'XXX-XX-####'` turns `123-45-6789` into `XXX-XX-6789`, as truncated social
+//! In the format, `X` hides a letter or digit, `#` keeps one, and any other character appears
+//! unchanged. `MASK 'XXX-XX-####'` turns `123-45-6789` into `XXX-XX-6789`, as truncated social
 //! security numbers are commonly written, and like the directive `mask-number` of CDAP Wrangler.
 //!
 //! A value fits the format if it has the same number of characters, has letters or digits where the
-//! format has `X` and `#`, and has the format's other characters in their places. Any other value
-//! becomes the format with every `#` replaced by `X`, so that neither the characters nor the length
-//! of the value are revealed. The same happens to a value with a character that is a part of a
-//! letter, such as a combining accent, a vowel sign of Devanagari or a jamo of Hangul. A whole
+//! format has `X` and `#`, and has the format's other characters at the same positions. Any other
+//! value becomes the format with every `#` replaced by `X`, so that neither the characters nor the
+//! length of the value are revealed. The same happens to a value with a character that is a part of
+//! a letter, such as a combining accent, a vowel sign of Devanagari or a jamo of Hangul. A whole
 //! number is masked as its digits, without leading zeros. NULL stays NULL.
 //!
 //! A mask has no secret. Values with the same kept characters have the same mask.
@@ -62,8 +62,8 @@ pub(super) const KIND: MaskKind = MaskKind {
     tells_apart: false,
     limits: (
         "Masked characters",
-        "The characters that a mask keeps are those of the value. Whoever knows the value finds the records with these \
-         characters, and few people may have the same ones. No model counts them.",
+        "The characters that a mask keeps are those of the value. Anyone who knows the value finds the records with \
+         these characters, and few people may have the same ones. No model counts them.",
     ),
     build: |clause| Ok(Arc::new(Format::try_new(clause.text("format")?)?)),
 };
@@ -75,7 +75,7 @@ const PARTS: &str = r"[\p{M}\x{1100}-\x{11FF}\x{A960}-\x{A97F}\x{D7B0}-\x{D7FF}\
 #[derive(Debug)]
 struct Format {
     characters: Vec<char>,
-    /// The mask of a value that does not fit.
+    /// The mask of a value that does not fit the format.
     hidden: String,
     /// [`PARTS`].
     parts: Regex,

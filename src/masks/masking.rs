@@ -26,8 +26,8 @@ pub struct Masking {
 }
 
 impl Masking {
-    /// Reads the secret of a mask from its place. Fails if there is no secret, or if the secret
-    /// could be guessed.
+    /// Reads the secret of a mask from its place. Fails if the secret is missing or too easy to
+    /// guess.
     pub fn new(clause: MaskClause, mask: Arc<dyn Mask>) -> Result<Self> {
         let noun = clause.kind.noun;
         Self::with_key(clause, mask, |place| place.read(noun))
@@ -44,7 +44,7 @@ impl Masking {
         })
     }
 
-    /// Returns the mask that reads these columns, in their order.
+    /// Returns the mask that reads these columns, in this order.
     pub(crate) fn reading(self, beside: Vec<String>) -> Self {
         Self { beside, ..self }
     }
@@ -78,7 +78,7 @@ impl Masking {
         self.clause.kind.is_drawn()
     }
 
-    /// Reads the secret with `read`.
+    /// Creates a masking. `read` reads the secret from its place.
     fn with_key(
         mut clause: MaskClause,
         mask: Arc<dyn Mask>,
@@ -104,8 +104,8 @@ impl Masking {
         })
     }
 
-    /// Restores a mask from its clause on another machine, with the secret that is there. Fails if
-    /// `mark` is not the mark of that secret.
+    /// Restores a mask from its clause on another machine, with the secret of that machine. Fails
+    /// if `mark` is not the mark of that secret.
     pub(crate) fn restored(
         clause: MaskClause,
         (mark, once): (Option<&str>, &str),
@@ -122,7 +122,7 @@ impl Masking {
         Ok(masking)
     }
 
-    /// Returns the mask as it was written, with the place of its secret.
+    /// Returns the clause of the mask, with the place of its secret.
     pub(crate) fn clause(&self) -> &MaskClause {
         &self.clause
     }

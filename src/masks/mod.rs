@@ -1,5 +1,5 @@
-//! The masks of values: they replace the values of a column in IDENTIFIERS that is not dropped, or
-//! of a column in SENSITIVE or KEEP that is not released unchanged.
+//! The masks of values. A mask replaces the values of a column in IDENTIFIERS that is not dropped,
+//! or of a column in SENSITIVE or KEEP that is not released unchanged.
 //!
 //! A masked column is released, and no model counts it. Each mask states what it does not promise.
 //!

@@ -5,16 +5,15 @@
 //! divided by n - 1, over all n values of the source. So the mean of the released column is about
 //! the mean of the source, and its variance is about (1 + 0.1^2) times that of the source.
 //!
-//! A whole number gets a whole number added, and a decimal number gets a number with as many
-//! decimals, so the random number is rounded to the nearest such number. A share whose noise would
-//! mostly be rounded to 0 is an error. A sum outside the range of the column's type becomes the
-//! nearest value of the type: a column of unsigned numbers has no values below 0. NULL stays NULL.
-//! A column with NaN or infinity, or with one value in all rows, has no standard deviation to draw
-//! by, and is an error.
+//! The random number is rounded to a whole number for whole numbers, and to the decimals of the
+//! column for decimal numbers. A share whose noise would mostly be rounded to 0 is an error. A sum
+//! outside the range of the column's type becomes the nearest value of the type: a column of
+//! unsigned numbers has no values below 0. NULL stays NULL. A column with NaN or infinity, or with
+//! the same value in all rows, has no usable standard deviation and is an error.
 //!
 //! Anyone with the secret can compute the random numbers. With one secret, a table has the same
-//! noise in each release. With two secrets, or if the table has other rows, the mean of a value in
-//! both releases is nearer to the original value.
+//! noise in each release. Two releases with different secrets or different rows have different
+//! noise, so the mean of a value in both is nearer to the original value.
 //!
 //! Example: `KEEP (income NOISE (0.1) WITH SECRET 'env:ANONSQL_SECRET')`
 //!
@@ -71,9 +70,10 @@ pub(super) const KIND: MaskKind = MaskKind {
     tells_apart: false,
     limits: (
         "Values with noise",
-        "A value far from all others stays far from them, and whoever knows a value well finds the records near it. The \
-         several values of one person have noise of their own, so their mean tells more than each. Two releases do so, too, with two \
-         secrets or of a table that changed. Zero and other values that many share get noise as all others. No model counts such values.",
+        "A value far from all others stays far from them, and anyone who knows a value well finds the records near \
+         it. The several values of one person have noise of their own, so their mean tells more than each. Two \
+         releases do so, too, with two secrets or of a table that changed. Zero and other values that many share get \
+         noise as all others. No model counts such values.",
     ),
     build: |clause| {
         let share = clause.share("share", None)?;

@@ -4,12 +4,12 @@
 //! which a first matrix P keeps the category; all other categories are equally likely. P and the
 //! shares p of the categories in the source give the reverse matrix Q, Q(k, j) = P(j, k) p(j) / sum
 //! over i of P(i, k) p(i). The matrix of transitions is R = ALPHA PQ + (1 - ALPHA) I, with ALPHA
-//! 0.5 if it is not given. Each row draws its released category by the row of R that belongs to its
-//! own category.
+//! 0.5 if it is not given. Each record draws its released category from the row of R for its own
+//! category.
 //!
 //! R is invariant: p R = p. So the expected number of rows of each category is that of the source,
-//! and tables of the released column alone need no correction. NULL stays NULL, and is no category.
-//! A column with one category, or with more than 1000, is an error.
+//! and tables of the released column alone need no correction. NULL stays NULL and is not a
+//! category. A column with one category, or with more than 1000, is an error.
 //!
 //! Anyone with the secret can compute the matrix and the draws.
 //!
@@ -76,9 +76,9 @@ pub(super) const KIND: MaskKind = MaskKind {
     tells_apart: false,
     limits: (
         "Categories drawn by chance",
-        "Most records keep their category, and a rare category is still held by few: whoever finds a person's record \
-         learns the likely category. The expected numbers of a category hold for the column alone; tables of it by other \
-         columns have fewer differences than those of the source. No model counts such values.",
+        "Most records keep their category, and a rare category stays rare: anyone who finds a person's record \
+         learns the likely category. The expected numbers of a category hold for the column alone; tables of it by \
+         other columns have fewer differences than those of the source. No model counts such values.",
     ),
     build: |clause| {
         let (least, alpha) = (clause.share("least", None)?, clause.share("alpha", Some(ALPHA))?);
@@ -101,16 +101,16 @@ pub(super) const KIND: MaskKind = MaskKind {
 struct Pram {
     /// The least probability with which the first matrix keeps a category.
     least: f64,
-    /// ALPHA: the weight of the invariant matrix against the identity.
+    /// ALPHA: the weight of the invariant matrix; the identity has the weight 1 - ALPHA.
     alpha: f64,
     drawn: Option<Drawn>,
 }
 
-/// The transitions of a column.
+/// The transition probabilities of a column.
 #[derive(Debug)]
 struct Drawn {
     categories: ArrayRef,
-    /// The place of each category.
+    /// The index of each category.
     places: HashMap<Box<[u8]>, u32>,
     rows: RowConverter,
     /// For each category, the cumulative probabilities of the categories that it may become.
@@ -119,7 +119,8 @@ struct Drawn {
 }
 
 impl Drawn {
-    /// Returns the place of the category that a row's category becomes; `None` if it is not known.
+    /// Returns the index of the category that replaces a row's category; `None` if the row's
+    /// category is unknown.
     fn place(&self, category: &[u8], rank: u64) -> Option<u32> {
         let category = *self.places.get(category)?;
         let (sums, number) = (&self.sums[category as usize], self.draws.of(rank).uniform());
@@ -199,7 +200,7 @@ fn sums(probabilities: Vec<f64>) -> Vec<f64> {
     sums.collect()
 }
 
-/// Returns the probability that each category becomes each category: the sum of a row is 1.
+/// Returns the matrix of transition probabilities. Each row of the matrix adds up to 1.
 fn transitions(counts: &[u64], least: f64, alpha: f64, draws: &Draws) -> Vec<Vec<f64>> {
     let (categories, mut numbers) = (counts.len(), draws.of(0));
     let rows = counts.iter().sum::<u64>() as f64;
@@ -236,8 +237,9 @@ mod tests {
     }
 
     proptest! {
-        /// Rows add up to 1, the expected number of rows of each category does not change, and each
-        /// category is kept at least as often as the first matrix and ALPHA require.
+        /// The rows of the matrix add up to 1, the expected number of records of each category does
+        /// not change, and each category is kept at least as often as the first matrix and ALPHA
+        /// require.
         #[test]
         fn the_matrix_is_invariant(counts in prop::collection::vec(1u64..1_000, 2..12), least in 0.0f64..0.99, alpha in 0.01f64..1.0) {
             let matrix = transitions(&counts, least, alpha, &draws());
@@ -257,7 +259,7 @@ mod tests {
     #[test]
     fn two_categories_by_hand() {
         let (p, shares) = ([[0.9, 0.1], [0.2, 0.8]], [0.75, 0.25]);
-        // Reached: 0.75 * 0.9 + 0.25 * 0.2 = 0.725, and 0.275.
+        // The expected shares after P: 0.75 * 0.9 + 0.25 * 0.2 = 0.725, and 0.275.
         let q = [[0.675 / 0.725, 0.05 / 0.725], [0.075 / 0.275, 0.2 / 0.275]];
         let by_hand = |from: usize, to: usize| p[from][0] * q[0][to] + p[from][1] * q[1][to];
         let expected = shares[0] * by_hand(0, 0) + shares[1] * by_hand(1, 0);
@@ -280,7 +282,7 @@ mod tests {
     }
 
     /// Of 60,000 rows, the rows of each category and their transitions are within five standard
-    /// errors of what the matrix predicts.
+    /// errors of the matrix's prediction.
     #[test]
     fn rows_change_as_the_matrix_says() {
         let counts = vec![30_000_u64, 20_000, 10_000];

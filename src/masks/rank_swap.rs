@@ -1,13 +1,13 @@
-//! RANK SWAP: the value of another row whose rank is near.
+//! RANK SWAP: the value of another row with a near rank.
 //!
 //! The rows are ranked by their values. `RANK SWAP (5 PERCENT)` goes through the ranks in ascending
 //! order. For a rank i that has no partner yet, it draws a rank from i + 1 to i + d, where d is 5
-//! percent of the n rows with a value, rounded down. If the drawn rank has a partner already, the
-//! nearest rank without a partner is taken on the way back to i, or else on the way to i + d. The
-//! two rows swap their values. A row without a partner keeps its value.
+//! percent of the n rows with a value, rounded down. If the drawn rank already has a partner, it
+//! takes the nearest rank without a partner between i and the drawn rank, or else between the drawn
+//! rank and i + d. The two rows swap their values. A row without a partner keeps its value.
 //!
-//! So the released column has the values of the source, each as often as there, and no value comes
-//! from a row more than d ranks away. NULL stays NULL, and a row with NULL has no rank.
+//! So the released column has the values of the source with the same frequencies, and no value
+//! comes from a row more than d ranks away. NULL stays NULL, and a row with NULL has no rank.
 //!
 //! Anyone with the secret can undo the swaps.
 //!
@@ -60,9 +60,9 @@ pub(super) const KIND: MaskKind = MaskKind {
     tells_apart: false,
     limits: (
         "Swapped values",
-        "A swapped value is one of the source, and near the person's own: whoever knows that knows about where the person \
-         stands among all. Where many rows share a value, a swap often changes nothing. A few rows without a partner keep \
-         their value. No model counts such values.",
+        "A swapped value is one of the source, and near the person's own: anyone who knows it knows the approximate \
+         rank of the person. If many rows share a value, a swap often changes nothing. A few rows without a partner \
+         keep their value. No model counts such values.",
     ),
     build: |clause| {
         let share = clause.share("share", None)?;
@@ -72,7 +72,7 @@ pub(super) const KIND: MaskKind = MaskKind {
                  PERCENT)",
             ));
         }
-        // Checks whether the digits of the share can be read.
+        // Fails early if the share has too many digits.
         clause.share_of("share", u32::MAX)?;
         Ok(Arc::new(RankSwap {
             clause: clause.clone(),
@@ -95,13 +95,13 @@ struct Drawn {
     values: ArrayRef,
     /// The number of rows up to each value.
     ends: Vec<u64>,
-    /// The partner of each rank, both from 0 on.
+    /// The partner of each rank. Ranks and partners count from 0.
     partners: Vec<u32>,
 }
 
 impl Drawn {
-    /// Returns the place of the value of a rank's partner; `None` for the rank of a row without a
-    /// value.
+    /// Returns the index of the value that a rank receives from its partner; `None` for the rank of
+    /// a row without a value.
     fn place(&self, rank: u64) -> Option<u32> {
         let rank = usize::try_from(rank.checked_sub(1)?).ok()?;
         let partner = u64::from(*self.partners.get(rank)?);
@@ -151,8 +151,8 @@ impl Mask for RankSwap {
     }
 }
 
-/// Returns the partner of each rank from 0 on, at most `most` ranks away. A rank without a partner
-/// is its own partner.
+/// Returns the partner of each rank. Ranks count from 0, and partners are at most `most` ranks
+/// apart. A rank without a partner is its own partner.
 fn partners(rows: u32, most: u32, numbers: &mut Numbers) -> Vec<u32> {
     const NONE: u32 = u32::MAX;
     let mut partners = vec![NONE; rows as usize];
@@ -268,7 +268,8 @@ mod tests {
             }
         }
 
-        /// The values are those of the source, each as often as there, and NULL stays in its row.
+        /// The released values are those of the source with the same frequencies, and NULL stays in
+        /// its row.
         #[test]
         fn values_are_swapped(texts in prop::collection::vec(prop::option::of("[a-d]"), 2..60)) {
             let mut texts = texts;

@@ -4,14 +4,15 @@
 //! date, `[number]` for six digits or more with or without separators (telephone numbers, accounts,
 //! national numbers), and `[code]` for a word of six characters or more with letters and digits,
 //! such as an IBAN. `[name]` stands for each word that is also in one of the row's own identifiers,
-//! in any case. A word of one letter, or of one or two digits, is no name. NULL stays NULL.
+//! in any case. A word of one letter, or of one or two digits, is not a name. NULL stays NULL.
 //!
 //! **No guarantee**: a text can name a person in words that no form and no identifier of the row
 //! shows, such as a nickname, a relative, an employer, or an illness that only one person has.
 //!
 //! Example: `KEEP (comment REDACTED)`
 //!
-//! Reference: 45 CFR 164.514(b)(2)(i), whose identifiers are looked for if they have a form
+//! Reference: 45 CFR 164.514(b)(2)(i). Of its identifiers, those with a recognizable form are
+//! replaced
 
 use super::clause::{Clause, MaskKind, Place, Reads};
 use super::text::{texts, unfit};
@@ -105,7 +106,7 @@ fn forms() -> [(String, &'static str); 9] {
     ]
 }
 
-/// Texts without what looks like an identifier.
+/// Texts in which apparent identifiers are replaced.
 #[derive(Debug)]
 struct Redacted {
     forms: Vec<(Regex, &'static str)>,
@@ -145,7 +146,7 @@ impl Redacted {
         self.word.replace_all(&redacted, of_word).into_owned()
     }
 
-    /// Adds the words of an identifier that may stand in a text.
+    /// Adds the words of an identifier that may occur in a text.
     fn add(&self, names: &mut HashSet<String>, identifier: &str) {
         let words = self.word.find_iter(identifier).map(|word| word.as_str());
         let is_name = |word: &&str| {
@@ -156,8 +157,8 @@ impl Redacted {
     }
 }
 
-/// Returns true for a word of six characters or more with two digits and a letter, such as a case
-/// number.
+/// Returns true for a word of six characters or more with at least two digits and another
+/// character, such as a case number.
 fn is_code(word: &str) -> bool {
     let digits = word.chars().filter(|c| c.is_numeric()).count();
     let all = word.chars().count();

@@ -4,13 +4,13 @@
 //! number of days: at most 365 days back or forward, and never by 0. So the time between two values
 //! of a patient is the same as in the source, in all columns and tables with the same number of
 //! days and the same secret. The offset is computed by HMAC-SHA-256 from the number of days and the
-//! patient's value, and is written nowhere.
+//! patient's value, and is never stored.
 //!
 //! The time of day stays the same, in the time zone of the column if it has one. A local time that
 //! the clock skips becomes the next one that the clock shows. In such a zone, the interval between
-//! two instants may change by the hour by which the clock is set. A value of a row without a
-//! patient becomes NULL, and NULL stays NULL. A date outside the years 1 to 9999, before or after
-//! the shift, is an error.
+//! two instants may change by one hour, when daylight saving time begins or ends between them. A
+//! value of a row without a patient becomes NULL, and NULL stays NULL. A date outside the years 1
+//! to 9999, before or after the shift, is an error.
 //!
 //! The column after BY is an identifier or the entity; `SHIFT BY ENTITY` is another way to name the
 //! entity. The offset follows from the raw value of this column, so an offset by a quasi-identifier
@@ -86,10 +86,11 @@ pub(super) const KIND: MaskKind = MaskKind {
     tells_apart: false,
     limits: (
         "Shifted dates",
-        "The intervals between the dates of a person are those of the source, and so are times of day: whoever knows a few \
-         of them can find the person, and whoever knows one date of the person then knows all. Everybody knows a date that \
-         many people share, such as 9999-12-31 or the day of an extract: leave such dates out. The date itself is known to \
-         within the days of the statement, or better beside an age or a day of the week. No model counts shifted dates.",
+        "The intervals between the dates of a person are those of the source, and so are times of day: anyone who \
+         knows a few of them can find the person, and anyone who knows one date of the person then knows all. \
+         Everybody knows a date that many people share, such as 9999-12-31 or the day of an extract: leave such \
+         dates out. The date itself is known to within the days of the statement, or better beside an age or a day \
+         of the week. No model counts shifted dates.",
     ),
     build: |clause| {
         let days = clause.whole("days")?;
@@ -138,7 +139,7 @@ impl Mask for Shift {
             .first()
             .ok_or_else(|| Error::internal("a date is shifted without its person"))?;
         let people: StringArray = texts(people)?;
-        // The rows of a person often follow each other.
+        // Consecutive rows often belong to the same person, so the last offset is reused.
         let last = Cell::new(None);
         let offset = |row: usize| {
             let person = people.is_valid(row).then(|| people.value(row))?;
@@ -172,8 +173,8 @@ impl Mask for Shift {
     }
 }
 
-/// Moves timestamps by the days of their rows. The local time in the zone stays the same. A second
-/// has `second` units.
+/// Moves timestamps by the days of their rows and keeps the local time in the zone. `second` is the
+/// number of units per second.
 fn at_local_time<T>(
     values: &ArrayRef,
     second: i64,
@@ -196,8 +197,8 @@ where
     })
 }
 
-/// Returns the first instant at which a clock of the zone shows this time, or the next time that it
-/// shows.
+/// Returns the first instant at which clocks in the zone show this time, or the next time that they
+/// show.
 fn shown(zone: Tz, local: NaiveDateTime) -> Option<DateTime<Tz>> {
     let later = |minutes| local.checked_add_signed(TimeDelta::minutes(minutes));
     (0..=24 * 60).find_map(|minutes| zone.from_local_datetime(&later(minutes)?).earliest())
@@ -208,7 +209,7 @@ fn shown(zone: Tz, local: NaiveDateTime) -> Option<DateTime<Tz>> {
 const YEARS: Range<i64> = -719_162..2_932_897;
 
 /// Returns the result of `to` for each value and the days of its row; NULL for a row without days.
-/// A day has `day` units.
+/// `day` is the number of units per day.
 fn moved<T>(
     values: &ArrayRef,
     day: i64,
@@ -283,7 +284,7 @@ mod tests {
     }
 
     /// Every patient comes at eight o'clock in Berlin, in winter and in summer. The shifted visits
-    /// are at eight o'clock too, so the hour reveals nothing about the offset.
+    /// are also at eight o'clock, so the hour reveals nothing about the offset.
     #[test]
     fn a_clock_that_is_set_shows_the_same_time() {
         let berlin = |values: Vec<i64>| TimestampSecondArray::from(values).with_timezone("Europe/Berlin");
@@ -305,7 +306,7 @@ mod tests {
                 .hour()
         });
         assert!(hours.into_iter().all(|hour| hour == 8));
-        // 2000-03-26 has no half past two; the clock jumps to three.
+        // On 2000-03-26, 02:30 does not exist: the clock jumps from two to three.
         let zone: Tz = "Europe/Berlin".parse().unwrap();
         let skipped = NaiveDate::from_ymd_opt(2000, 3, 26)
             .unwrap()

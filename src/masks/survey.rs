@@ -16,9 +16,8 @@ pub struct Survey {
     /// The number of rows of each value.
     pub counts: Vec<u64>,
     /// The column of the rank of each row, from 1 on. For a mask that reads
-    /// [`Reads::Ranks`](super::Reads::Ranks), rows are ranked by the value, with NULL after all
-    /// values, and rows with equal values are ranked by their other columns. For any other mask the
-    /// rank only distinguishes rows.
+    /// [`Reads::Ranks`](super::Reads::Ranks), rows are ranked by the value, with NULL last, and
+    /// then by their other columns. For any other mask the rank only distinguishes rows.
     pub ranks: String,
 }
 
@@ -28,12 +27,13 @@ impl Survey {
         self.counts.iter().sum()
     }
 
-    /// Returns a data error for the column. `why` is the reason, and says what to do.
+    /// Returns a data error for the column. `why` gives the reason and says what to do.
     pub(super) fn unfit(&self, why: &str) -> Error {
         Error::data(format!("column {}: {why}", self.column))
     }
 
-    /// Returns for each value, in ascending order, the number of rows with a value up to it.
+    /// Returns, for each value in ascending order, the number of rows with this value or a smaller
+    /// one.
     pub(super) fn ends(&self) -> Vec<u64> {
         let sums = self.counts.iter().scan(0, |sum, count| {
             *sum += count;
@@ -66,7 +66,7 @@ impl Survey {
         f64::sqrt(sum(&|x| (x - mean) * (x - mean)) / (n - 1.0))
     }
 
-    /// Fails unless there is a count for each value.
+    /// Fails unless each value has a count.
     pub(super) fn check(&self) -> Result<()> {
         match self.values.len() == self.counts.len() && self.values.logical_null_count() == 0 {
             true => Ok(()),

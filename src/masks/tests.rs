@@ -15,7 +15,7 @@ use std::sync::Arc;
 const ONE: &[u8] = b"0123456789abcdef";
 const OTHER: &[u8] = b"fedcba9876543210";
 
-/// Returns clauses of a kind with different values. A new kind of value needs values here.
+/// Returns clauses of a kind with different values. A new kind of [`Item`] needs values here.
 fn clauses(kind: &'static MaskKind) -> Vec<MaskClause> {
     let given = |item: Item| match item {
         Item::Column => vec![Given::Text("person".into())],
@@ -128,8 +128,8 @@ fn named_by(kind: &MaskKind) -> Option<&'static MaskKind> {
     named(kind.clause.start)
 }
 
-/// Checks that each mask has the type that it announces. NULL stays NULL, equal values of a person
-/// have the same mask, another secret gives another mask, and a mask is never the value.
+/// Each mask has the type that it announces. NULL stays NULL, equal values of a person have the
+/// same mask, another secret gives another mask, and a mask is never the value.
 #[test]
 fn masks_are_as_they_say() {
     let mut taken = 0;
@@ -184,7 +184,8 @@ fn a_mask_refuses_what_it_does_not_take_and_says_what_to_write() {
 }
 
 proptest! {
-    /// The mask of a value depends on no other row: some rows alone have the same masks.
+    /// The mask of a value depends on its own row alone: a row without the others has the same
+    /// mask.
     #[test]
     fn a_mask_depends_on_its_row_alone(texts in prop::collection::vec(prop::option::of("[a-z0-9äß-]{0,6}"), 1..12), at in any::<prop::sample::Index>()) {
         let values: ArrayRef = Arc::new(StringArray::from(texts));

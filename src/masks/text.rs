@@ -31,7 +31,7 @@ pub(super) fn each(values: &ArrayRef, mut write: impl FnMut(&str, &mut String)) 
     Ok(Arc::new(masks.finish()))
 }
 
-/// Refuses a type whose values have no text.
+/// Fails with a usage error if values of this type cannot be written as text.
 pub(crate) fn has_text(start: &str, values: &DataType) -> Result<DataType> {
     match can_cast_types(&plain(values), &DataType::Utf8) {
         true => Ok(DataType::Utf8),
@@ -44,7 +44,7 @@ pub(crate) fn has_text(start: &str, values: &DataType) -> Result<DataType> {
     }
 }
 
-/// Returns the error for a type that a mask does not take.
+/// Returns the error for a type that a mask does not accept.
 pub(super) fn unfit(start: &str, takes: &str, values: &DataType, instead: &str) -> Error {
     Error::usage(format!("{start} takes {takes}, and not {}; {instead}", plain(values)))
 }

@@ -25,9 +25,9 @@ use arrow::array::{Array, ArrayRef, StringArray};
 use arrow::datatypes::DataType;
 use std::sync::Arc;
 
-/// The block size in bytes: a text is padded to a multiple of it.
+/// The block size in bytes. A text is padded to a multiple of it.
 const BLOCK: usize = 16;
-/// The byte after a text.
+/// The first byte of the padding after a text.
 const END: u8 = 0x80;
 
 /// The name of the SQL function that reads a token.
@@ -36,7 +36,7 @@ pub(crate) const UNMASK: &str = "unmask";
 pub(super) const KIND: MaskKind = MaskKind {
     info: Info {
         name: "token",
-        summary: "an encrypted value (AES-SIV) that unmask(token, 'env:NAME') reads again for whoever has the secret",
+        summary: "an encrypted value (AES-SIV) that unmask(token, 'env:NAME') decrypts with the secret",
         params: &[],
         example: "IDENTIFIERS (account TOKEN WITH SECRET 'env:ANONSQL_SECRET')",
         reference: "RFC 5297",
@@ -56,14 +56,14 @@ pub(super) const KIND: MaskKind = MaskKind {
         reference: "RFC 5297",
     }),
     noun: "a token",
-    phrase: "a token (AES-SIV), which whoever has the secret can read",
+    phrase: "a token (AES-SIV), which the secret decrypts",
     technique: "pseudonymization: deterministic encryption (AES-SIV)",
     is_pseudonym: true,
     tells_apart: true,
     limits: (
         "Tokens",
-        "Whoever has the secret reads the value of every token, and tokens link all records of one value. A token tells the \
-         length of its value to within 16 bytes. Pseudonymized data stay personal data.",
+        "Anyone with the secret can read the value of every token, and tokens link all records of one value. A token \
+         reveals the length of its value to within 16 bytes. Pseudonymized data stay personal data.",
     ),
     build: |_| Ok(Arc::new(Token)),
 };
@@ -102,7 +102,7 @@ impl Mask for Token {
     }
 }
 
-/// There is no associated data.
+/// The associated data of a token: none.
 const NO_HEADERS: [&[u8]; 0] = [];
 
 /// Returns the values of tokens as texts. Fails if a token was not made with this secret.
@@ -126,7 +126,8 @@ pub fn unmask(tokens: &ArrayRef, key: &Key) -> Result<ArrayRef> {
     match others {
         0 => Ok(Arc::new(values)),
         n => Err(Error::data(format!(
-            "{n} of {} values are no tokens of this secret; unmask reads what TOKEN WITH SECRET made with the same one",
+            "{n} of {} values are not tokens of this secret; unmask reads tokens that TOKEN WITH SECRET made with \
+             the same secret",
             texts.len()
         ))),
     }

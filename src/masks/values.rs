@@ -1,4 +1,4 @@
-//! What a mask does with values.
+//! The interface of a mask: how it replaces the values of a column.
 
 use super::key::Key;
 use super::survey::Survey;
@@ -8,10 +8,11 @@ use arrow::datatypes::DataType;
 use std::fmt;
 use std::sync::Arc;
 
-/// A mask without its secret. NULL stays NULL, and the same value and secret have the same mask.
+/// A mask without its secret. NULL stays NULL, and a value has the same mask whenever it is masked
+/// with the same secret.
 pub trait Mask: fmt::Debug + Send + Sync {
-    /// Returns the type of the masks for values of this type. If the mask does not take such
-    /// values, fails with a usage error that says what to write.
+    /// Returns the type of the masks for values of this type. Fails with a usage error, which says
+    /// what to write, if the mask does not accept such values.
     fn data_type(&self, values: &DataType) -> Result<DataType>;
 
     /// Returns a regular expression that matches the whole text of every mask, for VERIFY; `None`
@@ -25,7 +26,7 @@ pub trait Mask: fmt::Debug + Send + Sync {
         Err(Error::internal("a mask of values alone is drawn"))
     }
 
-    /// Returns the masks of values.
+    /// Returns the masks of the values.
     fn mask(&self, unmasked: &Unmasked) -> Result<ArrayRef>;
 }
 
@@ -36,12 +37,12 @@ pub struct Unmasked<'a> {
     pub values: &'a ArrayRef,
     /// The values of [`Masking::beside`](super::Masking::beside), in the same rows.
     pub beside: &'a [ArrayRef],
-    /// The secret.
+    /// The secret; `None` if the mask has none.
     pub key: Option<&'a Key>,
 }
 
 impl Unmasked<'_> {
-    /// Returns the secret.
+    /// Returns the secret. Fails if there is none.
     pub(super) fn key(&self) -> Result<&Key> {
         self.key.ok_or_else(|| Error::internal("a mask without its secret"))
     }
@@ -63,7 +64,7 @@ impl Unmasked<'_> {
         places.collect()
     }
 
-    /// Returns the rank of each row by its value, from 1 on.
+    /// Returns the rank of each row, from 1 on. Fails if the mask reads no ranks.
     pub(super) fn ranks(&self) -> Result<&UInt64Array> {
         let ranks = self.beside.first().and_then(|ranks| ranks.as_primitive_opt());
         ranks.ok_or_else(|| Error::internal("a mask is drawn without the ranks of its rows"))

@@ -1,12 +1,12 @@
-//! Blocking work, which runs apart from the workers of a tokio runtime.
+//! Runs blocking work outside the worker threads of a tokio runtime.
 
 use super::cancelled::{Waiter, check_cancelled, waited_for};
 use crate::error::{Error, Result};
 use tokio::task::{JoinHandle, spawn_blocking};
 
-/// Starts `work` at once on a blocking thread, and returns its result. `what` names the work in the
-/// error that reports a panic. If the future is dropped, work that has not started never starts,
-/// and work that has started ends at its next [`check_cancelled`].
+/// Starts `work` at once on a blocking thread, and returns a future of its result. `what` names the
+/// work in the error that reports a panic. If the future is dropped, work that has not started is
+/// cancelled, and work that has started ends at its next [`check_cancelled`].
 pub(crate) fn blocking<T: Send + 'static>(
     what: &'static str,
     work: impl FnOnce() -> Result<T> + Send + 'static,
@@ -18,7 +18,7 @@ pub(crate) fn blocking<T: Send + 'static>(
     async move { (&mut waiting.begun).await.map_err(|e| Error::from_task(what, &e))? }
 }
 
-/// Waits for work, and cancels it when dropped.
+/// A handle to running work. Dropping it cancels the work.
 struct Waiting<T> {
     waiter: Waiter,
     begun: JoinHandle<T>,
@@ -51,7 +51,7 @@ mod tests {
         );
     }
 
-    /// Tests that dropped work ends on every thread of the pool that takes part in it. Without
+    /// Tests that dropped work ends on every pool thread that takes part in it. Without
     /// cancellation, the work would never end.
     #[tokio::test(flavor = "current_thread")]
     async fn dropped_work_ends_on_all_threads() {
@@ -76,8 +76,8 @@ mod tests {
         }
     }
 
-    /// Tests that a thread of the pool that takes up other work does not confuse the waiter of that
-    /// work with the waiter of its earlier work.
+    /// Tests that a pool thread that takes up other work uses the waiter of that work, and not the
+    /// waiter of its earlier work.
     #[tokio::test(flavor = "current_thread")]
     async fn work_that_is_waited_for_is_not_cancelled_with_other_work() {
         let pool = Pool::new(2);

@@ -1,44 +1,45 @@
-//! Cancellation: work on a blocking thread ends early once nobody waits for its result any more.
+//! Cancellation: work on a blocking thread ends early once its result is no longer needed.
 //!
-//! The future that waits for the work has a [`Waiter`]. Dropping the future marks the waiter as
-//! gone. The work sees the mark on its own threads, including those of the pool, through
-//! [`check_cancelled`].
+//! The future of the work's result has a [`Waiter`]. Dropping the future marks the waiter as gone.
+//! The work checks the mark with [`check_cancelled`], on each of its threads, including pool
+//! threads.
 
 use crate::error::{Error, ErrorKind, Result};
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether somebody still waits for the result of a piece of work.
+/// A shared mark: whether the result of a piece of work is still awaited.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Waiter(Arc<AtomicBool>);
 
 thread_local! {
-    /// The waiter of the work that this thread does.
+    /// The waiter of the work that runs on this thread.
     static CURRENT: RefCell<Option<Waiter>> = const { RefCell::new(None) };
 }
 
 impl Waiter {
-    /// Records that nobody waits any more.
+    /// Records that the result is no longer needed.
     pub(crate) fn leave(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Makes this the waiter for all work on this thread that has no other waiter.
+    /// Sets the waiter of this thread. It applies to all work on the thread that has no waiter of
+    /// its own.
     pub(crate) fn adopt(self) {
         CURRENT.set(Some(self));
     }
 
-    /// Returns the waiter of the work that this thread does; `None` if the work cannot be
+    /// Returns the waiter of the work that runs on this thread; `None` if the work cannot be
     /// cancelled.
     pub(super) fn current() -> Option<Self> {
         CURRENT.with_borrow(Clone::clone)
     }
 }
 
-/// Runs, on this thread, a part of the work that `waiter` waits for.
+/// Runs a part of cancellable work on this thread. `waiter` is the waiter of the whole work.
 pub(super) fn waited_for<T>(waiter: Option<Waiter>, work: impl FnOnce() -> T) -> T {
-    /// Restores the waiter of the work that this thread was doing, also after a panic.
+    /// Restores the previous waiter of this thread when dropped, also after a panic.
     struct Before(Option<Waiter>);
     impl Drop for Before {
         fn drop(&mut self) {
@@ -49,13 +50,13 @@ pub(super) fn waited_for<T>(waiter: Option<Waiter>, work: impl FnOnce() -> T) ->
     work()
 }
 
-/// Returns true if nobody waits for the result of the current work any more.
+/// Returns true if the result of the current work is no longer needed.
 pub(crate) fn is_cancelled() -> bool {
     CURRENT.with_borrow(|waiter| waiter.as_ref().is_some_and(|w| w.0.load(Ordering::Relaxed)))
 }
 
-/// Fails with `ErrorKind::Interrupted` if nobody waits for the result of the current work any more.
-/// Long computations call it between two steps.
+/// Fails with `ErrorKind::Interrupted` if the result of the current work is no longer needed. Long
+/// computations call this function between two steps.
 pub(crate) fn check_cancelled() -> Result<()> {
     match is_cancelled() {
         true => Err(Error::new(ErrorKind::Interrupted, "interrupted")),

@@ -1,15 +1,15 @@
-//! Parallel computations on the threads of the pool that they are called on.
+//! Parallel computations on the pool of the current thread.
 
 use super::cancelled::{Waiter, waited_for};
 use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// The minimum number of entries that are worth a second thread.
+/// The minimum number of entries for which a second thread saves time.
 pub(crate) const MANY: usize = 1 << 16;
 
-/// Returns the number of threads of the pool that this is called on. Returns 1 on any other thread,
-/// where rayon would start a pool for the whole process.
+/// Returns the number of threads of the current thread's pool. Returns 1 on a thread outside every
+/// pool, where rayon would otherwise start a pool for the whole process.
 pub(crate) fn threads() -> usize {
     rayon::current_thread_index().map_or(1, |_| rayon::current_num_threads())
 }
@@ -26,7 +26,7 @@ pub(crate) fn map<T: Send>(n: usize, f: impl Fn(usize) -> T + Sync + Send) -> Ve
     }
 }
 
-/// Sorts values, and keeps equal values in their original order.
+/// Sorts values. Equal values keep their order.
 pub(crate) fn sort_by<T: Send>(values: &mut [T], compare: impl Fn(&T, &T) -> Ordering + Sync) {
     match threads() {
         1 => values.sort_by(compare),
@@ -34,8 +34,8 @@ pub(crate) fn sort_by<T: Send>(values: &mut [T], compare: impl Fn(&T, &T) -> Ord
     }
 }
 
-/// Divides `0..n` into consecutive pieces of about the same length: one piece per thread if `n` is
-/// at least [`MANY`], and one piece if not.
+/// Divides `0..n` into consecutive pieces of similar length. Returns one piece per thread if `n` is
+/// at least [`MANY`], otherwise one piece.
 pub(crate) fn pieces(n: usize) -> Vec<Range<usize>> {
     let parts = if n < MANY { 1 } else { threads() };
     let length = n.div_ceil(parts).max(1);
@@ -45,7 +45,7 @@ pub(crate) fn pieces(n: usize) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// Returns the concatenated results of `f` for the pieces of `0..n`.
+/// Applies `f` to the pieces of `0..n`, and concatenates the results.
 pub(crate) fn concat<T: Send + Sync + Copy + Default>(
     n: usize,
     f: impl Fn(Range<usize>) -> Vec<T> + Sync + Send,
@@ -54,7 +54,8 @@ pub(crate) fn concat<T: Send + Sync + Copy + Default>(
     join(map(pieces.len(), |i| f(pieces[i].clone())))
 }
 
-/// Concatenates `parts`. If they have at least [`MANY`] values, they are copied in parallel.
+/// Concatenates `parts`. If they have at least [`MANY`] values together, they are copied in
+/// parallel.
 pub(crate) fn join<T: Send + Sync + Copy + Default>(mut parts: Vec<Vec<T>>) -> Vec<T> {
     let n = parts.iter().map(Vec::len).sum();
     if parts.len() == 1 {

@@ -9,13 +9,13 @@ use parking_lot::Mutex;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::{Arc, OnceLock};
 
-/// A pool of as many threads as the session has `target_partitions`. The threads are started when
-/// they are first needed, and end with the last clone of the pool. A pool of one thread starts
-/// none: its work is done by the calling thread.
+/// A thread pool with as many threads as the session has `target_partitions`. The threads start
+/// with the first work and end with the last clone of the pool. A pool of one thread starts no
+/// thread: the calling thread does its work.
 #[derive(Debug, Clone)]
 pub(crate) struct Pool {
     threads: usize,
-    /// The started threads; `None` inside if the system could not start them.
+    /// The running threads. The inner value is `None` if the system could not start them.
     started: Arc<OnceLock<Option<ThreadPool>>>,
 }
 
@@ -28,8 +28,8 @@ impl Pool {
         }
     }
 
-    /// Returns the pool of the session with this configuration, or a new pool if no [`SessionPool`]
-    /// was set.
+    /// Returns the pool of the session with this configuration. Returns a new pool if the
+    /// configuration has no [`SessionPool`].
     pub(crate) fn of(config: &SessionConfig) -> Self {
         let threads = config.target_partitions();
         match config.get_extension::<SessionPool>() {
@@ -38,7 +38,7 @@ impl Pool {
         }
     }
 
-    /// Returns the number of threads.
+    /// Returns the number of threads of the pool.
     pub(crate) fn threads(&self) -> usize {
         self.threads
     }
@@ -55,8 +55,8 @@ impl Pool {
         }
     }
 
-    /// Runs work that is divided among the threads, and waits for its result. See [`super`] for
-    /// what such work must not do.
+    /// Runs work that divides itself among the pool's threads, and waits for its result. See
+    /// [`super`] for the limits of work on the pool.
     pub(crate) fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         match self.started() {
             Some(pool) => {
@@ -67,8 +67,8 @@ impl Pool {
         }
     }
 
-    /// Like [`Self::install`] for work on `entries` entries; few entries are not worth another
-    /// thread.
+    /// Runs work on `entries` entries. Like [`Self::install`], but work on fewer than [`MANY`]
+    /// entries stays on the calling thread.
     pub(crate) fn install_for<T: Send>(&self, entries: usize, work: impl FnOnce() -> T + Send) -> T {
         match entries < MANY {
             true => work(),
@@ -76,7 +76,8 @@ impl Pool {
         }
     }
 
-    /// Like [`Self::install`] for callers that must not block: tasks of a runtime.
+    /// Runs work like [`Self::install`], but returns a future. Tasks of a runtime use it, because
+    /// they must not block.
     pub(crate) fn compute<T: Send + 'static>(
         &self,
         what: &'static str,
@@ -87,12 +88,12 @@ impl Pool {
     }
 }
 
-/// The pool that the statements of a session share, kept in the session's configuration.
+/// The pool that all statements of a session share. The session's configuration keeps it.
 #[derive(Debug)]
 pub(crate) struct SessionPool(Mutex<Pool>);
 
 impl SessionPool {
-    /// Gives a session a pool, unless it has one.
+    /// Adds a pool to a session's configuration, unless it already has one.
     pub(crate) fn set(config: &mut SessionConfig) {
         if config.get_extension::<Self>().is_none() {
             let pool = Pool::new(config.target_partitions());
@@ -100,8 +101,9 @@ impl SessionPool {
         }
     }
 
-    /// Returns the pool. After `SET datafusion.execution.target_partitions` this is a new pool; the
-    /// old pool finishes its work.
+    /// Returns the pool with this number of threads. If the number has changed, for example by `SET
+    /// datafusion.execution.target_partitions`, it creates a new pool. The old pool finishes its
+    /// work.
     fn sized(&self, threads: usize) -> Pool {
         let mut pool = self.0.lock();
         if pool.threads != threads.max(1) {
@@ -117,7 +119,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// Returns the names of the threads that did some work.
+    /// Returns the names of the pool's threads.
     fn names(pool: &Pool) -> BTreeSet<String> {
         let name = || std::thread::current().name().unwrap_or_default().to_string();
         pool.started().unwrap().broadcast(|_| name()).into_iter().collect()

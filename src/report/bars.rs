@@ -6,7 +6,7 @@ use crate::error::Result;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
-/// The left end of bars, and the length of the longest bar, in pixels.
+/// The left end of the bars, and the length of the longest bar, in pixels.
 const BARS: (i32, i32) = (124, 190);
 const BAR: i32 = 11;
 
@@ -31,7 +31,7 @@ pub(super) struct Bars<'a> {
     pub(super) most: f64,
     /// Formats a value for the text beside its bar.
     pub(super) format: fn(f64) -> String,
-    /// A line above the group of this index, with its text.
+    /// The index of a group, and the text of a line above this group.
     pub(super) line: Option<(usize, String)>,
 }
 
@@ -132,7 +132,7 @@ mod tests {
         }
     }
 
-    /// Returns the widths of the bars in drawing order; the first two are the legend's.
+    /// Returns the widths of the bars in drawing order. The first two belong to the legend.
     fn widths(svg: &str) -> Vec<i32> {
         let rectangles = svg.split("<rect ").skip(1);
         let width = |r: &str| r.split("width=\"").nth(1)?.split('"').next()?.parse().ok();

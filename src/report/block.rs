@@ -58,10 +58,10 @@ impl From<String> for Line {
     }
 }
 
-/// How far a question is settled.
+/// The state of a question: settled, settled in part, or open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tone {
-    /// The measurements answer the question with no.
+    /// The measurements answer the question with "no": the risk is excluded.
     Good,
     /// The risk is reduced, but not excluded.
     Partial,
@@ -74,7 +74,7 @@ pub(super) enum Tone {
 pub(super) struct Table {
     /// A description of the table, also for screen readers.
     pub(super) caption: String,
-    /// The heading of each column, and whether the column contains numbers.
+    /// The heading of each column, and true for a column of numbers.
     pub(super) columns: Vec<(String, bool)>,
     /// The cells, row by row.
     pub(super) rows: Vec<Vec<Line>>,
@@ -94,8 +94,8 @@ impl Table {
         }
     }
 
-    /// Returns true if the rows become cards on a narrow page: columns of words need more room than
-    /// columns of numbers, of which four fit beside a name.
+    /// Returns true if each row becomes a card on a narrow page. Columns of words need more room
+    /// than columns of numbers: four columns of numbers fit beside a name.
     pub(super) fn is_wide(&self) -> bool {
         let words = self.columns.iter().filter(|(_, numbers)| !numbers).count();
         words > 2 || (words > 1 && self.columns.len() > 4) || self.columns.len() > 5
@@ -109,7 +109,7 @@ impl Table {
 /// A picture. Everything that it shows is also in a table beside it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Figure {
-    /// The title, which is also read by screen readers.
+    /// The title, which screen readers also read.
     pub(super) title: String,
     /// The `svg` element.
     pub(super) svg: String,
@@ -133,7 +133,7 @@ pub(super) enum Block {
 /// A section.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Section {
-    /// The name of the section for links, of letters and hyphens.
+    /// The name of the section in links: letters and hyphens.
     pub(super) id: &'static str,
     /// The heading of the section.
     pub(super) heading: &'static str,
@@ -163,15 +163,14 @@ pub(super) struct Tile {
 pub(super) struct Page {
     pub(super) title: String,
     pub(super) lead: Line,
-    /// The figures at the top of the page: a number and what it counts.
+    /// The figures at the top of the page: each number with a description.
     pub(super) figures: Vec<(String, String)>,
     pub(super) tiles: Vec<Tile>,
     pub(super) sections: Vec<Section>,
     pub(super) footer: Line,
 }
 
-/// Returns `text` with every character written by `put`; characters that no page shows become
-/// spaces.
+/// Returns `text` as `put` writes its characters. Characters that a page cannot show become spaces.
 pub(super) fn escaped(text: &str, put: impl Fn(char, &mut String)) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 /// The class sizes at which bins begin.
 const BINS: [u64; 12] = [1, 2, 3, 5, 10, 20, 50, 100, 500, 1_000, 10_000, 100_000];
 
-/// Returns both histograms in bins, up to the largest class. One bin begins at `required`, so that
-/// smaller classes are visible.
+/// Returns both histograms in bins, up to the largest class. One bin begins at `required`, so the
+/// page shows the number of smaller classes.
 pub fn class_sizes(before: &Histogram, after: &Histogram, required: Option<u64>) -> Vec<Bin> {
     let mut starts: BTreeSet<u64> = BINS.into();
     starts.extend(required.filter(|k| *k > 0));
@@ -44,8 +44,8 @@ pub fn class_sizes(before: &Histogram, after: &Histogram, required: Option<u64>)
     bins
 }
 
-/// Returns the risks by attacker. A risk is `None` if there is no class. The risk of a journalist
-/// is also `None` without a population.
+/// Returns the risks by attacker. A risk is `None` if its histogram has no class. The risk of a
+/// journalist is also `None` without a population.
 pub fn risks(before: &risk::Risk, after: &risk::Risk) -> Vec<Risk> {
     let known = |risk: &risk::Risk, value: f64| risk.smallest_class.map(|_| value);
     let mut risks = vec![];

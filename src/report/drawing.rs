@@ -1,9 +1,8 @@
 //! The drawing of every picture of a report.
 //!
-//! A picture is as wide as a phone's screen, so that its letters are never scaled down until they
-//! are illegible. Marks have two bluish colours that stand out on white and on black. Lines and
-//! letters take the colour of the text around them, so that one picture serves a light page, a dark
-//! page and paper.
+//! A picture is as wide as a phone's screen, so its letters stay legible there. Marks have two
+//! bluish colours with enough contrast on white and on black. Lines and letters take the colour of
+//! the text around them, so one picture suits a light page, a dark page and paper.
 
 use crate::error::{Error, Result};
 use plotters::coord::Shift;
@@ -18,19 +17,19 @@ pub(super) const INK: RGBColor = RGBColor(1, 2, 3);
 pub(super) const FIRST: RGBColor = RGBColor(0x8a, 0x94, 0xa6);
 /// The colour of the second series, or of marked values.
 pub(super) const SECOND: RGBColor = RGBColor(0x3b, 0x7d, 0xdd);
-/// The most characters of a label that are drawn; the table beside a picture contains the whole
-/// label.
+/// The greatest number of characters of a label in a picture. The table beside the picture contains
+/// the whole label.
 const LABEL: usize = 18;
 /// The divisor that the backend applies to the size of a font.
 const FONT_SCALE: f64 = 1.24;
 
-/// The area that is drawn on.
+/// The drawing area of an SVG picture.
 pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 /// The result of drawing.
 pub(super) type Drawn = std::result::Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
-/// Returns an `svg` element for a page: it fits the width of its column and has `title` for screen
-/// readers.
+/// Returns an `svg` element for a page. It fits the width of its column, and screen readers read
+/// `title`.
 pub(super) fn picture(title: &str, height: u32, draw: impl FnOnce(&Area) -> Drawn) -> Result<String> {
     let drawn = svg((WIDTH, height), "currentColor", draw)?;
     let body = drawn.split_once('>').map_or("", |(_, body)| body);

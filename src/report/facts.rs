@@ -1,4 +1,4 @@
-//! The measured facts of a report; its JSON form is their serialisation.
+//! The measured facts of a report. Their serialisation is the JSON form of the report.
 
 use super::neighbours::Neighbour;
 use super::own_values::OwnValues;
@@ -7,7 +7,7 @@ use crate::utility::Utility;
 use crate::warning::Warning;
 use serde::{Deserialize, Serialize};
 
-/// The version of the JSON form; it grows by one when a field changes its meaning.
+/// The version of the JSON form. It increases by one when a field changes its meaning.
 pub const VERSION: u32 = 1;
 
 /// The evidence of one release.
@@ -33,7 +33,7 @@ pub struct Report {
     pub risks: Vec<Risk>,
     /// The equivalence classes by size, in the source and in the release.
     pub class_sizes: Vec<Bin>,
-    /// What a class reveals of the sensitive attributes of its members.
+    /// The sensitive information that a class reveals about its members.
     pub disclosure: Vec<Disclosure>,
     /// The columns whose masks are drawn by chance, with the rows that still tell their own value.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
@@ -52,7 +52,7 @@ pub struct Report {
     /// The alternatives, if several metrics were minimised together.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub front: Option<Front>,
-    /// What this report does not cover.
+    /// The topics that this report does not cover.
     pub not_covered: Vec<Gap>,
 }
 
@@ -76,7 +76,7 @@ pub struct Record {
 pub struct PolicyUsed {
     /// The name of the policy.
     pub name: String,
-    /// SHA-256 of the policy's clauses and of everything that its hierarchies do.
+    /// The SHA-256 of the policy's clauses and of its hierarchies.
     pub sha256: String,
 }
 
@@ -143,9 +143,10 @@ pub enum Role {
     DirectIdentifier,
     /// The column can identify a person together with other columns.
     QuasiIdentifier,
-    /// The column contains lists whose items can identify a person, also alone. It is in no class.
+    /// The column contains lists of items. A single item can identify a person. No equivalence
+    /// class takes the column into account.
     ItemSet,
-    /// The column is what the data is about, and its value should not be learned for any person.
+    /// The column is sensitive: nobody should learn its value for any person.
     Sensitive,
     /// The column is the target of a classifier.
     ClassLabel,
@@ -166,7 +167,7 @@ pub struct Column {
     pub released: bool,
     /// The treatment of the column, in the terms of ISO/IEC 20889.
     pub technique: String,
-    /// The mask of the column, if it is released as one.
+    /// The kind of mask, if the column is released masked.
     #[serde(skip)]
     pub mask: Option<&'static MaskKind>,
     /// The generalization of the column, if it is a quasi-identifier.
@@ -192,18 +193,19 @@ pub struct Generalization {
     /// a hierarchy.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub levels: Vec<String>,
-    /// The loss by generalizing: the mean share of the hierarchy that a released value spans, over
-    /// all rows.
+    /// The loss from generalization: the mean share of the hierarchy that a released value spans,
+    /// over all rows.
     pub loss_by_generalization: f64,
-    /// The loss by suppressing: the share of suppressed rows, each of which loses its whole value.
+    /// The loss from suppression: the share of suppressed rows, each of which loses its whole
+    /// value.
     pub loss_by_suppression: f64,
     /// The number of labels in the classes of the release; `None` if every class (local recoding)
     /// or every item of a set has its own labels.
     #[serde(default)]
     pub labels: Option<u64>,
-    /// The records of each of these labels, in the order of the values that they stand for; empty
-    /// for more than [`Generalization::MOST_SHARES`] labels, and for fewer than
-    /// [`Generalization::LEAST_RECORDS`] records.
+    /// The records of each of these labels, in the order of their values; empty for more than
+    /// [`Generalization::MOST_SHARES`] labels, and for fewer than [`Generalization::LEAST_RECORDS`]
+    /// records.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub shares: Vec<LabelShare>,
 }
@@ -221,8 +223,9 @@ pub struct LabelShare {
 impl Generalization {
     /// The most labels whose shares are reported; a picture cannot show more.
     pub const MOST_SHARES: usize = 30;
-    /// The smallest number of records in a source whose shares are reported. With fewer records, a
-    /// percent is so few records that a share would reveal the label of a suppressed record.
+    /// The smallest number of records in a source whose shares are reported. With fewer records,
+    /// one percent is less than ten records, so a share could reveal the label of a suppressed
+    /// record.
     pub const LEAST_RECORDS: u64 = 1_000;
 
     /// Returns the column's general loss metric (Iyengar), from 0 to 1.
@@ -331,7 +334,7 @@ pub struct Classes {
     pub members: u64,
 }
 
-/// What classes reveal of a sensitive attribute.
+/// The information that classes reveal about a sensitive attribute.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
 pub struct Disclosure {
     /// The sensitive attribute.
@@ -353,7 +356,7 @@ pub struct Disclosure {
 pub struct Suppression {
     /// The number of suppressed rows.
     pub rows: u64,
-    /// The largest number of rows that was allowed to be suppressed.
+    /// The largest number of rows that may be suppressed.
     pub limit: u64,
     /// The number of classes of the suppressed rows.
     pub classes: u64,
@@ -377,16 +380,16 @@ pub struct Choice {
     pub metric: String,
     /// The value of the metric.
     pub value: f64,
-    /// What the search proves about the alternatives.
+    /// The statement about the alternatives that the search proves.
     pub proof: String,
     /// The number of combinations of levels in decimal digits (it may not fit 64 bits), or the text
     /// that it is over 3.4e38; `None` for local recoding, which chooses no levels.
     pub alternatives: Option<String>,
     /// The number of combinations that were assessed.
     pub assessed: u64,
-    /// The seed of everything random.
+    /// The seed of all random choices.
     pub seed: u64,
-    /// The advice to use another search, if that search would lose far less.
+    /// The advice to use another search, if that search would lose far less information.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub advice: Option<String>,
 }
@@ -417,8 +420,8 @@ pub struct Point {
     pub node: String,
     /// One value per objective.
     pub values: Vec<f64>,
-    /// Whether the point is the knee: where giving up a little of one objective no longer buys much
-    /// of another.
+    /// True if the point is the knee of the front. Beyond the knee, a small gain in one objective
+    /// costs much of another.
     pub knee: bool,
     /// Whether the point was released.
     pub released: bool,

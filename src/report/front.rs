@@ -1,8 +1,8 @@
 //! Draws a Pareto front: one panel per pair of objectives, with the knee and the released node
 //! marked.
 //!
-//! The file that PARETO FRONT OF writes contains every pair of objectives, and the page of a report
-//! contains the first pair. The terminal draws its own points, at the places of an [`Axis`].
+//! The file that PARETO FRONT OF writes contains every pair of objectives. The page of a report
+//! contains the first pair. The terminal draws its own picture from the positions of an [`Axis`].
 //!
 //! An axis whose values are all above 0 and span three orders of magnitude is logarithmic.
 
@@ -15,7 +15,7 @@ use plotters::style::text_anchor::{HPos, VPos};
 
 /// The width and height of a panel, in pixels.
 const PANEL: (u32, u32) = (420, 340);
-/// The ratio of the greatest to the least value from which an axis is logarithmic.
+/// The ratio of the greatest to the least value at which an axis becomes logarithmic.
 const LOGARITHMIC: f64 = 1000.0;
 
 /// The values of a Pareto front, ready to be drawn.
@@ -33,23 +33,23 @@ pub struct FrontChart {
     pub note: String,
 }
 
-/// The values of one objective, as they are placed on an axis.
+/// The values of one objective with their positions on an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
     /// The name of the objective.
     pub name: String,
     /// The caption: whether more or less is better, and whether the axis is logarithmic.
     pub better: String,
-    /// The place of each node on the axis: its value, or the logarithm of its value.
+    /// The position of each node on the axis: its value, or the logarithm of its value.
     pub places: Vec<f64>,
-    /// The first and the last place on the axis.
+    /// The first and the last position on the axis.
     pub range: (f64, f64),
-    /// Whether places are logarithms to base 10.
+    /// True if positions are logarithms to base 10.
     pub logarithmic: bool,
 }
 
 impl Axis {
-    /// Returns the value at a place as text.
+    /// Returns the value at a position as text.
     pub fn tick(&self, place: f64) -> String {
         let value = if self.logarithmic { 10f64.powf(place) } else { place };
         // Four significant digits suffice to read a drawing.
@@ -71,7 +71,7 @@ impl Axis {
         format!("{} ({})", self.name, self.better)
     }
 
-    /// Returns the value of the node that is nearest to this end of the axis, as text.
+    /// Returns, as text, the value of the node that is nearest to this end of the axis.
     pub fn end(&self, place: f64) -> String {
         let inside = |a: f64, b: &f64| if (a - place).abs() < (b - place).abs() { a } else { *b };
         self.tick(self.places.iter().fold(f64::INFINITY, inside))
@@ -190,7 +190,7 @@ impl FrontChart {
     }
 }
 
-/// Returns the index of each node with its place in a panel.
+/// Returns the index of each node with its position in a panel.
 fn places(x: &Axis, y: &Axis) -> impl Iterator<Item = (usize, (f64, f64))> {
     x.places.iter().copied().zip(y.places.iter().copied()).enumerate()
 }

@@ -1,21 +1,21 @@
-//! The topics that the figures of a report do not cover: some for every release, others depending
+//! The topics that the figures of a report do not cover. Some apply to every release, others depend
 //! on its columns.
 
 use super::{Column, Gap, Role};
 use crate::masks::MASKS;
 
 /// Returns the gaps of a release with these columns. `free_text` names the text columns that are
-/// released as they are; `entity` is true if persons were counted instead of records.
+/// released unchanged. `entity` is true if persons were counted instead of records.
 pub fn not_covered(columns: &[Column], free_text: &[String], entity: bool) -> Vec<Gap> {
-    // One function: a list of topics with their texts.
+    // This function is long because it lists topics with their texts.
     let named = |keep: &dyn Fn(&Column) -> bool| -> Vec<String> {
         let released = columns.iter().filter(|c| c.released && keep(c));
         released.map(|c| c.name.clone()).collect()
     };
     let mut gaps = vec![gap(
         "The roles of the columns",
-        "Which columns are quasi-identifiers was decided by whoever wrote the statement. A column that others can know, \
-         and that was given another role, is not protected.",
+        "The author of the statement decided which columns are quasi-identifiers. A column that others can know is \
+         not protected if it has another role.",
     )];
     let mut about = |topic: &str, detail: &str, columns: Vec<String>| {
         if !columns.is_empty() {
@@ -26,21 +26,21 @@ pub fn not_covered(columns: &[Column], free_text: &[String], entity: bool) -> Ve
         }
     };
     about(
-        "Columns released as they are",
-        "No model counts these columns. A rare value in one can name a person as well as an identifier can, and several \
-         together can single out within a class.",
+        "Columns released unchanged",
+        "No model counts these columns. A rare value in one of them can identify a person, and several values \
+         together can single out a person within a class.",
         named(&|c| matches!(c.role, Role::Kept | Role::ClassLabel | Role::Entity) && c.mask.is_none()),
     );
     about(
         "Lists of items together with other columns",
-        "The lists are in no class. The models of classes are about the other columns alone, and km_anonymity is about the \
-         items alone: someone who knows both of a person, more items than the model says, or items that the person does not \
-         have, can find fewer records.",
+        "The lists are in no class. The models of classes cover only the other columns, and km_anonymity covers only \
+         the items. Someone who knows both about a person, more items than the model assumes, or items that the \
+         person does not have, can find fewer records.",
         named(&|c| c.role == Role::ItemSet),
     );
     about(
         "Free text",
-        "The text in these columns is released as it is and was not searched for names, places, dates or other \
+        "The text in these columns is released unchanged and was not searched for names, places, dates or other \
          identifiers.",
         free_text.to_vec(),
     );
@@ -51,28 +51,29 @@ pub fn not_covered(columns: &[Column], free_text: &[String], entity: bool) -> Ve
     if !entity {
         gaps.push(gap(
             "Several records of one person",
-            "Every record was counted as a person. Where a person can have several, a class has fewer persons than \
+            "Every record was counted as a person. If a person has several records, a class has fewer persons than \
              records; ENTITY (column) counts persons.",
         ));
     }
     gaps.extend([
         gap(
             "Background knowledge",
-            "Someone who knows more of a person than the quasi-identifiers, or knows others in the same class, can rule out \
-             values and narrow a class down.",
+            "Someone who knows more about a person than the quasi-identifiers, or who knows other persons in the \
+             same class, can exclude values and narrow a class down.",
         ),
         gap(
             "Presence in the data",
-            "The models do not hide that a person is in the data, which can be telling by itself.",
+            "The models do not hide that a person is in the data, which can be sensitive by itself.",
         ),
         gap(
             "Other releases",
-            "Two releases about the same persons, side by side, can tell what neither tells alone. Only this one was counted.",
+            "Two releases about the same persons can together reveal more than each alone. Only this release was \
+             counted.",
         ),
         gap(
             "Knowledge of the method",
-            "The levels are those that lose least and satisfy the models. Someone who reasons from that choice can \
-             sometimes learn more than from the data (minimality attack).",
+            "The levels satisfy the models and lose least. Someone who knows this rule can sometimes learn more than \
+             the data shows (minimality attack).",
         ),
         gap(
             "Time",

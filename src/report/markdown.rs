@@ -64,7 +64,8 @@ fn line(line: &Line) -> String {
     spans.collect()
 }
 
-/// Renders a name as code if code can contain it: a bar ends the cell of a table even inside code.
+/// Renders a name as code, or as bold text if code cannot contain it: a bar ends the cell of a
+/// table even inside code.
 fn name(name: &str) -> String {
     match name.is_empty() || name.trim() != name || name.contains(['`', '|', '\\']) || name.contains(plain::acts) {
         true => format!("**{}**", escape(name)),

@@ -1,10 +1,10 @@
 //! The report of a release: the evidence that a data protection officer reads.
 //!
 //! A [`Report`] contains measured facts: counts, levels, the names of columns and hierarchies, and
-//! no value of any row, raw or generalized. Its JSON form is its serialisation. For people, the
-//! report is put into words once (`page`), under the three questions of Opinion 05/2014 (WP216) and
-//! in the terms of ISO/IEC 20889, and rendered as HTML or as Markdown. The HTML is one file without
-//! scripts or loaded resources, with pictures as SVG. The same facts give the same bytes.
+//! no value of any row, raw or generalized. Its JSON form is its serialisation. The module `page`
+//! writes the report for people, under the three questions of Opinion 05/2014 (WP216) and in the
+//! terms of ISO/IEC 20889. That page is rendered as HTML or as Markdown. The HTML is one file
+//! without scripts or loaded resources, with pictures as SVG. The same facts give the same bytes.
 //!
 //! References: Article 29 Data Protection Working Party, Opinion 05/2014 on Anonymisation
 //! Techniques, 0829/14/EN WP216; ISO/IEC 20889:2018, Privacy enhancing data de-identification

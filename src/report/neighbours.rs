@@ -1,4 +1,5 @@
-//! The lattice around the released node: the results of a change of one level.
+//! The neighbours of the released node in the lattice: each differs from it by one level of one
+//! column.
 
 use super::block::Figure;
 use super::drawing::{self, Area, Drawn, FIRST, INK, SECOND, font, legend, shortened};
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 const ROW: i32 = 34;
 /// The height of the legend, in pixels.
 const LEGEND: i32 = 30;
-/// The places of the released node and of its neighbours, from the left in pixels.
+/// The distances of the released node and of its neighbours from the left edge, in pixels.
 const RELEASED: i32 = 46;
 const NEIGHBOUR: i32 = 150;
 
@@ -25,13 +26,13 @@ pub struct Neighbour {
     pub level: u8,
     /// Whether the level is coarser than the released level; if not, it is finer.
     pub coarser: bool,
-    /// Whether the models hold there within the suppression limit.
+    /// True if the models hold for the neighbour within the suppression limit.
     pub holds: bool,
-    /// The size of the smallest class there, without the rows that may be suppressed.
+    /// The size of the neighbour's smallest class, without the rows that may be suppressed.
     pub k: u64,
-    /// The number of rows that would be suppressed there.
+    /// The number of rows that the neighbour would suppress.
     pub suppressed: u64,
-    /// The value of the metric there; `None` if there is no value.
+    /// The value of the metric for the neighbour; `None` if there is no value.
     pub value: Option<f64>,
 }
 

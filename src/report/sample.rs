@@ -6,7 +6,7 @@ use crate::utility::{self, Figure, Utility};
 
 /// Returns the report of an invented release; some names contain markup.
 pub(crate) fn report() -> Report {
-    // One function: one value with every field.
+    // This function is long because it sets every field of one value.
     let quasi = |name: &str, level, loss| Column {
         name: name.into(),
         role: Role::QuasiIdentifier,

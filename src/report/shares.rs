@@ -9,10 +9,10 @@ use plotters::style::text_anchor::{HPos, VPos};
 
 /// The left and the right end of the labels of a column, in pixels.
 const ACROSS: (i32, i32) = (124, WIDTH as i32 - 8);
-/// The height of the highest bar, and the distance from one column to the next.
+/// The height of the highest bar, and the distance from one column to the next, in pixels.
 const HIGH: i32 = 28;
 const STEP: i32 = HIGH + 12;
-/// The pixels above the first column.
+/// The height above the first column, in pixels.
 const TOP: i32 = 34;
 
 /// The shares of the labels of some columns, with the name of each column.
@@ -82,7 +82,7 @@ mod tests {
         };
         let svg = drawn.draw().unwrap().svg;
         let height = |r: &str| r.split(" height=\"").nth(1)?.split('"').next()?.parse().ok();
-        // The first two are the legend's.
+        // The first two rectangles belong to the legend.
         let heights: Vec<i32> = svg.split("<rect ").skip(3).map(|r| height(r).unwrap()).collect();
         assert_eq!(heights, [28, 14, 1, 0]);
     }

@@ -1,4 +1,5 @@
-//! Tests of the report of an invented release: what it contains, and what it must not contain.
+//! Tests of the report of an invented release: the texts that it must contain, and those that it
+//! must not contain.
 
 use super::*;
 
@@ -116,12 +117,12 @@ fn what_is_lost_is_said_by_column() {
     assert_eq!(said(&[(1, 0.1), (2, 0.3)]).0, "Some detail");
     let (verdict, page) = said(&[(4, 1.0), (1, 0.1)]);
     assert!(
-        verdict == "Whole columns" && page.contains("`age` says nothing any more. "),
+        verdict == "Whole columns" && page.contains("`age` no longer says anything. "),
         "{page}"
     );
     let (verdict, page) = said(&[(4, 1.0), (4, 1.0)]);
     assert!(
-        verdict == "Whole columns" && page.contains("say nothing any more. "),
+        verdict == "Whole columns" && page.contains("no longer say anything. "),
         "{page}"
     );
 }
@@ -137,7 +138,7 @@ fn gaps_follow_the_columns() {
     assert!(
         has(&topics(false), "Several records of one person") && !has(&topics(true), "Several records of one person")
     );
-    assert!(has(&topics(false), "Columns released as they are") && !has(&topics(false), "Pseudonyms"));
+    assert!(has(&topics(false), "Columns released unchanged") && !has(&topics(false), "Pseudonyms"));
     for kind in crate::masks::MASKS {
         let mut columns = report.columns.clone();
         columns[0].released = true;

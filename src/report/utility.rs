@@ -1,4 +1,4 @@
-//! Puts the utility of a release into words: the page that is rendered as HTML or Markdown.
+//! The words of a report on utility: builds the page that is rendered as HTML or Markdown.
 
 use super::block::{Line, Page};
 use super::number::{number, percent};
@@ -12,7 +12,7 @@ impl Utility {
         rendered(format, || page(self), self)
     }
 
-    /// Returns the figures with this kind of measure.
+    /// Returns the figures whose measure `is_asked` accepts.
     pub(super) fn of(&self, is_asked: impl Fn(&Measure) -> bool) -> impl Iterator<Item = &Figure> {
         self.figures.iter().filter(move |f| is_asked(&f.measure))
     }

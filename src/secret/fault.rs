@@ -1,7 +1,7 @@
 //! The faults of a secret: too few bytes, or too few different bytes.
 //!
 //! A program that has no value for a field may fill it with blanks, NUL or one repeated character.
-//! That is long enough for a secret, and the first guess of an attacker.
+//! The result is long enough for a secret, but an attacker guesses it first.
 
 use crate::plain::acts;
 
@@ -31,14 +31,14 @@ pub(super) fn fault(secret: &[u8]) -> Option<&'static str> {
     different.dedup();
     match () {
         () if secret.len() < LEAST => Some("has fewer than 16 bytes"),
-        () if shown.len() < LEAST => Some("has fewer than 16 bytes beside blanks and characters that show nothing"),
+        () if shown.len() < LEAST => Some("has fewer than 16 bytes besides blanks and invisible characters"),
         () if different.len() < LEAST_DIFFERENT => Some("has fewer than 5 different bytes"),
-        () if repeated(&shown) < LEAST_REPEATED => Some("is a shorter text again and again"),
+        () if repeated(&shown) < LEAST_REPEATED => Some("is a repetition of a shorter text"),
         () => None,
     }
 }
 
-/// Returns the length of the shortest prefix that, repeated, gives all of these bytes.
+/// Returns the length of the shortest prefix that gives all of these bytes when it is repeated.
 fn repeated(bytes: &[u8]) -> usize {
     let is_period = |n: &usize| bytes[*n..].iter().zip(bytes).all(|(a, b)| a == b);
     (1..bytes.len()).find(is_period).unwrap_or(bytes.len())

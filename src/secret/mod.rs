@@ -26,8 +26,8 @@ impl Secret {
         }
     }
 
-    /// Returns the place as a text, `env:NAME` or `file:PATH`, which stands for the same file in
-    /// any folder.
+    /// Returns the place as a text, `env:NAME` or `file:PATH`, which names the same file in any
+    /// working directory.
     pub(crate) fn place(&self) -> String {
         match self {
             Self::Environment(name) => format!("env:{name}"),

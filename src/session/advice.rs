@@ -38,13 +38,14 @@ fn no_column(field: &Column, valid: &[Column], written: &str) -> Option<Error> {
     let with_a_hyphen = names.iter().find(|column| column.contains('-') && is_cut(column));
     Some(match with_a_hyphen {
         Some(column) if !is_in_capitals => Error::usage(format!(
-            "there is no column {name:?}; a name with a hyphen stands in double quotes: {column:?}"
+            "there is no column {name:?}; write a name with a hyphen in double quotes: {column:?}"
         )),
         _ => Error::unknown("column", name, names),
     })
 }
 
-/// Returns the error for an unknown table function that reads a file, such as other databases have.
+/// Returns the error for an unknown table function that looks like another database's file reader,
+/// such as `read_csv`; `None` for other messages.
 fn not_a_table(said: &str) -> Option<Error> {
     let name = said.to_lowercase();
     let name = name.strip_prefix("table function '")?.strip_suffix("' not found")?;
@@ -56,7 +57,7 @@ fn not_a_table(said: &str) -> Option<Error> {
     })
 }
 
-/// Fails if a query has `:name`, which is a variable in psql.
+/// Fails with a usage error if a query has `:name`, which is the syntax of psql for a variable.
 pub(super) fn check_variables(query: &LogicalPlan) -> Result<()> {
     let names = query.get_parameter_names()?;
     match names.iter().filter_map(|name| name.strip_prefix(':')).min() {
@@ -68,7 +69,7 @@ pub(super) fn check_variables(query: &LogicalPlan) -> Result<()> {
     }
 }
 
-/// Returns the error for an anonsql setting without its prefix, or another unknown setting.
+/// Returns the error for a setting that does not exist, or that lacks the prefix `anonsql.`.
 fn setting(said: &str) -> Option<Error> {
     let name = said
         .trim_start_matches(['C', 'c'])
@@ -103,7 +104,7 @@ mod tests {
             ),
             (
                 "SELECT education-num FROM w",
-                "a name with a hyphen stands in double quotes: \"education-num\"",
+                "write a name with a hyphen in double quotes: \"education-num\"",
             ),
             ("SELECT * FROM read_csv('x.csv')", "a path in quotes is a table"),
             ("SELECT :k", ":k is not a variable; write $k"),

@@ -37,8 +37,8 @@ pub struct Answer {
     /// The names of the VERIFY checks that failed, as in the `check` column of the answer; empty
     /// for other statements.
     pub failed: Vec<String>,
-    /// Whether the answer only reports what was done, and is no result: CREATE HIERARCHY, COPY,
-    /// INSERT.
+    /// Whether the answer only reports the effect of a statement, such as CREATE HIERARCHY, COPY or
+    /// INSERT, and has no result rows.
     pub(crate) is_note: bool,
 }
 
@@ -66,7 +66,7 @@ impl Answer {
         Ok(Self::of(RecordBatch::try_from_iter([("result", column)])?)?.noted(true))
     }
 
-    /// Returns the answer, marked as a report of what was done if `is_note` is true.
+    /// Returns the answer with `is_note` set to this value.
     pub(super) fn noted(self, is_note: bool) -> Self {
         Self { is_note, ..self }
     }
@@ -83,8 +83,8 @@ impl Answer {
         })
     }
 
-    /// Returns the answer without the values `hidden` in its errors and column names, and without
-    /// the values `seen` in its errors.
+    /// Returns the answer with the values `hidden` removed from its errors and column names, and
+    /// the values `seen` removed from its errors.
     pub(super) fn hiding(self, hidden: &Hidden, seen: Hidden) -> Self {
         if hidden.is_empty() && seen.is_empty() {
             return self;
@@ -112,9 +112,9 @@ impl Answer {
         }
     }
 
-    /// Returns the answer with each of these values replaced, in the texts of the rows, by what was
-    /// written for the value. This is for answers that list settings; if a user selects a hidden
-    /// value, it is shown.
+    /// Returns the answer with each of these values in its rows replaced by the text that the
+    /// statement had for it. Only answers that list settings need this; a hidden value that a query
+    /// selects is shown.
     pub(super) fn hiding_in_texts(self, values: Hidden) -> Self {
         if values.is_empty() {
             return self;

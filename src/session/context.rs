@@ -84,7 +84,7 @@ impl AnonContext {
         }
     }
 
-    /// Returns the context with `observer`, which is told about the progress of every run.
+    /// Returns the context with `observer`, which receives the progress of every run.
     pub fn with_observer(mut self, observer: Arc<dyn Observer>) -> Self {
         self.observer = observer;
         self
@@ -92,9 +92,10 @@ impl AnonContext {
 
     /// Returns the context with a cluster: workers (`anonsql worker`) that read and write parts of
     /// its releases. `addresses` contains the URLs of the workers, separated by commas. For workers
-    /// at `https://`, `SET anonsql.cluster_tls = 'folder'` names the certificate that is shown to
-    /// them. Fails with [`ErrorKind::Usage`](crate::error::ErrorKind::Usage) if a worker on another
-    /// machine has an `http://` URL, or if this crate was built without the feature `cluster`.
+    /// at `https://`, `SET anonsql.cluster_tls = 'folder'` names the folder with the certificate
+    /// that is sent to them. Fails with [`ErrorKind::Usage`](crate::error::ErrorKind::Usage) if a
+    /// worker on another machine has an `http://` URL, or if this crate was built without the
+    /// feature `cluster`.
     pub fn with_cluster(self, addresses: &str) -> Result<Self> {
         let state = self.session.state_ref();
         let set = state
@@ -111,12 +112,12 @@ impl AnonContext {
         &self.session
     }
 
-    /// Returns the counters of what the session moves to and from object stores.
+    /// Returns the counters of the session's traffic with object stores.
     pub(crate) fn traffic(&self) -> Arc<Traffic> {
         Stores::traffic(&self.session.copied_config())
     }
 
-    /// Returns the keeper, which waits until the runs of the session are cleaned up.
+    /// Returns the keeper, which waits until the leftovers of the session's runs are cleaned up.
     pub(crate) fn keeper(&self) -> Keeper {
         Keeper::of(&self.session.copied_config())
     }

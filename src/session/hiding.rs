@@ -1,6 +1,6 @@
-//! Tables of a session whose definition contains a value that must not be shown. A user who reads
-//! such a view may not know of the value. EXPLAIN would print the value as a part of the plan, even
-//! if the statement itself contains no such value.
+//! Tables of a session whose definition contains a value that must not be shown. A user may read
+//! such a view without knowing about the value. EXPLAIN would then print the value as a part of the
+//! plan, even if the statement itself contains no hidden value.
 
 use datafusion::common::TableReference;
 use datafusion::sql::parser::{CopyToSource, Statement as DfStatement};

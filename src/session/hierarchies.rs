@@ -39,7 +39,8 @@ impl AnonContext {
         blocking("making a hierarchy", move || build(&arguments)).await
     }
 
-    /// Reads the object at a URL; the object is a small table.
+    /// Reads the object at a URL, which contains the table of a hierarchy. Fails if there is no
+    /// object.
     async fn object(&self, url: &str) -> Result<Vec<u8>> {
         let (state, what) = (self.session.state(), format!("hierarchy file {url}"));
         let place = listing_url(url)?;

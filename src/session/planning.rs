@@ -1,5 +1,5 @@
-//! Plans DataFusion statements from their text, and records what the session must remember about
-//! the tables that they create.
+//! Plans DataFusion statements from their text, and records the dependent and hiding tables that
+//! they create.
 
 use super::context::AnonContext;
 use super::numbers::planned;
@@ -19,9 +19,9 @@ use datafusion::sql::sqlparser::ast::Statement;
 use std::sync::Arc;
 
 impl AnonContext {
-    /// Parses a text that this crate's parser has accepted. The text is read in the dialect of that
-    /// parser, whatever the settings of the session, so that the statement that runs is the one
-    /// that was checked: in another dialect a quote may end elsewhere.
+    /// Parses a text that this crate's parser has accepted. Uses the dialect of that parser and not
+    /// the session's dialect, so that the executed statement is the checked one: in another
+    /// dialect, a quoted text may end elsewhere.
     pub(super) fn parsed(&self, sql: &str) -> DfResult<DfStatement> {
         let state = self.session.state();
         let mut statement = state.sql_to_statement(&with_versions(sql), &Dialect::Generic)?;
@@ -61,15 +61,15 @@ impl AnonContext {
         let mut columns = schemas.flat_map(|schema| schema.fields());
         match columns.any(|column| names_within(column.data_type()).into_iter().any(shows)) {
             true => Err(Error::usage(
-                "a field of a struct would have a value of getenv as its name, which its type shows; write a name of your own in \
-                 its place",
+                "a field of a struct would have a value of getenv as its name, and the type of the struct would show \
+                 it; write another name for the field",
             )),
             false => Ok(()),
         }
     }
 
-    /// Registers again, without their keys, the tables of a statement that declare keys: the
-    /// planner would otherwise extend GROUP BY by the columns that a declared key determines.
+    /// Removes the declared keys from the tables of a statement by registering the tables again:
+    /// the planner would otherwise extend GROUP BY by the columns that a declared key determines.
     async fn forget_keys(&self, statement: &DfStatement) -> DfResult<()> {
         let state = self.session.state();
         for table in state.resolve_table_references(statement)? {
@@ -90,9 +90,9 @@ impl AnonContext {
         self.executed(plan, hides).await
     }
 
-    /// Executes a plan that is not a query, or returns the rows of a query. The session remembers
-    /// tables made from rows that depend on other rows. It also records whether the definition of a
-    /// new view or external table contains a hidden value (`hides`).
+    /// Executes a plan that is not a query; for a query, returns its rows without executing it. The
+    /// session remembers tables made from rows that depend on other rows. It also records whether
+    /// the definition of a new view or external table contains a hidden value (`hides`).
     pub(super) async fn executed(&self, plan: LogicalPlan, hides: bool) -> DfResult<DataFrame> {
         let (mut made, mut defined) = (None, None);
         match &plan {
@@ -101,7 +101,7 @@ impl AnonContext {
                 made = why.map(|why| (name.clone(), why));
             }
             LogicalPlan::Ddl(DdlStatement::CreateView(view)) => defined = Some(view.name.clone()),
-            // IF NOT EXISTS may keep an existing table whose definition has a hidden value.
+            // With IF NOT EXISTS, an existing table may remain whose definition has a hidden value.
             LogicalPlan::Ddl(DdlStatement::CreateExternalTable(table)) if hides || !table.if_not_exists => {
                 defined = Some(table.name.clone());
             }
@@ -138,8 +138,8 @@ impl AnonContext {
         };
         match is_explain && self.hides(statement) {
             true => Err(Error::usage(
-                "EXPLAIN would show what the plan made of a value of getenv, which the statement or one of its tables has; \
-                 write a value of your own in its place",
+                "EXPLAIN would show a value of getenv in the statement or in one of its tables, or a result of that \
+                 value; write another value in its place",
             )),
             false => Ok(()),
         }

@@ -1,6 +1,6 @@
-//! Statements under a policy. No statement can weaken its policy: under a policy with roles, the
-//! statement has no roles, models or limits of its own; its hierarchies are those that the policy
-//! was created with; and its query only leaves out rows and columns.
+//! Statements under a policy. A statement cannot weaken its policy. Under a policy with roles, the
+//! statement has no roles, models or limits of its own. Its hierarchies are the ones with which the
+//! policy was created, and its query only leaves out rows and columns.
 
 use super::context::AnonContext;
 use super::policy::Policy;
@@ -22,22 +22,24 @@ impl AnonContext {
         found.ok_or_else(|| Error::unknown("policy", name, policies.keys().map(String::as_str)))
     }
 
-    /// Fails with a usage error if a hierarchy that the policy was created with has changed since.
+    /// Fails with a usage error if a hierarchy of a policy has changed since the policy was
+    /// created.
     pub(super) fn is_unchanged(&self, hierarchy: &Arc<Hierarchy>) -> Result<()> {
         let today = self.hierarchy(hierarchy.name())?;
         match Arc::ptr_eq(&today, hierarchy) || today.digest(&[])? == hierarchy.digest(&[])? {
             true => Ok(()),
             false => Err(Error::usage(format!(
-                "hierarchy {} is not the one that the policy was made with; make the hierarchy as it was, or the policy again \
-                 (CREATE OR REPLACE POLICY)",
+                "hierarchy {} is not the one that the policy was created with; create the hierarchy as it was, or \
+                 create the policy again (CREATE OR REPLACE POLICY)",
                 hierarchy.name()
             ))),
         }
     }
 
-    /// Returns the statement with the clauses of its policy as if they were the statement's own,
-    /// and the policy itself. Fails with a usage error if the statement has a clause that only the
-    /// policy may have, or if a hierarchy of the policy has changed since.
+    /// Returns the statement with the clauses of its policy added to its own clauses, and the
+    /// policy itself; `None` for the policy if the statement names no policy. Fails with a usage
+    /// error if the statement has a clause that only the policy may have, or if a hierarchy of the
+    /// policy has changed since.
     pub(super) fn under_policy(&self, statement: &AnonymizeSpec) -> Result<(AnonymizeSpec, Option<Arc<Policy>>)> {
         let Some(name) = &statement.using else {
             return Ok((statement.clone(), None));
@@ -64,8 +66,9 @@ pub(super) fn check_selects(plan: &LogicalPlan, name: &str) -> Result<()> {
         return Ok(());
     };
     Err(Error::usage(format!(
-        "policy {name}: the query or view {does}, which can change what the policy means; under a policy, a query leaves out \
-         rows and columns: (SELECT a, b FROM t WHERE c > 1). Write what it makes to files first, and anonymize those"
+        "policy {name}: the query or view {does}, which can change the meaning of the policy; under a policy, a query \
+         may only leave out rows and columns: (SELECT a, b FROM t WHERE c > 1). Write its rows to files first, and \
+         anonymize the files"
     )))
 }
 
@@ -83,8 +86,8 @@ pub(super) fn check_reads(plan: &LogicalPlan, name: &str) -> Result<()> {
     match found {
         None => Ok(()),
         Some(does) => Err(Error::usage(format!(
-            "policy {name}: the statement {does}, which can change what the policy means; write the rows to files with such names \
-             first, and anonymize those"
+            "policy {name}: the statement {does}, which can change the meaning of the policy; write the rows to files \
+             with those names first, and anonymize the files"
         ))),
     }
 }
@@ -129,8 +132,8 @@ fn more_than_selects(plan: &LogicalPlan) -> Option<String> {
 /// can name these functions.
 const OF_READERS: [&str; 2] = ["one_spelling", "typed"];
 
-/// Returns true if a plan reads files that have no name in the session; the operators above the
-/// plan are then those of the file reader.
+/// Returns true if a plan reads files that have no name in the session. The operators above it then
+/// belong to the file reader.
 fn is_of_files(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::TableScan(scan) => scan.table_name.table() == UNNAMED_TABLE,
@@ -139,7 +142,7 @@ fn is_of_files(plan: &LogicalPlan) -> bool {
     }
 }
 
-/// Returns true if the expression is a column under its own name, with its values as read.
+/// Returns true if the expression is a column with its own name and its unchanged values.
 fn is_column(expr: &Expr, is_read: bool) -> bool {
     match expr {
         Expr::Column(_) => true,
@@ -148,7 +151,8 @@ fn is_column(expr: &Expr, is_read: bool) -> bool {
     }
 }
 
-/// Returns the column whose values the expression has; `None` if the expression has other values.
+/// Returns the column whose values the expression returns; `None` if the expression computes other
+/// values.
 fn column(expr: &Expr, is_read: bool) -> Option<&Column> {
     match expr {
         Expr::Column(column) => Some(column),

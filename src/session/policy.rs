@@ -1,5 +1,5 @@
-//! A policy: the roles, the models and the limits of a release, and the hierarchies that the policy
-//! was created with.
+//! A policy: the roles, the models and the limits of a release, and the hierarchies with which the
+//! policy was created.
 
 use crate::error::Result;
 use crate::folder::{PolicySummary, sha256};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// The policies of a session, by name.
 pub(super) type Policies = Arc<RwLock<BTreeMap<String, Arc<Policy>>>>;
 
-/// A policy, and the hierarchies that it was created with.
+/// A named policy with the hierarchies with which it was created.
 #[derive(Debug)]
 pub(super) struct Policy {
     pub(super) name: String,
@@ -23,7 +23,7 @@ pub(super) struct Policy {
 }
 
 impl Policy {
-    /// Creates a policy. `hierarchies` are those that its clauses name.
+    /// Creates a policy. `hierarchies` are the hierarchies that its clauses name.
     pub(super) fn new(name: String, clauses: PolicyClause, hierarchies: Vec<Arc<Hierarchy>>) -> Result<Self> {
         let mut text = written(&clauses);
         let key = sha256(&text);
@@ -39,15 +39,15 @@ impl Policy {
         })
     }
 
-    /// Returns the statement that makes the policy, with OR REPLACE if `replaces` is true.
+    /// Returns the CREATE POLICY statement of the policy, with OR REPLACE if `replaces` is true.
     pub(super) fn statement(&self, replaces: bool) -> String {
         let replace = if replaces { "OR REPLACE " } else { "" };
         let (name, clauses) = (ident(&self.name), written(&self.clauses));
         format!("CREATE {replace}POLICY {name} AS ({clauses})")
     }
 
-    /// Returns the name of the policy and its digest, which covers the clauses and everything that
-    /// the hierarchies do.
+    /// Returns the name of the policy and its digest, which covers the clauses and the digests of
+    /// the hierarchies.
     pub(super) fn summary(&self) -> PolicySummary {
         PolicySummary::new(self.name.clone(), self.sha256.clone())
     }

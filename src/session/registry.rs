@@ -13,7 +13,7 @@ use crate::partition::{self, PARTITIONERS};
 use crate::search::{self, SEARCHES};
 use crate::standard::STANDARDS;
 
-/// Everything that a statement can name and that users can extend.
+/// The named parts of the language that users can extend.
 #[derive(Debug, Clone)]
 pub struct Registry {
     /// The privacy models of SATISFYING.

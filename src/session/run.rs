@@ -62,7 +62,8 @@ impl AnonContext {
         Ok(self.script(text)?.collect())
     }
 
-    /// Returns what may come next where the last statement of `text` ends, for completion.
+    /// Returns the possible continuations at the end of the last statement of `text`, for
+    /// completion.
     pub(crate) fn expected(&self, text: &str) -> Vec<Expectation> {
         expected(text, self.registry().hierarchy_kinds.entries(), &self.variables.read())
     }
@@ -81,8 +82,8 @@ impl AnonContext {
         })
     }
 
-    /// Sets the settings that every statement relies on: a program with access to the session may
-    /// have changed them.
+    /// Restores the settings that every statement relies on, because a program with access to the
+    /// session may have changed them.
     pub(super) fn settle(&self) {
         answer_rightly(self.session.state_ref().write().config_mut());
         read_in_microseconds(self.session.state_ref().write().config_mut());

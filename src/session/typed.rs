@@ -31,11 +31,11 @@ use std::path::PathBuf;
 #[must_use = "a VERIFY that fails says so in its outcome"]
 #[non_exhaustive]
 pub enum Outcome {
-    /// The rows of a query, or what a statement has done.
+    /// The rows of a query, or the note of a statement that only changes something.
     Rows(Answer),
     /// The release of an ANONYMIZE.
     Anonymized {
-        /// What became of the request.
+        /// The result of the request.
         anonymized: Box<Anonymized>,
         /// The path of the report, if the statement has written one.
         report: Option<PathBuf>,
@@ -81,7 +81,7 @@ impl AnonContext {
         Ok(Outcome::Rows(self.execute(statement).await?))
     }
 
-    /// Runs one ANONYMIZE in the context of its statement.
+    /// Runs one ANONYMIZE in this context.
     async fn released(&self, asked: AnonymizeSpec, is_deep: bool) -> Result<Anonymized> {
         let context = self.clone();
         let released = self.with_room(is_deep, async move { asked.release(&context).await });
@@ -125,8 +125,8 @@ impl AnonContext {
     }
 
     /// Parses `text` as exactly one statement of type `T`. Returns the statement, whether it is
-    /// deeply nested, and the context that it runs in. Fails with a usage error if the text is
-    /// anything else.
+    /// deeply nested, and its context with its hidden values. Fails with a usage error if the text
+    /// is anything else.
     fn one<T: Run + Clone>(&self, text: &str, what: &str) -> Result<(T, bool, Self)> {
         self.only(text)?.ok_or_else(|| {
             Error::usage(format!(

@@ -11,8 +11,8 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 impl AnonContext {
-    /// Sets a variable: `$name` stands for its value in statements, wherever a literal or a path
-    /// can stand. A value is never read as SQL, whatever it contains. Fails with
+    /// Sets a variable. Statements can use `$name` in place of a literal or a path. A value is
+    /// never parsed as SQL, whatever it contains. Fails with
     /// [`ErrorKind::Usage`](crate::error::ErrorKind::Usage) if the value is not a number, a text, a
     /// date, a time, a boolean or NULL.
     ///
@@ -30,7 +30,8 @@ impl AnonContext {
         self.keep(name, Literal::of(&value.into())?)
     }
 
-    /// Sets a variable to a text from outside SQL. A text that reads as a number becomes a number.
+    /// Sets a variable to a text from outside SQL. A text with the form of a number becomes a
+    /// number.
     pub(crate) fn set_variable_text(&self, name: &str, text: &str) -> Result<()> {
         self.keep(&name.to_lowercase(), Literal::read(text))
     }
@@ -47,8 +48,8 @@ impl AnonContext {
         self.variables.write().set(name, Variable { value, hidden })
     }
 
-    /// Splits a text into its statements. Each statement is read when it is asked for, with the
-    /// variables of that moment, which earlier statements may have set.
+    /// Splits a text into its statements. Each statement is parsed when the iterator reaches it,
+    /// with the variables that earlier statements have set by then.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]

@@ -5,10 +5,10 @@ use std::net::SocketAddr;
 use std::str::FromStr;
 use url::{Host, Url};
 
-/// The first characters of a URL whose host is looked up: every address of the host is a worker.
+/// The prefix of a URL whose host is looked up in DNS: every address of the host is a worker.
 const LOOKED_UP: &str = "dns+";
 
-/// The first characters of the URL of a scheduler of Ballista.
+/// The scheme of the URL of a Ballista scheduler.
 const SCHEDULER: &str = "df://";
 
 /// The address of one or more workers.
@@ -16,7 +16,7 @@ const SCHEDULER: &str = "df://";
 pub(crate) struct Address {
     /// The URL of one worker, of all workers with this name, or of a scheduler.
     pub(crate) url: Url,
-    /// Whether the host is a name that any number of workers share.
+    /// Whether the host is looked up in DNS, and names any number of workers.
     pub(crate) is_looked_up: bool,
     /// Whether this is a scheduler of Ballista.
     is_scheduler: bool,
@@ -32,7 +32,7 @@ impl Addresses {
         &self.0
     }
 
-    /// Returns the URL of the scheduler, if an address is that of a Ballista scheduler.
+    /// Returns the URL of the Ballista scheduler; `None` if the addresses are workers.
     pub(crate) fn scheduler(&self) -> Option<&Url> {
         self.0
             .iter()
@@ -40,7 +40,8 @@ impl Addresses {
             .map(|address| &address.url)
     }
 
-    /// Returns true if drivers and workers ask each other for certificates.
+    /// Returns true if a worker has an `https://` URL: driver and workers then require certificates
+    /// of each other.
     pub(crate) fn are_encrypted(&self) -> bool {
         self.0.iter().any(|address| address.url.scheme() == "https")
     }
@@ -85,7 +86,8 @@ fn address(text: &str) -> Result<Address> {
         let url = Url::parse(&format!("http://{rest}"));
         if url.is_ok_and(|url| !is_loopback(&url)) {
             return Err(Error::usage(format!(
-                "the scheduler {text} is on another machine, and Ballista does not encrypt what travels. Several machines need \
+                "the scheduler {text} is on another machine, and Ballista does not encrypt the rows in transit. \
+                 Several machines need \
                  workers: anonsql worker --tls FOLDER"
             )));
         }
@@ -107,14 +109,14 @@ fn address(text: &str) -> Result<Address> {
     }
     let is_encrypted = url.scheme() == "https";
     if !is_encrypted && url.scheme() != "http" {
-        return wrong("workers are asked by http:// or https://");
+        return wrong("workers have addresses at http:// or https://");
     }
     let has_port = rest
         .trim_end_matches('/')
         .rsplit_once(':')
         .is_some_and(|(_, port)| port.parse::<u16>().is_ok());
     if !has_port || url.path() != "/" || url.query().is_some() || url.fragment().is_some() {
-        return wrong("it has a host and a port, and nothing else");
+        return wrong("an address has only a host and a port");
     }
     match is_encrypted || is_looked_up || is_loopback(&url) {
         true => Ok(Address {
@@ -129,8 +131,8 @@ fn address(text: &str) -> Result<Address> {
 /// Returns the error for a worker on another machine that would be used without encryption.
 pub(crate) fn elsewhere(text: &str) -> Error {
     Error::usage(format!(
-        "the worker {text} is on another machine, and rows would travel there unencrypted. Start it with --tls FOLDER, and ask it \
-         by https:// with --cluster-tls FOLDER"
+        "the worker {text} is on another machine, and rows would travel there unencrypted. Start it with --tls \
+         FOLDER, and write its address as https:// with --cluster-tls FOLDER"
     ))
 }
 
@@ -155,8 +157,8 @@ pub(crate) fn listening(text: &str, is_encrypted: bool) -> Result<SocketAddr> {
     match is_encrypted || address.ip().is_loopback() {
         true => Ok(address),
         false => Err(Error::usage(format!(
-            "{text} could be reached by everybody, and what is there executes what it is sent. Without certificates (anonsql worker \
-             --tls FOLDER) it is a loopback address: 127.0.0.1:{}",
+            "{text} could be reached by everybody, and a worker executes every plan that it receives. Without \
+             certificates (anonsql worker --tls FOLDER), write a loopback address: 127.0.0.1:{}",
             address.port()
         ))),
     }

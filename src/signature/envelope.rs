@@ -85,7 +85,7 @@ impl Envelope {
     }
 }
 
-/// Returns the bytes that are signed for a text of a type: the pre-authentication encoding.
+/// Returns the bytes to sign for a text and its type: the pre-authentication encoding.
 fn signed(kind: &str, text: &[u8]) -> Vec<u8> {
     let head = format!("DSSEv1 {} {kind} {} ", kind.len(), text.len());
     [head.as_bytes(), text].concat()
@@ -122,14 +122,14 @@ mod tests {
     fn the_keys_of_the_standard_belong_together() {
         let (private, public) = keys();
         assert_eq!(private.public(), public);
-        // As `openssl pkey -pubin -outform DER | sha256sum` prints it.
+        // The output of `openssl pkey -pubin -outform DER | sha256sum`.
         let id = "a1e9156054e04fac899ae9f275132cdc07a5dbc4ea2c2ad3a1ffc6e0d253681f";
         assert_eq!(public.id(), id);
     }
 
     #[test]
     fn the_encoding_is_that_of_the_protocol() {
-        // The example of the protocol's description.
+        // The example from the description of DSSE.
         let encoded = signed("http://example.com/HelloWorld", b"hello world");
         assert_eq!(encoded, b"DSSEv1 29 http://example.com/HelloWorld 11 hello world");
     }

@@ -1,4 +1,4 @@
-//! The two keys of a signature.
+//! The private and the public key of a signature.
 
 use super::pem::block;
 use crate::error::{Error, Result};
@@ -29,9 +29,9 @@ impl fmt::Debug for SigningKey {
 }
 
 impl SigningKey {
-    /// Reads the key at a place, `env:NAME` or `file:PATH`: PKCS#8 as PEM.
+    /// Reads the key from a place, `env:NAME` or `file:PATH`. The key is PKCS#8 as PEM.
     pub(crate) fn at(place: &str) -> Result<Self> {
-        // A text that is not a place may be the key itself, and is not shown.
+        // A text that is not a place may be the key itself, so the error does not show it.
         let secret = Secret::at(place).ok_or_else(|| {
             Error::usage("option sign: write the place of the private key, as in sign 'env:NAME' or sign 'file:PATH'")
         })?;
@@ -41,8 +41,8 @@ impl SigningKey {
             .and_then(|der| Ed25519KeyPair::from_pkcs8_maybe_unchecked(&der).ok());
         let pair = pair.ok_or_else(|| {
             Error::usage(
-                "option sign: what is there is not a private key of Ed25519 in PEM; make one with: openssl genpkey -algorithm \
-                 ed25519 -out release.key",
+                "option sign: the text there is not a private key of Ed25519 in PEM; make one with: openssl genpkey \
+                 -algorithm ed25519 -out release.key",
             )
         })?;
         Ok(Self { pair })
@@ -55,7 +55,7 @@ impl SigningKey {
         }
     }
 
-    /// Signs a message. The same message has the same signature.
+    /// Signs a message. A message always has the same signature.
     pub(super) fn sign(&self, message: &[u8]) -> Vec<u8> {
         self.pair.sign(message).as_ref().to_vec()
     }
@@ -64,7 +64,7 @@ impl SigningKey {
 /// A public key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PublicKey {
-    /// The 32 bytes of RFC 8032.
+    /// The 32 bytes of the key, as RFC 8032 defines them.
     bytes: Vec<u8>,
 }
 

@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-/// Returns the bytes of the first block with this label; `None` without such a block.
+/// Returns the bytes of the first block with this label; `None` if the text has no such block.
 pub(super) fn block(text: &str, label: &str) -> Option<Vec<u8>> {
     let (begin, end) = (format!("-----BEGIN {label}-----"), format!("-----END {label}-----"));
     let (_, rest) = text.split_once(&begin)?;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// The type of in-toto statements, version 1.
 const TYPE: &str = "https://in-toto.io/Statement/v1";
-/// The type of a statement's predicate, which is about a release.
+/// The type of the predicate, which describes a release.
 const RELEASE: &str = "https://github.com/anonsql/anonsql/release/v1";
 
 /// The signed statement about a release.
@@ -33,7 +33,7 @@ pub(crate) struct Subject {
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct Predicate {
-    /// The checksum of the manifest's text, as it is in the manifest.
+    /// The checksum of the manifest's text, as the manifest contains it.
     manifest_sha256: String,
 }
 
@@ -67,8 +67,8 @@ impl Signed {
         Ok(Envelope::seal(&text, key))
     }
 
-    /// Returns true if an envelope has this statement, signed with the private key of this public
-    /// key.
+    /// Returns true if an envelope contains this statement and a signature by the private key of
+    /// this public key.
     pub(crate) fn is_in(&self, envelope: &Envelope, key: &PublicKey) -> bool {
         let text = envelope.open(key);
         text.and_then(|text| serde_json::from_slice::<Self>(&text).ok())

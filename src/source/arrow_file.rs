@@ -1,6 +1,6 @@
-//! Checking files of Arrow's own format before they are read. Blocks and compressed buffers state
-//! their size, and the reader allocates that much memory before it checks the rest. A damaged
-//! length would otherwise abort the process, and not only the statement.
+//! Checks Arrow IPC files before they are read. In such a file, blocks and compressed buffers state
+//! their sizes, and the reader allocates memory of this size before it checks the rest. A damaged
+//! size would therefore abort the whole process, and not only the statement.
 
 use crate::error::{Error, Result};
 use arrow::ipc::reader::FileReader;
@@ -12,14 +12,15 @@ use std::io::{Read, Seek, SeekFrom};
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 
-/// The most bytes of a decompressed buffer of one column of one batch.
+/// The maximum number of bytes of a decompressed buffer. A buffer belongs to one column of one
+/// batch.
 const LARGEST: i64 = 1 << 30;
 /// The signature at the start and the end of a file, and the marker at the start of a message.
 const SIGNATURE: &[u8] = b"ARROW1";
 const MESSAGE: [u8; 4] = [0xff; 4];
 
-/// Returns true if no buffer of the file claims a size beyond [`LARGEST`]. If the file cannot be
-/// parsed, returns true and leaves it to the reader to refuse the file.
+/// Returns true if no buffer of the file states a size above [`LARGEST`]. Also returns true if the
+/// file cannot be parsed, because the reader then refuses it.
 pub(crate) fn claims_possible_sizes(path: &Path) -> bool {
     File::open(path)
         .ok()
@@ -27,10 +28,10 @@ pub(crate) fn claims_possible_sizes(path: &Path) -> bool {
         .unwrap_or(true)
 }
 
-/// Checks the local files of a table before statements that read them at once. Fails with
-/// `ErrorKind::Data` if a file claims an impossible size.
+/// Checks the local files of a table before a statement that reads them immediately. Fails with
+/// `ErrorKind::Data` if a file is damaged.
 pub(crate) fn check(location: &str) -> Result<()> {
-    // A text that is not a location is left to the statement to refuse.
+    // The statement refuses a text that is not a location.
     let Ok(location) = ListingTableUrl::parse(location) else {
         return Ok(());
     };
@@ -40,7 +41,7 @@ pub(crate) fn check(location: &str) -> Result<()> {
     damaged_file(&root, &location, true).map_or(Ok(()), |path| Err(damaged(&path)))
 }
 
-/// Checks local files like [`check`].
+/// Checks local files. Fails like [`check`].
 pub(crate) fn check_all(paths: &[PathBuf]) -> Result<()> {
     let found = paths.iter().find(|path| is_damaged(path));
     found.map_or(Ok(()), |path| Err(damaged(path)))
@@ -57,7 +58,7 @@ fn is_damaged(path: &Path) -> bool {
     !(claims_possible_sizes(path) && opens(path))
 }
 
-/// Returns the first file under `path` that belongs to the table and cannot be read.
+/// Returns the first damaged file of the table below `path`; `None` if there is no damaged file.
 fn damaged_file(path: &Path, location: &ListingTableUrl, descend: bool) -> Option<PathBuf> {
     if !path.is_dir() {
         let is_of_table =
@@ -69,14 +70,15 @@ fn damaged_file(path: &Path, location: &ListingTableUrl, descend: bool) -> Optio
     }
     let mut entries = std::fs::read_dir(path).ok()?.flatten();
     entries.find_map(|entry| {
-        // Links to folders are not followed, because they may lead back here.
+        // Links to folders are not followed, because they may form a loop.
         let is_own = entry.file_type().is_ok_and(|kind| kind.is_dir());
         damaged_file(&entry.path(), location, is_own)
     })
 }
 
-/// Returns true if a file with the signature opens. A file that does not open is read as a stream
-/// next, and a stream that begins with the signature claims more than a gigabyte.
+/// Returns true if a file without the signature, or a file that the reader can open. DataFusion
+/// would read any other file as a stream, in which the bytes of the signature state a size of more
+/// than a gigabyte.
 fn opens(path: &Path) -> bool {
     let open = || -> Option<bool> {
         let mut head = [0; 6];
@@ -90,8 +92,8 @@ fn opens(path: &Path) -> bool {
 struct Sizes(File);
 
 impl Sizes {
-    /// Returns true if no buffer claims an impossible size, for both ways to read a file: some
-    /// readers use the signature at the end; others use the one at the start, and read the rest as
+    /// Returns true if no buffer states an impossible size. The file is checked for both kinds of
+    /// readers: some find the footer from the end of the file, and others read it from the start as
     /// a stream.
     fn possible(&mut self) -> Option<bool> {
         let end = self.0.seek(SeekFrom::End(0)).ok()?;
@@ -107,7 +109,7 @@ impl Sizes {
         Some(is_file && (begins || self.of_stream(end).unwrap_or(true)))
     }
 
-    /// Checks the messages that the footer lists.
+    /// Checks the messages that the footer lists. Returns `None` if the footer cannot be parsed.
     fn of_file(&mut self, end: u64, footer: i32) -> Option<bool> {
         let footer = u64::try_from(footer).ok()?;
         let bytes = self.read((end - 10).checked_sub(footer)?, footer)?;
@@ -118,7 +120,7 @@ impl Sizes {
             .flatten()
             .chain(footer.recordBatches().into_iter().flatten());
         for block in blocks {
-            // The reader also allocates memory for a whole block.
+            // The reader also allocates memory for each whole block.
             let part = |length: i64| u64::try_from(length).ok();
             let (at, metadata) = (part(block.offset()), part(block.metaDataLength().into()));
             let is_inside = || {
@@ -137,7 +139,7 @@ impl Sizes {
         Some(true)
     }
 
-    /// Checks the messages of a stream one after another.
+    /// Checks the messages of a stream. Returns `None` if a message cannot be parsed.
     fn of_stream(&mut self, end: u64) -> Option<bool> {
         let mut at = 0;
         loop {
@@ -168,7 +170,8 @@ impl Sizes {
         }
     }
 
-    /// Checks the buffers of a message, whose body begins at `body`.
+    /// Checks the buffers of a message whose body begins at `body`. Returns `None` if the message
+    /// has no compressed buffers.
     fn message(&mut self, bytes: &[u8], body: u64) -> Option<bool> {
         let message = parsed(bytes)?;
         let dictionary = || message.header_as_dictionary_batch()?.data();
@@ -196,8 +199,7 @@ impl Sizes {
     }
 }
 
-/// Parses a message after its length, and after the marker that precedes the length since version
-/// 0.15.
+/// Parses a message. Its length precedes it, and, since version 0.15, a marker precedes the length.
 fn parsed(bytes: &[u8]) -> Option<Message<'_>> {
     let start = if bytes.starts_with(&MESSAGE) { 8 } else { 4 };
     root_as_message(bytes.get(start..)?).ok()

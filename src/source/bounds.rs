@@ -1,6 +1,6 @@
-//! Removing the bounds of floating-point columns. Parquet's bounds ignore NaN, and DataFusion 55.2
-//! reads a column whose bounds are equal as a constant: a file with 0.25 and NaN would be read as
-//! 0.25 and 0.25.
+//! Removes the bounds of floating-point columns. The bounds in Parquet files ignore NaN, and
+//! DataFusion 55.2 reads a column with equal bounds as a constant: a file with 0.25 and NaN would
+//! become 0.25 and 0.25.
 
 use crate::hierarchy::plain_type;
 use arrow::datatypes::{DataType, Schema};
@@ -12,7 +12,7 @@ use datafusion::datasource::source::DataSourceExec;
 use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;
 
-/// Returns the reader without bounds of floating-point columns. Any other operator is returned
+/// Removes the bounds of floating-point columns from a file reader. Returns any other operator
 /// unchanged.
 pub(crate) fn without_bounds_of_floats(plan: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
     let source = plan.downcast_ref::<DataSourceExec>();

@@ -1,13 +1,12 @@
-//! Claims about rows that nothing checks: keys, dependencies between columns, and orders.
+//! Removes unchecked claims about rows: keys, dependencies between columns, and sort orders.
 //!
-//! DataFusion believes a declared PRIMARY KEY or UNIQUE, and it keeps dependencies where they no
-//! longer hold: from `SELECT a, unnest(array_agg(b)) AS b ... GROUP BY a` it concludes that `a`
-//! decides `b`. It then leaves columns out of GROUP BY and ORDER BY, or leaves out a DISTINCT or a
-//! join. It also believes WITH ORDER. It takes the order of the first row group of a Parquet file
-//! for the order of the whole file, and the name of a nested column for that of a column. An
-//! aggregation of rows that are in another order has several groups for one value. Each of these
-//! errors makes a count wrong, and no setting prevents any of them. The plans of a session
-//! therefore forget these claims.
+//! DataFusion trusts a declared PRIMARY KEY or UNIQUE, and keeps dependencies that no longer hold:
+//! from `SELECT a, unnest(array_agg(b)) AS b ... GROUP BY a` it concludes that `a` determines `b`.
+//! It then removes columns from GROUP BY and ORDER BY, or removes a DISTINCT or a join. It also
+//! trusts WITH ORDER. It assumes that a whole Parquet file has the sort order of its first row
+//! group, and confuses the name of a nested column with that of a column. If an aggregation assumes
+//! a wrong order, it emits several groups for one value. Each of these errors makes a count wrong,
+//! and no setting prevents them. Therefore, a session removes these claims from its plans.
 
 use crate::error::Result;
 use datafusion::catalog::{MemTable, TableProvider};
@@ -32,7 +31,7 @@ const NAME: &str = "forget_claims";
 type LogicalRules = Vec<Arc<dyn OptimizerRule + Send + Sync>>;
 type PhysicalRules = Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>>;
 
-/// Makes every later plan of the session forget the claims about its rows.
+/// Adds rules to the session that remove the claims from all later plans.
 pub(crate) fn forget_claims(session: &SessionContext) {
     let state = session.state();
     let has_both = state.optimizers().first().is_some_and(|rule| rule.name() == NAME)
@@ -52,8 +51,8 @@ pub(crate) fn forget_claims(session: &SessionContext) {
         .build();
 }
 
-/// Returns these rules, each preceded by a rule that removes dependencies. An optimizer rule
-/// creates new nodes, which get the dependencies that their tables declare again.
+/// Returns the rules, each preceded by a rule that removes dependencies. An optimizer rule may
+/// create new nodes, which again have the dependencies that their tables declare.
 pub(crate) fn forgetting(rules: &[Arc<dyn OptimizerRule + Send + Sync>]) -> LogicalRules {
     let others = rules.iter().filter(|rule| rule.name() != NAME);
     others
@@ -61,7 +60,7 @@ pub(crate) fn forgetting(rules: &[Arc<dyn OptimizerRule + Send + Sync>]) -> Logi
         .collect()
 }
 
-/// Returns these rules, preceded by a rule that removes the keys and orders of readers.
+/// Returns the rules, preceded by a rule that removes the keys and the sort orders of readers.
 pub(crate) fn forgetting_first(rules: &[Arc<dyn PhysicalOptimizerRule + Send + Sync>]) -> PhysicalRules {
     let others = rules.iter().filter(|rule| rule.name() != NAME);
     std::iter::once(Arc::new(ForgetClaims) as _)
@@ -69,9 +68,9 @@ pub(crate) fn forgetting_first(rules: &[Arc<dyn PhysicalOptimizerRule + Send + S
         .collect()
 }
 
-/// Returns a statement without the keys that it declares. A table with keys passes them to every
-/// plan over the table, even while SQL is turned into a plan. The frame of a window, and the
-/// columns that a GROUP BY may leave out, follow from the keys.
+/// Removes declared keys from a CREATE TABLE statement. A table with keys passes them to every plan
+/// over it, even while SQL is planned. The keys would decide the frame of a window, and the columns
+/// that a GROUP BY may omit.
 pub(crate) fn without_keys(plan: LogicalPlan) -> LogicalPlan {
     match plan {
         LogicalPlan::Ddl(DdlStatement::CreateMemoryTable(mut table)) => {
@@ -86,9 +85,9 @@ pub(crate) fn without_keys(plan: LogicalPlan) -> LogicalPlan {
     }
 }
 
-/// Returns a table with the same rows that declares no key; `None` if the table declares none, or
-/// is of a kind that cannot be created again. A program can register such a table without a
-/// statement that declares its keys.
+/// Returns a table with the same rows, but without keys. Returns `None` if the table declares no
+/// keys, or is of a kind that cannot be created again. A program can register a table with keys
+/// without a statement.
 pub(crate) fn keyless(table: &Arc<dyn TableProvider>) -> Option<Arc<dyn TableProvider>> {
     if table.constraints().is_none_or(|constraints| constraints.is_empty()) {
         return None;
@@ -110,8 +109,8 @@ pub(crate) fn keyless(table: &Arc<dyn TableProvider>) -> Option<Arc<dyn TablePro
     Some(Arc::new(again))
 }
 
-/// Returns the same rows from a plan without claims. SQL over a table of such rows groups only by
-/// the columns that it names, and not also by the columns that a key decides.
+/// Returns the same rows from a plan without claims. SQL over such a table groups only by the named
+/// columns, and not also by columns that a key determines.
 pub(crate) fn claimless(rows: DataFrame) -> Result<DataFrame> {
     let (state, plan) = rows.into_parts();
     Ok(DataFrame::new(state, forgotten(plan)?.data))
@@ -134,7 +133,7 @@ impl OptimizerRule for ForgetClaims {
     }
 }
 
-/// Removes the dependencies of every node of a plan.
+/// Removes the functional dependencies from every node of a plan.
 fn forgotten(plan: LogicalPlan) -> DfResult<Transformed<LogicalPlan>> {
     plan.transform_down_with_subqueries(|mut plan| {
         let forgot = match schema_of(&mut plan) {
@@ -148,7 +147,7 @@ fn forgotten(plan: LogicalPlan) -> DfResult<Transformed<LogicalPlan>> {
     })
 }
 
-/// Returns the schema of a node that has its own. All other nodes have the schema of their input.
+/// Returns the schema of a node; `None` for a node that has the schema of its input.
 fn schema_of(plan: &mut LogicalPlan) -> Option<&mut DFSchemaRef> {
     Some(match plan {
         LogicalPlan::Projection(node) => &mut node.schema,
@@ -166,7 +165,7 @@ fn schema_of(plan: &mut LogicalPlan) -> Option<&mut DFSchemaRef> {
     })
 }
 
-/// Removes the dependencies of a schema. Returns true if it had any.
+/// Removes the functional dependencies from a schema. Returns true if it had any.
 fn forget(schema: &mut DFSchemaRef) -> DfResult<bool> {
     if schema.functional_dependencies().is_empty() {
         return Ok(false);
@@ -196,7 +195,7 @@ impl PhysicalOptimizerRule for ForgetClaims {
     }
 }
 
-/// Returns a reader without its keys and orders; `None` if the plan is not a reader, or has
+/// Returns a reader without its keys and sort orders; `None` if the plan is not a reader, or has
 /// neither.
 fn unordered(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let Some(reader) = plan.downcast_ref::<DataSourceExec>() else {

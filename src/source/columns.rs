@@ -1,4 +1,4 @@
-//! Columns of a source, selected by their exact names.
+//! Selects columns of a source by their exact names.
 
 use crate::canonical::exactly;
 use crate::error::Result;
@@ -8,7 +8,7 @@ use datafusion::dataframe::DataFrame;
 use datafusion::error::DataFusionError;
 use datafusion::logical_expr::{Expr, ident};
 
-/// Selects columns by their exact names.
+/// Selects columns by their exact, case-sensitive names.
 pub(crate) fn select_columns(rows: &DataFrame, names: &[&str]) -> Result<DataFrame> {
     let fields = names.iter().map(|name| {
         let (qualifier, field) = rows.schema().qualified_field_with_unqualified_name(name)?;
@@ -18,8 +18,8 @@ pub(crate) fn select_columns(rows: &DataFrame, names: &[&str]) -> Result<DataFra
 }
 
 /// Casts the population's columns to the sample's types, so that equal values have equal codes.
-/// Reading the rows fails with `ErrorKind::Data` if a value is not of the sample's type, because a
-/// person with 1.4 is not a person with 1.
+/// Reading the rows fails with `ErrorKind::Data` if a value does not fit the sample's type exactly,
+/// because a person with 1.4 is not a person with 1.
 pub(crate) fn same_types(sample: &DataFrame, population: DataFrame, names: &[&str]) -> Result<DataFrame> {
     let casts = names.iter().map(|name| {
         let (_, field) = sample.schema().qualified_field_with_unqualified_name(name)?;
@@ -29,8 +29,8 @@ pub(crate) fn same_types(sample: &DataFrame, population: DataFrame, names: &[&st
     Ok(population.select(casts)?)
 }
 
-/// Returns a column of a table, which is called `table` in errors, in the type in which a release
-/// has it, value by value.
+/// Returns an expression that converts a column to `data_type` without a change of any value. Error
+/// messages call its table `table`.
 pub(crate) fn in_type((rows, table): (&DataFrame, &str), name: &str, data_type: &DataType) -> Result<Expr> {
     let (_, field) = rows.schema().qualified_field_with_unqualified_name(name)?;
     let called = format!("column {name} of {table}");

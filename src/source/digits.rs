@@ -1,8 +1,8 @@
-//! Checks for decimals that have more digits than their type, and for times of day that are not
-//! within a day. A damaged file can contain such values, and so can the result of a query.
-//! Parquet's writer would cut off the first digits of such a decimal, and other formats would show
-//! digits that the type has no room for. Readers show such a time of day as another one, or as
-//! NULL, so values that were counted as different would look alike.
+//! Checks that decimals do not have more digits than their type, and that times of day are within a
+//! day. A damaged file or the result of a query can contain such values. Parquet's writer would
+//! drop the first digits of such a decimal, and other formats would write digits that the type
+//! cannot store. Readers show such a time of day as another time or as NULL, so different values
+//! would look equal in the release.
 
 use crate::error::{Error, Result};
 use crate::operator::{Operator, OperatorExec, Rows};
@@ -25,11 +25,12 @@ use futures::StreamExt;
 use std::fmt;
 use std::sync::Arc;
 
-/// The seconds of a day.
+/// The number of seconds in a day.
 const DAY: i64 = 86_400;
 
-/// Returns the same rows, with an error in place of a decimal with too many digits, and of a time
-/// of day that is not within a day. Costs nothing if no column has such types.
+/// Adds a check to a plan. It fails with `ErrorKind::Data` for a decimal with too many digits, and
+/// for a time of day that is not within a day. Returns the plan unchanged if no column has such a
+/// type.
 pub(crate) fn with_checked_digits(rows: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
     let schema = rows.schema();
     let columns = (0..schema.fields().len()).filter(|i| is_checked(schema.field(*i).data_type()));
@@ -40,8 +41,8 @@ pub(crate) fn with_checked_digits(rows: Arc<dyn ExecutionPlan>) -> Arc<dyn Execu
     }
 }
 
-/// Returns the same rows, with the same errors in any plan over them. A release itself checks its
-/// source, in the order in which the source is read.
+/// Adds the same check to the columns of `rows`, for plans that other code builds over them. A
+/// release checks its source with [`with_checked_digits`], which keeps the order of the rows.
 pub(crate) fn checked_digits(rows: DataFrame) -> Result<DataFrame> {
     if !rows.schema().fields().iter().any(|field| is_checked(field.data_type())) {
         return Ok(rows);
@@ -60,7 +61,7 @@ pub(crate) fn checked_digits(rows: DataFrame) -> Result<DataFrame> {
     Ok(rows.select(columns)?)
 }
 
-/// The function that returns its first argument, or the error for one of its values. The second
+/// A function that returns its first argument, or fails if one of its values is faulty. The second
 /// argument is the name of the column.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct CheckedDigits {
@@ -108,7 +109,7 @@ impl ScalarUDFImpl for CheckedDigits {
     }
 }
 
-/// Returns true if values of this type, or values within them, are checked.
+/// Returns true if the type, or a type nested in it, has values that must be checked.
 fn is_checked(data_type: &DataType) -> bool {
     match data_type {
         DataType::Dictionary(_, values) => is_checked(values),
@@ -126,16 +127,16 @@ fn is_checked(data_type: &DataType) -> bool {
     }
 }
 
-/// What is wrong with a value.
+/// The fault of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
-    /// It is a decimal with more digits than its type.
+    /// A decimal has more digits than its type.
     Digits,
-    /// It is a time of day that is not within a day.
+    /// A time of day is not within a day.
     Day,
 }
 
-/// Returns the first fault of the values of an array, or of the arrays nested in it.
+/// Returns the first fault in an array or in its nested arrays; `None` if all values are correct.
 fn fault(array: &ArrayData) -> Option<Fault> {
     let digits = |fits: bool| (!fits).then_some(Fault::Digits);
     let day = |is_within: bool| (!is_within).then_some(Fault::Day);
@@ -152,7 +153,7 @@ fn fault(array: &ArrayData) -> Option<Fault> {
     }
 }
 
-/// Returns true if every value is at least 0 and below `day`.
+/// Returns true if all values are at least 0 and below `day`.
 fn all_within<T: ArrowPrimitiveType>(array: &ArrayData, day: i64) -> bool
 where
     i64: From<T::Native>,
@@ -168,12 +169,12 @@ fn all_fit<T: DecimalType>(array: &ArrayData, digits: u8) -> bool {
     values.iter().flatten().all(fits)
 }
 
-/// Returns the error for a value of a column.
+/// Returns the error for a faulty value in a column.
 fn refused(field: &Field, fault: Fault) -> Error {
     let (name, data_type) = (field.name(), field.data_type());
     Error::data(match fault {
         Fault::Digits => format!(
-            "column {name}: a value has more digits than {data_type} has room for; a file is damaged, or what was computed went \
+            "column {name}: a value has more digits than {data_type} can store; a file is damaged, or what was computed went \
              beyond its type"
         ),
         Fault::Day => format!(
@@ -183,7 +184,7 @@ fn refused(field: &Field, fault: Fault) -> Error {
     })
 }
 
-/// Checks the decimals and the times of day of the columns at these positions.
+/// An operator that checks the columns at these positions.
 #[derive(Debug)]
 struct CheckDigits(Vec<usize>);
 

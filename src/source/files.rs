@@ -1,10 +1,10 @@
-//! A table of the files that a path names. The files are listed again at each scan.
+//! A table over the files that a path names. Each scan lists the files again.
 //!
-//! It replaces DataFusion's `ListingTable`, which reads other files than the path names. The
-//! patterns of a `ListingTable` skip folders called `column=value`, match `/` with `*`, or are
-//! compared with the first name only. A `ListingTable` skips files in plain folders, and reads
-//! hidden files as data. It excludes folders by filters that it does not apply to the rows again,
-//! although a folder that stands for NULL is neither included nor excluded.
+//! It replaces DataFusion's `ListingTable`, which does not read exactly the files that the path
+//! names. The patterns of a `ListingTable` skip folders named `column=value`, match `/` with `*`,
+//! or are compared with the first name only. A `ListingTable` also skips files in plain folders,
+//! and reads hidden files as data. It excludes folders by filters that it does not apply to the
+//! rows again, which is wrong for a folder that stands for NULL.
 
 use super::types::Types;
 use crate::error::Result;
@@ -27,24 +27,24 @@ use datafusion::physical_plan::empty::EmptyExec;
 use datafusion_datasource::TableSchema;
 use std::sync::Arc;
 
-/// A table of the files that a path names.
+/// A table over the files that a path names.
 #[derive(Debug)]
 pub(crate) struct FileTable {
-    /// The files in each folder of a release; at least one folder.
+    /// The files of each location. A release may have several folders; the list is never empty.
     places: Vec<Files>,
     format: Arc<dyn FileFormat>,
     schema: TableSchema,
-    /// The columns that are folder names, as a schema of their own.
+    /// The schema of the columns whose values are folder names.
     folders: DFSchema,
-    /// The folder name that stands for NULL.
+    /// The folder name that stands for NULL in these columns.
     null: &'static str,
-    /// The origin of the types.
+    /// The origin of the columns' types.
     types: Types,
 }
 
 impl FileTable {
-    /// Creates the table of files that have this schema. `folders` are the columns that are folder
-    /// names, outermost first. They are texts, and the name `null` stands for NULL.
+    /// Creates a table over files with `schema`. `folders` are the columns whose values are folder
+    /// names, outermost first. Their type is text, and the folder name `null` stands for NULL.
     pub(crate) fn new(
         places: Vec<Files>,
         format: Arc<dyn FileFormat>,
@@ -66,12 +66,12 @@ impl FileTable {
         })
     }
 
-    /// Returns the table with this origin of its types.
+    /// Sets the origin of the columns' types.
     pub(crate) fn with_types(self, types: Types) -> Self {
         Self { types, ..self }
     }
 
-    /// Returns the origin of the types.
+    /// Returns the origin of the columns' types.
     pub(super) fn types(&self) -> Types {
         self.types
     }
@@ -81,7 +81,7 @@ impl FileTable {
         self.format.as_ref()
     }
 
-    /// Returns the files in each folder of a release.
+    /// Returns the files of each location.
     pub(crate) fn places(&self) -> &[Files] {
         &self.places
     }
@@ -94,8 +94,8 @@ impl FileTable {
             .collect()
     }
 
-    /// Returns a file with the values of the columns that are folder names; `None` if the file is
-    /// not in such folders, or has no content.
+    /// Returns a file with the values of the folder columns. Returns `None` if the file is empty,
+    /// or is not inside folders for all of these columns.
     fn file(&self, place: &Files, file: ObjectMeta) -> Option<PartitionedFile> {
         let values = parse_partitions_for_path(place.url(), &file.location, self.folders())?;
         let text = |value: &str| (value != self.null).then(|| value.to_string());
@@ -118,7 +118,7 @@ impl TableProvider for FileTable {
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> DfResult<Vec<TableProviderFilterPushDown>> {
-        // A filter that excludes files is applied to the rows again.
+        // A filter only excludes files here, and is applied to the rows again.
         Ok(vec![TableProviderFilterPushDown::Inexact; filters.len()])
     }
 

@@ -1,6 +1,6 @@
-//! Turning panics of file readers into errors. A reader panics on bytes that it does not expect,
-//! which is a fault of the file and not of the statement. The error names the file, and contains
-//! nothing of the panic's text, which may quote data.
+//! Converts panics of file readers to errors. A reader panics on unexpected bytes, which are a
+//! fault of the file and not of the statement. The error names the file. It does not contain the
+//! text of the panic, which may quote data.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::read_dictionaries;
@@ -33,36 +33,36 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Runs `reading`, which reads a part of the file or folder `what` outside a plan: a footer, a
-/// header, a dictionary. A panic becomes an error.
+/// Runs `reading`, a future that reads a part of `what` outside of a plan, such as a footer, a
+/// header or a dictionary. Converts a panic to an error.
 pub(crate) async fn reading<T>(what: &str, reading: impl Future<Output = Result<T>>) -> Result<T> {
     let read = AssertUnwindSafe(reading).catch_unwind().await;
     read.unwrap_or_else(|_| Err(damaged(what)))
 }
 
-/// Returns the plan that reads the rows of a source, with dictionaries as the files store them, and
-/// with an error for decimals that exceed their type.
+/// Returns the plan that reads a source. It keeps the dictionaries of the files, and fails for
+/// values that exceed their type.
 pub(crate) async fn source_plan(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     let plan = guarded(reading(SOURCE, read_dictionaries(plan)).await?)?;
     Ok(with_checked_digits(plan))
 }
 
-/// Returns the plan that reads a part of a source on another machine, with the same guard and the
-/// same checks.
+/// Returns the plan that reads a part of a source on another machine, with the same guards and
+/// checks.
 pub(crate) fn read_again(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     Ok(with_checked_digits(guarded(plan)?))
 }
 
-/// The name in errors for files that are not known individually.
+/// The name of a source in errors, if its files are not known individually.
 pub(crate) const SOURCE: &str = "the source";
 
-/// Adds the guard to the session's optimizer rules, so that every later plan has a guard around
-/// each file reader.
+/// Adds an optimizer rule to the session, so that all later plans have a guard around each file
+/// reader.
 pub(crate) fn guard_readers(session: &SessionContext) {
     add_rule(session, Arc::new(GuardReaders));
 }
 
-/// Returns the plan with a guard around each of its readers.
+/// Returns the plan with a guard around each of its file readers.
 pub(crate) fn guarded(plan: Arc<dyn ExecutionPlan>) -> DfResult<Arc<dyn ExecutionPlan>> {
     plan.transform_up(|plan| {
         let files = match plan.downcast_ref::<DataSourceExec>() {
@@ -86,17 +86,17 @@ pub(crate) fn guarded(plan: Arc<dyn ExecutionPlan>) -> DfResult<Arc<dyn Executio
 struct Files {
     /// The name of the files in errors.
     called: String,
-    /// The local files in Arrow's format by partition, which are checked before they are read.
+    /// The local files in Arrow format for each partition. They are checked before they are read.
     arrow: Vec<Vec<PathBuf>>,
-    /// The local CSV files, which are read again to find the line of an error.
+    /// The local CSV files. They are read again to find the line of an error.
     csv: Option<Arc<CsvFiles>>,
 }
 
-/// Returns the files of a reader; `None` if it reads no files.
+/// Returns the files of a reader; `None` if it does not read files.
 fn files(source: &DataSourceExec) -> Option<Files> {
     let config = source.data_source().downcast_ref::<FileScanConfig>()?;
     let paths = config.file_groups.iter().flat_map(|group| group.files());
-    // The URL of a store ends in a slash.
+    // The URL of an object store ends in a slash.
     let root = match config.object_store_url.as_str() {
         local if local.starts_with("file:") => "/",
         url => url,
@@ -137,8 +137,8 @@ fn csv_files(config: &FileScanConfig) -> Option<CsvFiles> {
 }
 
 impl Files {
-    /// Returns the error of a reader. For a CSV file with a wrong line, the error names the file
-    /// and the line.
+    /// Returns the error of a reader. If a CSV file has a faulty line, returns an error that names
+    /// the file and the line instead.
     fn told(&self, error: DataFusionError) -> DataFusionError {
         let is_of_data = matches!(
             error.find_root(),
@@ -152,13 +152,13 @@ impl Files {
 fn damaged(what: &str) -> Error {
     Error::new(
         ErrorKind::Data,
-        format!("cannot read {what}: a file is damaged, its reader stopped in the middle"),
+        format!("cannot read {what}: a file is damaged, and its reader failed"),
     )
 }
 
 const NAME: &str = "guard_readers";
 
-/// The optimizer rule that puts the guard around each reader of a plan.
+/// An optimizer rule that puts a guard around each file reader of a plan.
 #[derive(Debug)]
 pub(crate) struct GuardReaders;
 
@@ -176,10 +176,10 @@ impl PhysicalOptimizerRule for GuardReaders {
     }
 }
 
-/// Returns the whole plan that reads a table, as one reader. The crate of a table format relies on
-/// the operators below its own, so no rule of the optimizer may look into the plan or change it.
-/// What the crate knows about the rows, such as their number, their bounds and their order, stays
-/// hidden, because it comes from metadata that others wrote. `called` is the table in errors.
+/// Wraps the whole plan that reads a table as a single reader. The crate of a table format relies
+/// on the operators below its own, so optimizer rules must neither see nor change them. The plan's
+/// knowledge about its rows, such as their number, bounds and order, is hidden too, because it
+/// comes from metadata of other programs. Errors call the table `called`.
 pub(super) fn closed(reader: Arc<dyn ExecutionPlan>, called: String) -> Arc<dyn ExecutionPlan> {
     let files = Files {
         called,
@@ -197,13 +197,13 @@ pub(super) fn closed(reader: Arc<dyn ExecutionPlan>, called: String) -> Arc<dyn 
     Arc::new(Guarded { reader, files, closed })
 }
 
-/// A reader whose panics become errors. All other behaviour is that of the reader, unless it is
+/// A reader whose panics become errors. It otherwise behaves like the inner reader, unless it is
 /// closed.
 #[derive(Debug)]
 struct Guarded {
     reader: Arc<dyn ExecutionPlan>,
     files: Files,
-    /// The properties that a closed reader shows.
+    /// The visible properties of a closed reader; `None` for any other reader.
     closed: Option<Arc<PlanProperties>>,
 }
 
@@ -242,7 +242,8 @@ impl ExecutionPlan for Guarded {
     }
 
     fn reset_state(self: Arc<Self>) -> DfResult<Arc<dyn ExecutionPlan>> {
-        // The operators below a closed reader are hidden, and they too have handed out their files.
+        // The operators below a closed reader are hidden, and must be reset too, because they have
+        // already distributed their files.
         let reader = match &self.closed {
             Some(_) => reset_plan_states(Arc::clone(&self.reader))?,
             None => Arc::clone(&self.reader).reset_state()?,

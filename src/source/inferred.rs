@@ -1,4 +1,4 @@
-//! The data from which the types of a table of files were inferred.
+//! The origin of the inferred types in a table of files.
 
 use super::files::FileTable;
 use super::types::Types;
@@ -8,7 +8,7 @@ use datafusion::datasource::file_format::csv::CsvFormat;
 use datafusion::datasource::listing::ListingTable;
 use std::any::Any;
 
-/// The data from which the types of a table were inferred.
+/// The data from which the types of a table of files were inferred.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Inferred {
     /// The rows of CSV files.
@@ -19,8 +19,8 @@ pub(crate) enum Inferred {
     Folders,
 }
 
-/// Returns the data from which the types of a table of files were inferred; `None` if no type was
-/// inferred, or if the table is not a table of files.
+/// Returns the data from which the types of a table of files were inferred. Returns `None` if no
+/// type was inferred, or the table is not a table of files.
 pub(crate) fn inferred(provider: &dyn TableProvider) -> Option<Inferred> {
     let provider = provider as &dyn Any;
     if let Some(files) = provider.downcast_ref::<FileTable>() {
@@ -31,8 +31,8 @@ pub(crate) fn inferred(provider: &dyn TableProvider) -> Option<Inferred> {
     looked_at(types, listing.options().format.as_ref())
 }
 
-/// Returns a description of a table of files whose columns a statement decides, so that their names
-/// and types need not be in the files; `None` if the columns are those of the files.
+/// Describes a table of files whose column names or types come from a statement, and are therefore
+/// missing in the files. Returns `None` if all of them come from the files.
 pub(crate) fn has_columns_of_its_own(provider: &dyn TableProvider) -> Option<&'static str> {
     let any = provider as &dyn Any;
     if let Some(files) = any.downcast_ref::<FileTable>() {
@@ -47,8 +47,8 @@ pub(crate) fn has_columns_of_its_own(provider: &dyn TableProvider) -> Option<&'s
 
 const HEADLESS: &str = "reads CSV files without the names in their first line";
 
-/// Returns true for CSV that is read without its header. A header may begin like a comment, and a
-/// session may read all CSV without headers: the first column is then called column_1.
+/// Returns true for CSV files that are read without a header. A comment option may hide the header,
+/// and a session may read all CSV files without headers; the first column is then called column_1.
 fn is_headless(provider: &dyn TableProvider, format: &dyn FileFormat) -> bool {
     let csv = (format as &dyn Any).downcast_ref::<CsvFormat>();
     csv.is_some_and(|csv| {

@@ -1,15 +1,15 @@
-//! Times of Parquet's oldest type, INT96, which Spark, Hive and Impala write: a day and the
-//! nanoseconds of the day.
+//! Times of Parquet's oldest type, INT96, which Spark, Hive and Impala write. An INT96 stores a day
+//! and the nanoseconds within the day.
 //!
-//! Arrow has no such type. By default, DataFusion reads these times as nanoseconds since 1970, and
-//! a time after 2262 silently becomes another one: 9999-12-31 is 1816-03-29. A session therefore
-//! reads them in microseconds. Digits below a microsecond and times beyond 64 bits are errors. The
-//! check reads the columns once more, below all other readers of them, where a value still has its
+//! Arrow has no such type. By default, DataFusion reads INT96 as nanoseconds since 1970, and a time
+//! after 2262 silently becomes another time: 9999-12-31 becomes 1816-03-29. Therefore, a session
+//! reads INT96 as microseconds. Digits below a microsecond and times beyond 64 bits are errors. To
+//! find them, the columns are read an additional time at the lowest level, where values still have
 //! 96 bits.
 //!
-//! Old versions of Spark, and newer ones on request, write times of any type in the calendar that
-//! was in use before 1582, and note this in the file. Such a file is read, but a time that is
-//! another day in that calendar is an error.
+//! Old versions of Spark write dates and times in the calendar that was used before 1582, and note
+//! this in the file. Newer versions do so on request. Such a file can be read, but a time that is
+//! another day in the old calendar is an error.
 
 use super::times::{Fault, Stored, first_fault};
 use crate::error::{Error, Result};
@@ -43,16 +43,16 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The unit as DataFusion's options call it.
+/// The name of the unit in DataFusion's options.
 const MICROSECONDS: &str = "us";
 
-/// Makes a session read these times in microseconds, unless it already has another unit.
+/// Makes a session read INT96 as microseconds, unless the session already sets another unit.
 pub(crate) fn read_in_microseconds(config: &mut SessionConfig) {
     let parquet = &mut config.options_mut().execution.parquet;
     parquet.coerce_int96.get_or_insert_with(|| MICROSECONDS.to_string());
 }
 
-/// Returns a reader of Parquet files with the check. Any other operator is returned unchanged.
+/// Adds the check to a reader of Parquet files. Returns any other operator unchanged.
 pub(super) fn with_checked_times(plan: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
     let Some((config, parquet, checked)) = checked_reader(&plan) else {
         return plan;
@@ -62,9 +62,8 @@ pub(super) fn with_checked_times(plan: Arc<dyn ExecutionPlan>) -> Arc<dyn Execut
     DataSourceExec::from_data_source(config.build())
 }
 
-/// Checks the times of all files that a plan reads, before it reads them. This is for a plan whose
-/// readers may not be changed: that of a Delta table with deletion vectors, whose operator accepts
-/// no other reader.
+/// Checks the times in all files of a plan before the plan runs. This function is for a plan whose
+/// readers cannot be replaced, such as that of a Delta table with deletion vectors.
 pub(super) async fn check_times(plan: &Arc<dyn ExecutionPlan>) -> DfResult<()> {
     let mut readers = vec![];
     plan.apply(|plan| {
@@ -80,13 +79,13 @@ pub(super) async fn check_times(plan: &Arc<dyn ExecutionPlan>) -> DfResult<()> {
     Ok(())
 }
 
-/// Returns the scan of an operator that reads Parquet files, with the reader that checks; `None` if
-/// it reads no such files.
+/// Returns the scan of a Parquet reader, and a reader factory with the check; `None` if the
+/// operator does not read Parquet files.
 fn checked_reader(plan: &Arc<dyn ExecutionPlan>) -> Option<(&FileScanConfig, ParquetSource, CheckedTimes)> {
     let source = plan.downcast_ref::<DataSourceExec>();
     let (config, parquet) = source.and_then(|s| s.downcast_to_file_source::<ParquetSource>())?;
     let inner = Arc::clone(parquet.parquet_file_reader_factory()?);
-    // A reader of a table format may not have the options of the session.
+    // The reader of a table format may lack the options of the session.
     let mut options = parquet.table_parquet_options().clone();
     options
         .global
@@ -97,21 +96,22 @@ fn checked_reader(plan: &Arc<dyn ExecutionPlan>) -> Option<(&FileScanConfig, Par
     Some((config, parquet, CheckedTimes { inner, what }))
 }
 
-/// The columns that are read from the files, and how their times are read and checked.
+/// The columns that a scan reads from its files, and the form in which it reads their times.
 #[derive(Debug)]
 struct What {
-    /// The prefix of a file's path in errors.
+    /// The prefix of file paths in errors.
     root: String,
     schema: SchemaRef,
-    /// The columns of `schema` that are read; `None` for all.
+    /// The names of the columns of `schema` that are read; `None` for all columns.
     read: Option<HashSet<String>>,
     unit: Option<TimeUnit>,
     zone: Option<Arc<str>>,
-    /// The parts that were found correct.
+    /// The parts of files that have passed the check.
     checked: Mutex<HashSet<Part>>,
 }
 
-/// A part of a file: the path, the time of the last change, and the range of bytes.
+/// A part of a file: its path, the time of its last change, and its range of bytes; `None` is the
+/// whole file.
 type Part = (String, DateTime<Utc>, Option<(i64, i64)>);
 
 impl What {
@@ -149,14 +149,15 @@ impl What {
         }
     }
 
-    /// Returns true if a column of a file is read. A column whose name the table does not have may
-    /// be read.
+    /// Returns true if a column of a file may be read. This includes columns whose names the table
+    /// does not have.
     fn has(&self, column: &str) -> bool {
         let Some(read) = &self.read else { return true };
         read.contains(column) || self.schema.column_with_name(column).is_none()
     }
 
-    /// Returns the columns of a file that are read and whose times have to be checked.
+    /// Returns the positions of the columns that are read and whose times must be checked, with
+    /// their stored form.
     fn columns(&self, metadata: &ParquetMetaData) -> Result<Vec<(usize, Stored)>> {
         let described = metadata.file_metadata().schema_descr();
         let is_read = |i: &usize| {
@@ -174,8 +175,7 @@ impl What {
         Ok([old, self.of_96_bits(metadata, &read)?].concat())
     }
 
-    /// Returns the columns among `read` whose times have 96 bits, with the unit in which each is
-    /// read.
+    /// Returns those columns of `read` that are INT96, with the unit in which each is read.
     fn of_96_bits(&self, metadata: &ParquetMetaData, read: &[usize]) -> Result<Vec<(usize, Stored)>> {
         let file = metadata.file_metadata();
         let described = file.schema_descr();
@@ -208,7 +208,7 @@ impl What {
     }
 }
 
-/// Adds the types of the leaves of a type.
+/// Appends the leaf types of `data_type` to `types`.
 fn leaves<'a>(data_type: &'a DataType, types: &mut Vec<&'a DataType>) {
     match data_type {
         DataType::Struct(fields) => fields.iter().for_each(|field| leaves(field.data_type(), types)),
@@ -253,8 +253,8 @@ struct Reader {
 }
 
 impl Reader {
-    /// Fails if the part has a time that its type cannot represent, or if its file has two columns
-    /// of one name.
+    /// Fails if the part contains a time that its type cannot represent, or the file has two
+    /// columns with the same name.
     async fn check(&mut self, metadata: &ParquetMetaData) -> ParquetResult<()> {
         if self.what.checked.lock().contains(&self.part) {
             return Ok(());
@@ -310,7 +310,7 @@ impl AsyncFileReader for Reader {
     }
 }
 
-/// Returns a name that two columns of a file have.
+/// Returns the name of a column that occurs twice in a file; `None` if all names are different.
 fn named_twice(metadata: &ParquetMetaData) -> Option<&str> {
     let mut names = HashSet::new();
     let mut fields = metadata.file_metadata().schema().get_fields().iter();
@@ -323,7 +323,7 @@ fn external(error: Error) -> ParquetError {
     ParquetError::External(Box::new(error))
 }
 
-/// Returns the error for a time that is not read.
+/// Returns the error for a time that cannot be read.
 fn told(column: &str, stored: Stored, fault: &Fault) -> Error {
     let nanoseconds = matches!(
         stored,
@@ -354,13 +354,13 @@ fn told(column: &str, stored: Stored, fault: &Fault) -> Error {
     })
 }
 
-/// The key with which Spark marks a file whose times of 96 bits are in the old calendar.
+/// The key with which Spark marks a file whose INT96 times are in the old calendar.
 const LEGACY_INT96: &str = "org.apache.spark.legacyINT96";
 /// The key with which Spark marks a file whose other dates and times are in the old calendar.
 const LEGACY_TIMES: &str = "org.apache.spark.legacyDateTime";
 
-/// Returns true if Spark marked the file with `key`, or wrote it in one of these `versions`, which
-/// had no other calendar.
+/// Returns true if Spark marked the file with `key`, or wrote it with one of `versions`, which only
+/// used the old calendar.
 fn has_old_calendar(metadata: &ParquetMetaData, key: &str, versions: &[&str]) -> bool {
     let entries = metadata.file_metadata().key_value_metadata();
     entries.into_iter().flatten().any(|entry| match entry.key.as_str() {
@@ -372,8 +372,8 @@ fn has_old_calendar(metadata: &ParquetMetaData, key: &str, versions: &[&str]) ->
     })
 }
 
-/// Returns how a column of a file in the old calendar stores its times; `None` if it has none that
-/// Spark changes.
+/// Returns the stored form of a column in a file with the old calendar; `None` if Spark does not
+/// convert the column's values.
 fn in_old_calendar(column: &ColumnDescriptor) -> Option<Stored> {
     if let Some(LogicalType::Timestamp(time)) = column.logical_type_ref()
         && !time.is_adjusted_to_u_t_c
@@ -388,7 +388,8 @@ fn in_old_calendar(column: &ColumnDescriptor) -> Option<Stored> {
     }
 }
 
-/// Returns true if a row group is in a range of the bytes of its file, by the rule of DataFusion.
+/// Returns true if DataFusion assigns a row group to this range of bytes of its file; `None` is the
+/// whole file.
 fn is_in(group: &RowGroupMetaData, range: Option<&(i64, i64)>) -> bool {
     let (Some((start, end)), Some(column)) = (range, group.columns().first()) else {
         return true;

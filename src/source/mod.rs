@@ -1,5 +1,5 @@
-//! Reading files that others wrote: files that are damaged, that change during a run, or whose
-//! metadata is wrong.
+//! Reads files from other programs, which may be damaged, change during a run, or have wrong
+//! metadata.
 
 mod arrow_file;
 mod bounds;

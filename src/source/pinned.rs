@@ -1,4 +1,4 @@
-//! The rows of one version of a table in any format.
+//! The rows of one version of a table, for all table formats.
 
 use super::bounds::without_bounds_of_floats;
 use super::guard::{closed, reading};
@@ -15,8 +15,8 @@ use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;
 
-/// A table of the rows of one version. The files of a version are never changed, so the table reads
-/// the same rows each time.
+/// A table with the rows of one version. The files of a version never change, so every scan reads
+/// the same rows.
 #[derive(Debug)]
 pub(crate) struct PinnedRows {
     rows: Arc<dyn TableProvider>,
@@ -24,13 +24,13 @@ pub(crate) struct PinnedRows {
 }
 
 impl PinnedRows {
-    /// Creates the table of the rows of a version.
+    /// Creates a table with the rows of a version.
     pub(crate) fn new(table: Arc<dyn PinnedTable>, state: &SessionState) -> Result<Self> {
         let rows = table.rows(state)?;
         Ok(Self { rows, table })
     }
 
-    /// Returns the version.
+    /// Returns the version of the table.
     pub(crate) fn table(&self) -> &Arc<dyn PinnedTable> {
         &self.table
     }
@@ -85,7 +85,7 @@ impl TableProvider for PinnedRows {
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> DfResult<Vec<TableProviderFilterPushDown>> {
         use TableProviderFilterPushDown::{Inexact, Unsupported};
         let schema = self.rows.schema();
-        // A filter that excludes files is applied to the rows again.
+        // A filter only excludes files here, and is applied to the rows again.
         let supported = filters.iter().map(|filter| match self.table.decides(filter, &schema) {
             true => Inexact,
             false => Unsupported,

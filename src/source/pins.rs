@@ -1,7 +1,7 @@
-//! Pins: the state of a source when a run began, to compare with its state at the end.
+//! Pins: the state of a source at the start of a run, which is compared with its state at the end.
 //!
-//! A run reads its source more than once, and also computes the checksums of its files. All of this
-//! is about one table only if nothing changed in the meantime: no file was added, removed or
+//! A run reads its source more than once, and also computes the checksums of its files. The results
+//! describe the same table only if nothing changed in the meantime: no file was added, removed or
 //! replaced, and no row was added to a table in memory.
 
 use super::files::FileTable;
@@ -27,10 +27,10 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The prefix of folders of releases that are being written.
+/// The prefix of the folders in which releases are being written.
 const STAGED: &str = ".anonsql-staging-";
 
-/// The files and in-memory tables that a query reads, in the state when the run began.
+/// The files and in-memory tables of a query, in their state at the start of a run.
 #[derive(Debug, Clone, Default)]
 pub struct Pins {
     folders: Vec<Folder>,
@@ -39,7 +39,7 @@ pub struct Pins {
     tables: Vec<Table>,
 }
 
-/// A folder or file URL at which files are listed.
+/// The URL of a folder or a file, with the way in which its files are listed.
 #[derive(Clone)]
 struct Folder {
     store: Arc<dyn ObjectStore>,
@@ -47,12 +47,12 @@ struct Folder {
     listed: Listed,
 }
 
-/// How the files of a folder are listed.
+/// The way in which the files of a folder are listed.
 #[derive(Clone)]
 enum Listed {
-    /// As DataFusion's table over the folder lists them.
+    /// Like DataFusion's table over the folder.
     Table { extension: String, without_folders: bool },
-    /// As the table of a path does.
+    /// Like the table over a path.
     Path(Box<Files>),
 }
 
@@ -62,16 +62,16 @@ impl fmt::Debug for Folder {
     }
 }
 
-/// The metadata that distinguishes a file from another of the same name.
+/// The metadata that distinguishes a file from other files with the same name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct File {
     meta: ObjectMeta,
     path: Option<PathBuf>,
-    /// The time of the last change of a local file or its metadata, which cannot be set back.
+    /// The time of the last change to a local file or its metadata. Programs cannot set it back.
     changed: Option<(i64, i64)>,
 }
 
-/// A table in memory with its batches.
+/// A table in memory, with its batches at the start of the run.
 #[derive(Debug, Clone)]
 struct Table {
     name: String,
@@ -80,7 +80,7 @@ struct Table {
 }
 
 impl Pins {
-    /// Records the files and in-memory tables that a query reads, including those of its views and
+    /// Records the files and in-memory tables that a query reads, also through views and
     /// subqueries.
     pub async fn of(state: &SessionState, plan: &LogicalPlan) -> Result<Self> {
         // The session's cached listings may be outdated.
@@ -121,39 +121,39 @@ impl Pins {
                 });
             }
         }
-        // A manifest lists the tables of one format after those of another.
+        // A manifest lists the tables of each format together.
         pins.versions.sort_by_key(|table| table.format());
         pins.files = pins.list().await?;
         Ok(pins)
     }
 
-    /// Returns the number of files that have any content.
+    /// Returns the number of files that are not empty.
     pub(crate) fn files_read(&self) -> u64 {
         self.files.values().filter(|file| file.meta.size > 0).count() as u64
     }
 
-    /// Returns the paths of the local files, sorted.
+    /// Returns the paths of all local files, sorted.
     pub fn local_files(&self) -> Vec<PathBuf> {
         let mut files: Vec<PathBuf> = self.files.values().filter_map(|f| f.path.clone()).collect();
         files.sort();
         files
     }
 
-    /// Returns the URLs of the files that are not local, with the metadata that distinguishes each
-    /// file from another of the same name, sorted.
+    /// Returns the URLs of all files that are not local, sorted. The metadata distinguishes each
+    /// file from other files with the same name.
     pub(crate) fn objects(&self) -> impl Iterator<Item = (&str, &ObjectMeta)> {
         let objects = self.files.iter().filter(|(_, file)| file.path.is_none());
         objects.map(|(name, file)| (name.as_str(), &file.meta))
     }
 
-    /// Returns the versions of tables, each of whose files is among those of [`Self::local_files`]
-    /// or [`Self::objects`].
+    /// Returns the versions of tables that the query reads. Their files are among
+    /// [`Self::local_files`] and [`Self::objects`].
     pub(crate) fn versions(&self) -> impl Iterator<Item = &dyn PinnedTable> {
         self.versions.iter().map(|table| -> &dyn PinnedTable { table.as_ref() })
     }
 
-    /// Returns true if a run after this one would read a file at this URL or local path, too, or
-    /// would find it among the files of a folder that it reads.
+    /// Returns true if a later run of the same query would read a file at this URL or local path,
+    /// or would find it in a folder that it lists.
     pub(crate) fn would_read(&self, file: &str) -> bool {
         let Ok(file) = ListingTableUrl::parse(file) else {
             return false;
@@ -168,13 +168,13 @@ impl Pins {
         self.folders.iter().any(is_in)
     }
 
-    /// Fails with `ErrorKind::Data` if a file or a table has changed.
+    /// Fails with `ErrorKind::Data` if a file or a table has changed since the start of the run.
     pub async fn check(&self) -> Result<()> {
         let now = self.list().await?;
         let differs = |name: &&String| now.get(*name) != self.files.get(*name);
         if let Some(name) = self.files.keys().chain(now.keys()).find(differs) {
             let how = match (self.files.contains_key(name), now.contains_key(name)) {
-                (true, true) => "is another file now",
+                (true, true) => "was replaced",
                 (true, false) => "is gone",
                 (false, _) => "came",
             };
@@ -182,13 +182,13 @@ impl Pins {
         }
         for table in &self.tables {
             if !is_same(&table.batches, &batches(&table.partitions).await) {
-                return Err(changed(&format!("the rows of table {} are others now", table.name)));
+                return Err(changed(&format!("the rows of table {} have changed", table.name)));
             }
         }
         Ok(())
     }
 
-    /// Returns the current files by name.
+    /// Returns the current files by their names.
     async fn list(&self) -> Result<BTreeMap<String, File>> {
         let mut listed = vec![];
         for folder in &self.folders {
@@ -227,7 +227,7 @@ impl Pins {
 }
 
 impl Folder {
-    /// Lists the files like the table does, without a cache.
+    /// Lists the files as the table does, but without a cache.
     async fn list(&self) -> Result<Vec<ObjectMeta>> {
         if let Listed::Path(files) = &self.listed {
             return files.list(self.store.as_ref()).await;
@@ -249,8 +249,8 @@ impl Folder {
         Ok(found.into_iter().filter(|meta| self.is_read(&meta.location)).collect())
     }
 
-    /// Returns the place of a file under the name that was given for the folder, because a symbolic
-    /// link may have named a local folder; `None` if the file is not inside the folder.
+    /// Returns the path of a file below the folder's own path, which may differ because a symbolic
+    /// link can name a local folder. Returns `None` if the file is not inside the folder.
     fn place_of(&self, file: &Path) -> Option<Path> {
         let prefix = self.url.prefix();
         let of_link = || {
@@ -266,7 +266,7 @@ impl Folder {
         (place.prefix_matches(prefix) && place != *prefix).then_some(place)
     }
 
-    /// Returns true if the table reads a file at this place.
+    /// Returns true if the table would read a file at this location.
     fn is_read(&self, location: &Path) -> bool {
         match &self.listed {
             Listed::Path(files) => files.would_see(location),
@@ -282,7 +282,7 @@ impl Folder {
     }
 }
 
-/// Collects the tables that a query reads, including those that its views read.
+/// Collects the scans of all tables that a query reads, including those in views.
 fn scanned(plan: &LogicalPlan, scans: &mut Vec<TableScan>) -> datafusion::error::Result<()> {
     plan.apply_with_subqueries(|plan| {
         if let LogicalPlan::TableScan(scan) = plan {
@@ -296,7 +296,7 @@ fn scanned(plan: &LogicalPlan, scans: &mut Vec<TableScan>) -> datafusion::error:
     Ok(())
 }
 
-/// Clears the file caches of a session, so that it lists and opens the files of its tables again.
+/// Clears the file caches of a session, so that it lists and opens files again.
 pub(crate) fn forget_files(environment: &RuntimeEnv) {
     let caches = &environment.cache_manager;
     caches.get_list_files_cache().iter().for_each(|cache| cache.clear());
@@ -312,7 +312,7 @@ async fn batches(partitions: &[PartitionData]) -> Vec<Vec<RecordBatch>> {
     all
 }
 
-/// Returns true if the batches are the same in memory, not merely equal.
+/// Returns true if both sides have the same arrays in memory. Equal arrays are not enough.
 fn is_same(before: &[Vec<RecordBatch>], now: &[Vec<RecordBatch>]) -> bool {
     let same = |(a, b): (&RecordBatch, &RecordBatch)| {
         let columns = || a.columns().iter().zip(b.columns());
@@ -339,6 +339,7 @@ fn last_changed(_: &std::path::Path) -> Option<(i64, i64)> {
 
 fn changed(what: &str) -> Error {
     Error::data(format!(
-        "the source changed during the run: {what}; nothing was released. Run it again when nothing writes to the source"
+        "the source changed during the run: {what}; nothing was released. Run it again when no program writes to the \
+        source"
     ))
 }

@@ -1,20 +1,20 @@
-//! The reasons for which the rows of a text may be refused.
+//! The reasons for which rows of a text file are refused.
 
 use crate::error::Error;
 use arrow::error::ArrowError;
 use datafusion::error::DataFusionError;
 
-/// The reason why texts are not turned into rows.
+/// The reason why texts cannot be converted to rows.
 #[derive(Debug)]
 pub(crate) enum Refused<U> {
-    /// The reader failed.
+    /// The Arrow reader failed.
     Failed(ArrowError),
-    /// A text is not a value of the type of its column.
+    /// A text is not a value of its column's type.
     Unlike(U),
 }
 
 impl<U> Refused<U> {
-    /// Returns the error; `say` writes the error for a text.
+    /// Returns the error. `say` creates the error for a text that is not a value.
     pub(crate) fn error(self, say: impl FnOnce(U) -> Error) -> DataFusionError {
         match self {
             Self::Failed(error) => error.into(),

@@ -1,4 +1,4 @@
-//! Reading files in their stored form: rows in their order, and the header of a CSV file.
+//! Reads files in their stored form: the rows in their stored order, and the header of a CSV file.
 
 use crate::error::Result;
 use datafusion::execution::SendableRecordBatchStream;
@@ -8,8 +8,8 @@ use datafusion::prelude::SessionContext;
 use futures::StreamExt;
 use std::io::Read;
 
-/// Returns the rows of a query, one partition after another. In a session with one target partition
-/// this is the order in which the rows are stored.
+/// Returns the rows of a query, one partition after another. If the session has one target
+/// partition, the rows are in their stored order.
 pub(crate) async fn stored(session: &SessionContext, sql: &str) -> Result<SendableRecordBatchStream> {
     let plan = session.sql(sql).await?.create_physical_plan().await?;
     let partitions = 0..plan.output_partitioning().partition_count();
@@ -19,7 +19,7 @@ pub(crate) async fn stored(session: &SessionContext, sql: &str) -> Result<Sendab
     Ok(Box::pin(RecordBatchStreamAdapter::new(plan.schema(), rows)))
 }
 
-/// Returns true if the header of a CSV file has exactly these names.
+/// Returns true if the header of a CSV file consists of exactly these names.
 pub(crate) fn has_header(file: impl Read, names: &[&str]) -> bool {
     let header = csv::ReaderBuilder::new().from_reader(file).headers().ok().cloned();
     header.is_some_and(|header| header.iter().eq(names.iter().copied()))

@@ -1,4 +1,4 @@
-//! Finds the first time in a column of a Parquet file that would be read as another time.
+//! Finds the first time in a column of a Parquet file that readers would change.
 
 use crate::error::Result;
 use crate::pool::check_cancelled;
@@ -13,38 +13,40 @@ use parquet::file::serialized_reader::SerializedPageReader;
 use std::sync::Arc;
 
 const NANOSECONDS_OF_A_DAY: i128 = 86_400_000_000_000;
-/// The Julian day of 1970-01-01.
+/// The Julian day number of 1970-01-01.
 const EPOCH: i128 = 2_440_588;
-/// 1900-01-01 in seconds since 1970. Before it, the offsets of zones also differ by calendar.
+/// 1900-01-01 in seconds since 1970. For earlier times, the offsets of time zones also depend on
+/// the calendar.
 const YEAR_1900: i64 = -2_208_988_800;
-/// 1582-10-15 in days since 1970: the first day that both calendars call the same.
+/// 1582-10-15 in days since 1970, the first day with the same date in both calendars.
 const GREGORIAN: i32 = -141_427;
 const BATCH: usize = 8192;
 
-/// Why a time is not read.
+/// The reason why a time cannot be read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// The time has digits that the unit does not have.
+    /// The time has more digits than the unit.
     Digits,
     /// The time is too far from 1970 for the unit.
     Range,
-    /// The time is from the period in which the two calendars differ, in a file with the old
-    /// calendar.
+    /// The file uses the old calendar, and the time is from the period in which both calendars
+    /// differ.
     Calendar,
 }
 
-/// How a column stores times that have to be checked.
+/// The stored form of times that must be checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stored {
-    /// 96 bits, which are read in a unit. They are in the old calendar if the file states so.
+    /// 96 bits, which are read in `unit`. `is_old` is true if the file uses the old calendar.
     Int96 { unit: TimeUnit, is_old: bool },
     /// Days since 1970 in the old calendar.
     OldDays,
-    /// Ticks since 1970 in the old calendar.
+    /// Ticks since 1970 in the old calendar, for a time with `per_second` ticks per second.
     OldTicks { per_second: i64 },
 }
 
-/// Returns what is wrong with the first time of a column chunk that would be read as another time.
+/// Returns the fault of the first time in a column chunk that readers would change; `None` if all
+/// times are correct.
 pub(super) fn first_fault(
     bytes: Bytes,
     chunk: &ColumnChunkMetaData,
@@ -61,7 +63,7 @@ pub(super) fn first_fault(
     }
 }
 
-/// Returns the first fault of the values of a column chunk.
+/// Returns the first fault that `fault` finds in the values of a column chunk.
 fn first<T: DataType>(
     bytes: Bytes,
     chunk: &ColumnChunkMetaData,
@@ -90,7 +92,7 @@ fn fault(value: &Int96, unit: TimeUnit, is_old: bool) -> Option<Fault> {
     let &[low, high, day] = value.data() else {
         return Some(Fault::Range);
     };
-    // Both are signed, as all readers interpret them.
+    // Both numbers are signed, as all readers interpret them.
     let of_day = (i64::from(high) << 32) + i64::from(low);
     let time = (i128::from(day as i32) - EPOCH) * NANOSECONDS_OF_A_DAY + i128::from(of_day);
     let divisor = match unit {
@@ -108,7 +110,7 @@ fn fault(value: &Int96, unit: TimeUnit, is_old: bool) -> Option<Fault> {
     (is_old && time < i128::from(YEAR_1900) * 1_000_000_000).then_some(Fault::Calendar)
 }
 
-/// The bytes of a column chunk, at their position in the file.
+/// The bytes of a column chunk. Positions in it count from the start of the file.
 struct Chunk {
     start: u64,
     bytes: Bytes,

@@ -1,32 +1,33 @@
-//! The origin of the types of a table of files.
+//! The origin of the column types in a table of files.
 //!
-//! A reader of CSV or JSON infers columns and types from the rows, and a reader of folders infers
-//! types from all their names. Most statements may use these types. A promise that hides each
-//! single row may not: `abc` in one row turns a column of numbers into a column of texts, even if
-//! that row is not released.
+//! A reader of CSV or JSON infers columns and types from the rows, and a reader of partitioned
+//! folders infers types from all folder names. Most statements may use these types. A privacy model
+//! that protects each single row may not: `abc` in one row turns a column of numbers into a column
+//! of texts, even if this row is not released.
 //!
-//! The table of a path stores this origin. DataFusion's `ListingTable`, which CREATE EXTERNAL TABLE
-//! makes, does not, so the definition of the table contains it there.
+//! The table of a path stores the origin of its types. DataFusion's `ListingTable`, which CREATE
+//! EXTERNAL TABLE creates, cannot, so its origin is written into the definition of the table.
 
-/// The beginning of a table's definition if the statement gives its columns or their types.
+/// The first line of a table's definition if the statement gives its columns or their types.
 const GIVEN: &str = "-- types given";
-/// The beginning of a table's definition if types were inferred from the names of folders.
+/// The first line of a table's definition if types were inferred from folder names.
 const OF_FOLDERS: &str = "-- types of folder names found";
 
-/// The origin of the types of a table of files.
+/// The origin of the column types in a table of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Types {
-    /// From the statement.
+    /// The statement gives the types.
     Given,
-    /// From the format: files of some formats have types, and for other formats the rows are read.
+    /// The files contain the types, or, for formats without types, the types are inferred from the
+    /// rows.
     OfFormat,
-    /// From the names of folders, for at least one column.
+    /// Folder names imply the type of at least one column.
     OfFolders,
 }
 
 impl Types {
-    /// Returns the definition of a table with such types. `statement` is the statement that makes
-    /// the table, if one does.
+    /// Returns the definition of a table with types of this origin. `statement` is the CREATE
+    /// statement; empty if there is none.
     pub(crate) fn definition(self, statement: &str) -> Option<String> {
         let begin = match self {
             Self::Given => GIVEN,
@@ -36,7 +37,7 @@ impl Types {
         Some(format!("{begin}\n{statement}").trim_end().to_string())
     }
 
-    /// Returns the origin of the types of a table with this definition.
+    /// Returns the origin of the types in a table with this definition.
     pub(super) fn of_definition(definition: Option<&str>) -> Self {
         match definition {
             Some(definition) if definition.starts_with(OF_FOLDERS) => Self::OfFolders,

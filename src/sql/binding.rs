@@ -1,8 +1,8 @@
-//! Puts values in the place of `$name` and `getenv('NAME')`, token by token, before a statement is
+//! Replaces `$name` and `getenv('NAME')` by their values, token by token, before a statement is
 //! parsed.
 //!
-//! Each becomes exactly one token that carries the value, so a value can never become SQL, whatever
-//! it contains. The token keeps the position of what was written, so that errors point there.
+//! Each of them becomes exactly one token with the value, so a value can never become SQL, whatever
+//! it contains. The token keeps the position of the original text, so that errors point there.
 
 use super::hidden::Hidden;
 use super::script::{self, place};
@@ -11,16 +11,16 @@ use crate::error::{Error, Result};
 use datafusion::sql::sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan};
 use std::borrow::Cow;
 
-/// A place of a statement that a value was put in.
+/// A place in a statement where a value replaces the original text.
 #[derive(Debug)]
 pub(crate) struct Bound {
-    /// The place of what is written.
+    /// The span of the original text.
     pub(super) span: Span,
-    /// What is written: `$name` or `getenv('NAME')`.
+    /// The original text: `$name` or `getenv('NAME')`.
     pub(super) written: String,
-    /// The value.
+    /// The value that replaces the text.
     pub(super) value: Literal,
-    /// The environment variable that `getenv` names.
+    /// The environment variable that `getenv` names; `None` for `$name`.
     pub(super) environment: Option<String>,
     hidden: bool,
 }
@@ -37,8 +37,8 @@ impl<'t> Binding<'t> {
     /// Binds the variables of a statement. Fails with a usage error if a variable does not exist.
     /// Numbered placeholders such as `$1` belong to PREPARE, and are kept.
     pub(super) fn of(tokens: &'t [TokenWithSpan], variables: &Variables) -> Result<Self> {
-        // The tokens of a long statement, such as a hierarchy of a million values, are not copied
-        // for nothing.
+        // Without a variable, the tokens are not copied: a statement may be as long as a hierarchy
+        // of a million values.
         let Some(first) = (0..tokens.len()).find(|at| length(&tokens[*at..]).is_some()) else {
             return Ok(Self {
                 tokens: tokens.into(),
@@ -78,15 +78,15 @@ impl<'t> Binding<'t> {
     }
 }
 
-/// Returns the place with a value that begins at `at`.
+/// Returns the replaced place that begins at `at`.
 pub(super) fn bound_at(bound: &[Bound], at: Location) -> Option<&Bound> {
     let place = |b: &Bound| (b.span.start.line, b.span.start.column);
     let found = bound.binary_search_by_key(&(at.line, at.column), place);
     Some(&bound[found.ok()?])
 }
 
-/// Returns the number of tokens, from the first on, that a value replaces; `None` if it replaces
-/// none.
+/// Returns the number of leading tokens that a value replaces; `None` if the first token does not
+/// begin `$name` or `getenv`.
 fn length(tokens: &[TokenWithSpan]) -> Option<usize> {
     match tokens {
         [first, ..] if variable(&first.token).is_some() => Some(1),
@@ -95,7 +95,8 @@ fn length(tokens: &[TokenWithSpan]) -> Option<usize> {
     }
 }
 
-/// Returns the name of the variable that a token stands for.
+/// Returns the name of the variable that a token names; `None` for other tokens and for numbered
+/// placeholders.
 fn variable(token: &Token) -> Option<&str> {
     let Token::Placeholder(written) = token else {
         return None;
@@ -145,7 +146,7 @@ fn environment(tokens: &[TokenWithSpan], variables: &Variables) -> Result<Bound>
             "{at}: getenv reads the environment of the command, and not of a program that embeds anonsql; set a variable"
         )));
     }
-    // Reading an environment variable with another name would panic.
+    // Reading an environment variable with an invalid name would panic.
     let is_name = !name.is_empty() && !name.contains(['=', '\0']);
     let value = is_name.then(|| std::env::var_os(name)).flatten();
     let value = value.ok_or_else(|| {
@@ -165,7 +166,7 @@ fn misuse(at: &str) -> Error {
     ))
 }
 
-/// Returns true for a keyword after which a table, and therefore a path, may stand.
+/// Returns true for a keyword that a table, and therefore a path, may follow.
 fn takes_path(token: &Token) -> bool {
     let words = ["FROM", "JOIN", "DESCRIBE", "DESC"];
     matches!(token, Token::Word(w) if w.quote_style.is_none() && words.iter().any(|x| w.value.eq_ignore_ascii_case(x)))

@@ -1,5 +1,4 @@
-//! A cursor over the tokens of one statement. Its errors name the line and column at which it
-//! stands.
+//! A cursor over the tokens of one statement. Its errors name its line and column.
 
 use super::binding::{Binding, Bound, bound_at};
 use super::expectation::Expectation;
@@ -20,7 +19,7 @@ pub(crate) struct Cursor<'a> {
     bound: &'a [Bound],
     pub(super) tokens: &'a [TokenWithSpan],
     pub(super) at: usize,
-    /// Whether more of the statement follows after the tokens.
+    /// Whether the statement has more tokens after `tokens`.
     goes_on: bool,
 }
 
@@ -89,12 +88,13 @@ impl<'a> Cursor<'a> {
         spliced(self.script, &self.tokens[range], values)
     }
 
-    /// Returns the text of the whole statement as it was written, without the values of variables.
+    /// Returns the text of the whole statement as the user wrote it, without the values of
+    /// variables.
     pub(crate) fn written(&self) -> String {
         spliced(self.script, self.tokens, std::iter::empty())
     }
 
-    /// Returns the place at the cursor that a value was put in, if there is one.
+    /// Returns the replaced place at the cursor; `None` if no value was inserted there.
     fn bound(&self) -> Option<&'a Bound> {
         bound_at(self.bound, self.peek()?.span.start)
     }
@@ -127,7 +127,7 @@ impl<'a> Cursor<'a> {
         missing.is_none()
     }
 
-    /// Records that these keywords may come next where the tokens end.
+    /// Records these keywords as a possible continuation at the end of the tokens.
     pub(crate) fn offer(&self, words: &str) {
         if !self.goes_on {
             let record = || Expectation::Keywords(words.to_string());
@@ -198,13 +198,13 @@ impl<'a> Cursor<'a> {
         script::at(at, message)
     }
 
-    /// Returns the error that `what` was expected here, and what to write instead if that is known:
-    /// the nearest of `words`, or the remedy of a common mistake.
+    /// Returns the error that `what` was expected here, with a hint if one is known: the nearest of
+    /// `words`, or the correction of a common mistake.
     pub(crate) fn expected<'w>(&self, what: &str, words: impl IntoIterator<Item = &'w str>) -> Error {
         if let Some(bound) = self.bound() {
             let (kind, written) = (bound.value.kind(), &bound.written);
             return self.error(format_args!(
-                "expected {what}, found the {kind} of {written}, which stands for a value and not for a name or a keyword"
+                "expected {what}, found the {kind} of {written}, which is a value and not a name or a keyword"
             ));
         }
         let words: Vec<&str> = words.into_iter().collect();
@@ -228,13 +228,14 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Returns the text from the token at `from` on if the cursor is within that text, with no
-    /// space before the cursor.
+    /// Returns the text without spaces that begins at the token `from`; `None` if there is a space
+    /// before the cursor, or if `from` is not before the cursor.
     pub(crate) fn cut(&self, from: usize) -> Option<String> {
         self.here().cut(from)
     }
 
-    /// Returns how to write the text at the cursor as a path, if it is a path without quotes.
+    /// Returns a hint with quotes for an unquoted path or text at the cursor; `None` for other
+    /// tokens.
     pub(crate) fn unquoted(&self) -> Option<String> {
         self.here().unquoted()
     }
@@ -259,7 +260,7 @@ impl<'a> Cursor<'a> {
     fn word(&mut self, what: &str) -> Result<String> {
         self.want(|| Expectation::Name(what.to_string()));
         match self.peek().map(|t| &t.token) {
-            // A CSV file may have a column without a name, which is written "".
+            // A CSV file may have a column without a name; in SQL its name is "".
             Some(Token::Word(w)) if w.quote_style.is_some() || !w.value.is_empty() => {
                 self.at += 1;
                 Ok(if w.quote_style.is_some() {
@@ -269,14 +270,14 @@ impl<'a> Cursor<'a> {
                 })
             }
             _ if self.looks_at_string() => {
-                let advice = "a name stands without quotes or in double quotes, and single quotes are for texts";
+                let advice = "write a name without quotes or in double quotes; single quotes are for texts";
                 Err(self.expected_so(what, Some(advice.into())))
             }
             _ => Err(self.expected(what, [])),
         }
     }
 
-    /// Parses a text in quotes. A number from a variable counts as a text here, so that a folder
+    /// Parses a text in quotes. A number from a variable counts as a text here, because a folder
     /// may be called `2024`.
     pub(crate) fn string(&mut self, what: &str) -> Result<String> {
         self.want(|| Expectation::Text);
@@ -376,7 +377,7 @@ impl<'a> Cursor<'a> {
         };
         match (u32::try_from(*over), under) {
             (Ok(over), Some(under)) => Ok(Value::Fraction(over, under)),
-            _ => Err(before.error("a fraction is of two whole numbers, the second above 0, as in 1/11")),
+            _ => Err(before.error("a fraction has two whole numbers, the second above 0, as in 1/11")),
         }
     }
 
@@ -433,8 +434,8 @@ impl<'a> Cursor<'a> {
         Ok(call)
     }
 
-    /// Returns the text from the `(` at the cursor to the `)` that closes it; `None` if no `(`
-    /// stands there.
+    /// Returns the text from the `(` at the cursor to the `)` that closes it; `None` if the next
+    /// token is not `(`.
     pub(crate) fn in_parens(&self) -> Option<String> {
         let close = self.looks_at_token(&Token::LParen).then(|| self.closing(self.at))??;
         Some(self.text(self.at..close + 1))

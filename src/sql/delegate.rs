@@ -1,5 +1,4 @@
-//! The parts of a statement that DataFusion's parser reads: queries, constants and whole
-//! statements.
+//! Parsing with DataFusion's parser: queries, constants and whole statements.
 
 use super::cursor::Cursor;
 use super::dialect::Bounded;
@@ -14,8 +13,7 @@ use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use std::ops::ControlFlow;
 
 impl Cursor<'_> {
-    /// Parses `( query )` and returns the text of the query, which DataFusion's parser has
-    /// accepted.
+    /// Parses `( query )` with DataFusion's parser, and returns the text of the query.
     pub(crate) fn query_in_parens(&mut self) -> Result<String> {
         let open = self.at;
         let close = self
@@ -40,9 +38,9 @@ impl Cursor<'_> {
         Ok(format!("{select}{}", self.text(self.at..self.tokens.len())))
     }
 
-    /// Returns the statement of all remaining tokens, and the text to put before them. A query that
-    /// is `FROM t` alone gets a `SELECT *`, without which DataFusion would return rows without
-    /// columns. Fails if only a part of the statement is such a query.
+    /// Returns the statement of all remaining tokens, and the text to insert before them. A query
+    /// that begins with FROM gets a `SELECT *`, because DataFusion would otherwise return rows
+    /// without columns. Fails if an inner query of the statement begins with FROM.
     pub(crate) fn selecting(&self, statement: DfStatement) -> Result<(DfStatement, &'static str)> {
         match (without_select(&statement), self.looks_at("FROM")) {
             (0, _) => Ok((statement, "")),
@@ -148,7 +146,7 @@ pub(super) fn visited<V: Visitor>(statement: &DfStatement, visitor: &mut V) -> C
     }
 }
 
-/// Returns the number of queries in a statement that are `FROM t` alone.
+/// Returns the number of queries in a statement that have FROM and no SELECT.
 fn without_select(statement: &DfStatement) -> usize {
     struct Found(usize);
     impl Visitor for Found {
@@ -174,8 +172,7 @@ fn without_select(statement: &DfStatement) -> usize {
     found.0
 }
 
-/// Returns true for `SELECT expression` in which the expression has no column, no query and no
-/// name.
+/// Returns true for `SELECT expression` if the expression has no column, no query and no alias.
 fn is_constant(statement: &DfStatement) -> bool {
     let DfStatement::Statement(statement) = statement else {
         return false;
@@ -189,11 +186,12 @@ fn is_constant(statement: &DfStatement) -> bool {
     let [SelectItem::UnnamedExpr(expr)] = select.projection.as_slice() else {
         return false;
     };
-    // Printed again, the query is nothing but the expression: no FROM, no WHERE, no LIMIT.
+    // If the query has only the expression, it prints as exactly this text: no FROM, no WHERE, no
+    // LIMIT.
     query.to_string() == format!("SELECT {expr}") && expr.visit(&mut NoData).is_continue()
 }
 
-/// Stops at an expression that reads data.
+/// A visitor that stops at an expression that reads data.
 struct NoData;
 
 impl Visitor for NoData {

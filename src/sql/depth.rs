@@ -3,11 +3,10 @@
 //!
 //! `a OR b OR c` is as deep as the number of its operators, without any parenthesis. Before
 //! anything is parsed, [`Depth::of`] computes an upper bound of the depth from the tokens in one
-//! pass. Every token adds to the depth, except that parts are counted separately if a comma, WHEN
-//! or a clause separates them, or if they stand in different terms of an OR, an AND, a UNION or a
-//! JOIN. A deep statement is parsed and run on threads with a larger stack; a statement beyond
-//! [`DEEPEST`] is refused. Nearly all statements are shallow and are handled on the caller's
-//! thread.
+//! pass. Every token adds to the depth. Parts are counted separately if a comma, WHEN or a clause
+//! separates them, or if they are in different terms of an OR, an AND, a UNION or a JOIN. A deep
+//! statement is parsed and run on threads with a larger stack; a statement beyond [`DEEPEST`] is
+//! refused. Nearly all statements are shallow and are handled on the caller's thread.
 
 use crate::error::{Error, Result};
 use datafusion::sql::sqlparser::keywords::Keyword;
@@ -68,7 +67,7 @@ impl Depth {
         if self.0 > DEEPEST {
             return Err(Error::usage(format!(
                 "this statement chains or nests about {} operators, keywords and names in one expression, and {DEEPEST} are \
-                 the most; x IN (...) says what many ORs say, and a table can hold many values",
+                 the most; x IN (...) replaces many ORs, and a table can hold many values",
                 self.0
             )));
         }
@@ -94,8 +93,8 @@ const ORS: usize = 1;
 const ANDS: usize = 2;
 const TERM: usize = 3;
 
-/// The weights of tokens that use more stack than an operator: a statement within a statement (CASE
-/// can be one, too), a query, a UNION or JOIN, an operator before its operand.
+/// The weights of tokens that use more stack than an operator: a statement within a statement (also
+/// a CASE within a CASE), a query, a UNION or JOIN, an operator before its operand.
 const STATEMENT: usize = 8;
 const QUERY: usize = 8;
 const SET: usize = 3;
@@ -108,13 +107,13 @@ struct Level {
     links: [usize; TERM + 1],
     /// The depth of the deepest part of each chain.
     deepest: [usize; TERM + 1],
-    /// What commas separate at this place.
+    /// The items that commas separate at this place.
     listed: Listed,
     is_case: bool,
 }
 
-/// What commas separate. Each table of FROM and each query of WITH makes the plan deeper, so commas
-/// there add to the depth.
+/// The items that commas separate. Each table of FROM and each query of WITH makes the plan deeper,
+/// so their commas add to the depth.
 #[derive(Default, PartialEq)]
 enum Listed {
     #[default]
@@ -133,17 +132,17 @@ impl Level {
         }
     }
 
-    /// Closes a bracket: its content becomes a part of the term around it. An unmatched bracket is
-    /// left to the parser to report.
+    /// Closes a bracket: its content becomes a part of the term around it. The parser reports an
+    /// unmatched bracket later.
     fn leave(mut self, open: &mut Vec<Level>) -> Level {
-        // A CASE within another one takes a lot of stack. Several that follow each other do not.
+        // A CASE within another CASE takes a lot of stack. Several cases in a row do not.
         let depth = self.depth() + if self.is_case { STATEMENT } else { 0 };
         let mut outer = open.pop().unwrap_or_default();
         outer.deepest[TERM] = outer.deepest[TERM].max(depth);
         outer
     }
 
-    /// Adds a link of this weight to a chain, which closes all chains that bind more strongly.
+    /// Adds a link of this weight to a chain, and closes all chains that bind more strongly.
     fn deepen(&mut self, chain: usize, weight: usize) {
         self.complete(chain + 1);
         self.links[chain] += weight;
@@ -156,8 +155,8 @@ impl Level {
         self.deepen(TERM, if is_prefix { PREFIX } else { 1 });
     }
 
-    /// Closes this chain and all that bind more strongly; each becomes a part of the next weaker
-    /// chain.
+    /// Closes this chain and all chains that bind more strongly. Each becomes a part of the next
+    /// weaker chain.
     fn complete(&mut self, chain: usize) {
         for stronger in (chain..=TERM).rev() {
             let depth = self.links[stronger] + self.deepest[stronger];
@@ -315,7 +314,8 @@ mod tests {
         }
     }
 
-    /// A sum of 400 cases is accepted: only a case within another one has the weight of a statement.
+    /// A sum of 400 cases is accepted: only a CASE within another CASE has the weight of a
+    /// statement.
     #[test]
     fn cases_that_follow_each_other_are_links_of_one_chain() {
         let cases = |n: usize| {

@@ -1,9 +1,9 @@
 //! The dialect for DataFusion's parser, with a bound on the parser's work.
 //!
 //! The parser first parses a word like CAST as a keyword and, if that fails, a second time as the
-//! name of a function. The text inside is then parsed twice, and the text inside that four times.
-//! [`Bounded`] counts every expression that the parser begins, and refuses the statement once their
-//! number far exceeds the number of words in the statement.
+//! name of a function. Its argument is then parsed twice, and an argument within that argument four
+//! times. [`Bounded`] counts every expression that the parser begins, and refuses the statement
+//! once their number far exceeds the number of words in the statement.
 
 use crate::error::{Error, Result};
 use datafusion::sql::sqlparser::ast::Expr;
@@ -33,22 +33,22 @@ impl Bounded {
         }
     }
 
-    /// Fails with a usage error if the parser was stopped by the bound, whatever error the parser
-    /// itself returned.
+    /// Fails with a usage error if the bound stopped the parser, whatever error the parser itself
+    /// returned.
     pub(super) fn check(&self) -> Result<()> {
         if self.left.get() > 0 {
             return Ok(());
         }
         Err(Error::usage(
-            "this statement can be read in too many ways: words like CAST, EXTRACT or NOT stand inside one another, before \
-             brackets, and one is not closed or not written as it must be; close it, or nest fewer, with a query in FROM \
-             for what is inside",
+            "this statement can be read in too many ways: words like CAST, EXTRACT or NOT are nested before brackets, \
+             and one of them is not closed or not correct; correct it, or nest fewer, with a query in FROM for the \
+             inner part",
         ))
     }
 }
 
-/// Forwards these methods to [`GenericDialect`]. The list is needed because a method that is not
-/// forwarded has the trait's default, which is the answer of most dialects.
+/// Forwards these methods to [`GenericDialect`]. The list is needed because any other method
+/// returns the default of the trait, which may differ from the generic dialect.
 macro_rules! as_generic {
     ($($answer:ident)*) => { $(fn $answer(&self) -> bool { GenericDialect.$answer() })* };
 }

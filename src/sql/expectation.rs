@@ -1,14 +1,14 @@
-//! Expectations for completion: what may come next in an unfinished statement, found from what its
-//! parser looked for where the text ends.
+//! Expectations for completion: the possible continuations of an unfinished statement. They are the
+//! tokens that its parser looked for at the end of the text.
 
 use parking_lot::Mutex;
 
-/// What may come next.
+/// A possible continuation of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Expectation {
     /// These keywords.
     Keywords(String),
-    /// A name, described as in the error for a wrong name: "a column".
+    /// A name. The text describes it as in the error for a wrong name: "a column".
     Name(String),
     /// A string, such as a path.
     Text,
@@ -16,7 +16,7 @@ pub enum Expectation {
     Symbol(String),
 }
 
-/// The record of what a parser looks for at the end of its tokens.
+/// The recorded expectations of a parser at the end of its tokens; `None` if nothing is recorded.
 #[derive(Debug, Default)]
 pub(super) struct Expectations(Option<Mutex<Vec<Expectation>>>);
 
@@ -30,7 +30,7 @@ impl Expectations {
         self.0.map(Mutex::into_inner).unwrap_or_default()
     }
 
-    /// Records an expectation, if expectations are recorded.
+    /// Records an expectation. Does nothing unless the record was created by `recording`.
     pub(super) fn record(&self, expectation: impl FnOnce() -> Expectation) {
         if let Some(all) = &self.0 {
             let (expectation, mut all) = (expectation(), all.lock());

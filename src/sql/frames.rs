@@ -1,9 +1,9 @@
-//! Frames of windows that a statement leaves out.
+//! Window frames that a statement leaves out.
 //!
-//! In SQL a window with ORDER BY and without a frame reaches to the last of the rows that are equal
-//! to the current one. DataFusion stops at the current row if it takes the ORDER BY column for a
+//! In SQL, a window with ORDER BY and without a frame ends at the last row that is equal to the
+//! current row. DataFusion ends the window at the current row if it takes the ORDER BY column for a
 //! key, but the column need not be a key (see [`crate::source::forget_claims`]). So the frame is
-//! written down before the statement is planned.
+//! added before the statement is planned.
 
 use datafusion::sql::parser::{CopyToSource, Statement as DfStatement};
 use datafusion::sql::sqlparser::ast::{
@@ -13,8 +13,7 @@ use datafusion::sql::sqlparser::ast::{
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 
-/// Writes the frames that SQL defines into those windows of a statement that have an order but no
-/// frame.
+/// Adds the frame that SQL defines to each window of a statement that has an order but no frame.
 pub(crate) fn state_frames(statement: &mut DfStatement) {
     let visited = match statement {
         DfStatement::Statement(statement) => statement.visit(&mut Frames),

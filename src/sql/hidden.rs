@@ -1,4 +1,4 @@
-//! Values that must not be shown: those that a statement takes from the environment.
+//! Values that must not be shown: the values that a statement takes from the environment.
 
 use super::script::{Script, spliced};
 use super::words::Words;
@@ -7,20 +7,21 @@ use crate::plain::Secrets;
 use datafusion::sql::sqlparser::tokenizer::{Span, Token};
 use std::sync::Arc;
 
-/// The least length of a hidden value, in characters. A shorter value is no secret, and may be a
+/// The least length of a hidden value, in characters. A shorter value is not a secret, and may be a
 /// part of any word.
 const LEAST: usize = 4;
 
-/// The values that a statement has from the environment. Printed statements and messages show what
-/// was written for the values, such as `getenv('NAME')`, in their place.
+/// The values that a statement takes from the environment. Printed statements and messages show the
+/// original text, such as `getenv('NAME')`, in place of each value.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Hidden {
-    /// Each value with what was written for it.
+    /// Each value with its original text.
     values: Secrets,
 }
 
 impl Hidden {
-    /// Creates the values from pairs of a value and what was written for it.
+    /// Creates the hidden values from pairs of a value and its original text. Values that are too
+    /// short are not hidden.
     pub(super) fn new(values: impl Iterator<Item = (String, String)>) -> Self {
         let values = values.filter(|(value, _)| value.chars().count() >= LEAST).collect();
         Self {
@@ -33,7 +34,7 @@ impl Hidden {
         self.values.is_empty()
     }
 
-    /// Returns the values of both.
+    /// Returns the hidden values of both.
     pub(crate) fn and(&self, other: &Self) -> Self {
         let mut values: Vec<_> = self.values.iter().chain(other.values.iter()).cloned().collect();
         values.sort();
@@ -49,7 +50,7 @@ impl Hidden {
     }
 
     /// Returns a printed statement in which every literal with one of these values is replaced by
-    /// what was written for the value.
+    /// the original text of the value.
     pub(crate) fn in_statement(&self, sql: String) -> String {
         if self.is_empty() {
             return sql;
@@ -75,8 +76,8 @@ impl Hidden {
         spliced(&script, &tokens, replaced.into_iter())
     }
 
-    /// Returns an error in which verbatim occurrences of these values are replaced by what was
-    /// written for them.
+    /// Returns an error in which verbatim occurrences of these values are replaced by their
+    /// original texts.
     pub(super) fn in_message(&self, error: Error) -> Error {
         match self.is_empty() {
             true => error,
@@ -84,9 +85,9 @@ impl Hidden {
         }
     }
 
-    /// Returns an error in whose message these values are replaced by what was written for them. An
-    /// error of another crate can show what a function made of a value, so it keeps no value at
-    /// all.
+    /// Returns an error in whose message these values are replaced by their original texts. An
+    /// error of another crate can contain a value that a function computed from a hidden one, so
+    /// all values are removed from it.
     pub(crate) fn in_error(&self, error: Error) -> Error {
         if self.is_empty() {
             return error;

@@ -1,17 +1,18 @@
-//! What to write instead: hints for common mistakes, from the tokens around the place of an error.
+//! Hints that say what to write instead: they correct common mistakes, and follow from the tokens
+//! around the place of an error.
 
 use super::script::{Script, spliced};
 use super::words::Words;
 use crate::quoting::{ident, literal};
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 
-/// The first words of the DataFusion statements that people type most.
+/// The first words of the most frequent DataFusion statements.
 pub(super) const STARTS: &[&str] = &["SELECT", "CREATE", "INSERT", "COPY", "DROP", "SET", "SHOW"];
 
-/// The expectation that an error names where an item of a list in parentheses should end.
+/// The expectation in an error at the end of an item of a list in parentheses.
 pub(super) const NEXT_ITEM: &str = "\",\" or \")\"";
 
-/// The expectation that an error names where a statement should end.
+/// The expectation in an error where a statement should end.
 pub(super) const END: &str = "the end of the statement";
 
 /// The place of an error: the tokens of a statement, and the index of the token that was not
@@ -46,9 +47,8 @@ fn is_string(token: &Token) -> bool {
     !matches!(token, Token::Word(_)) && token.to_string().contains(['\'', '$'])
 }
 
-/// Returns the nearest of `words` to an unquoted word: one that differs in few letters, or in its
-/// ending. If an entry of `words` has several keywords, its first keyword alone may be the near
-/// one.
+/// Returns the nearest of `words` to an unquoted word: an entry that differs in a few letters, or
+/// in its ending. An entry with several keywords also matches by its first keyword alone.
 pub(crate) fn nearest<'w>(found: &str, words: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
     let written = found.to_ascii_uppercase();
     let found = written.replace('_', " ");
@@ -82,14 +82,14 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// Returns true if no space stands between the tokens at `at` and `at + 1`.
+    /// Returns true if there is no space between the tokens at `at` and `at + 1`.
     fn joined(&self, at: usize) -> bool {
         let next = self.tokens.get(at + 1);
         next.is_some_and(|next| self.tokens[at].span.end == next.span.start)
     }
 
-    /// Returns the text of the tokens from `from` on that stand together without spaces, such as
-    /// `data/a.parquet`.
+    /// Returns the text of the tokens from `from` up to the next space, comma or parenthesis, such
+    /// as `data/a.parquet`.
     pub(super) fn together(&self, from: usize) -> String {
         let ends = |at: usize| {
             !self.joined(at) || matches!(self.token(at + 1), Some(Token::Comma | Token::LParen | Token::RParen))
@@ -98,16 +98,16 @@ impl<'a> Place<'a> {
         spliced(self.script, &self.tokens[from..=end], std::iter::empty())
     }
 
-    /// Returns the text from the token at `from` on if the place is within that text, with no space
-    /// before the place.
+    /// Returns the text without spaces that begins at the token `from`; `None` if there is a space
+    /// before the place, or if `from` is not before the place.
     pub(super) fn cut(&self, from: usize) -> Option<String> {
         let before = self.at.checked_sub(1).filter(|before| *before >= from)?;
         let goes_on = !matches!(self.token(self.at)?, Token::Comma | Token::LParen | Token::RParen);
         (goes_on && self.joined(before)).then(|| self.together(from))
     }
 
-    /// Returns the hint for the error that `what` was expected at the place, where one of `words`
-    /// could stand.
+    /// Returns the hint for the error that `what` was expected at the place. `words` are the
+    /// keywords that are allowed there.
     pub(super) fn hint<'w>(&self, what: &str, words: impl IntoIterator<Item = &'w str>) -> Option<String> {
         let found = self.token(self.at)?;
         self.hyphen(found)
@@ -137,14 +137,11 @@ impl<'a> Place<'a> {
         match is_keywords {
             _ if !is_name => None,
             true => Some(format!("write {spaced}")),
-            false => Some(format!(
-                "a name with a hyphen stands in double quotes: {}",
-                ident(&name)
-            )),
+            false => Some(format!("write a name with a hyphen in double quotes: {}", ident(&name))),
         }
     }
 
-    /// Returns the hint for quotes that SQL does not have, or that are the wrong ones.
+    /// Returns the hint for quotes that SQL does not have, or for the wrong kind of quotes.
     fn quote(&self, found: &Token) -> Option<String> {
         let text = found.to_string();
         let first = text.chars().next()?;
@@ -180,14 +177,14 @@ impl<'a> Place<'a> {
         let first = (0..=self.at).rev().find(|at| *at == 0 || !self.joined(at - 1))?;
         let before = self.token(first.checked_sub(1)?)?.to_string().to_ascii_uppercase();
         matches!(before.as_str(), "FROM" | "JOIN" | "DESCRIBE" | "TO")
-            .then(|| format!("a path stands in single quotes: {}", literal(&self.together(first))))
+            .then(|| format!("write a path in single quotes: {}", literal(&self.together(first))))
     }
 
     /// Returns the hint for a variable in the syntax of a shell.
     fn foreign_variable(&self, found: &Token) -> Option<String> {
         let is_one = *found == Token::LBrace && self.previous()?.to_string() == "$";
         match (is_one, self.token(self.at + 1)) {
-            (true, Some(Token::Word(name))) => Some(format!("a variable is written ${}", name.value)),
+            (true, Some(Token::Word(name))) => Some(format!("write a variable as ${}", name.value)),
             _ => None,
         }
     }
@@ -199,14 +196,14 @@ impl<'a> Place<'a> {
         (is_copy && *found == Token::LParen && self.open() == 0).then(|| options.into())
     }
 
-    /// Returns the hint for a comma or a parenthesis that is missing or superfluous.
+    /// Returns the hint for a missing or superfluous comma or parenthesis.
     fn separator(&self, found: &Token, what: &str) -> Option<String> {
         if what.ends_with(NEXT_ITEM) {
             let word = self.word();
             let is_keyword = |word: &String| self.words().starts_clause(word) || STARTS.contains(&word.as_str());
             return match (word, found) {
                 (Some(word), _) if is_keyword(&word) => Some(format!("is a \")\" missing before {word}?")),
-                (_, Token::Eq) => Some("an argument is given a value by =>".into()),
+                (_, Token::Eq) => Some("write => between an argument and its value".into()),
                 (_, Token::Word(_) | Token::SingleQuotedString(_) | Token::Number(..))
                     if !self.joined(self.at.checked_sub(1)?) =>
                 {
@@ -221,14 +218,14 @@ impl<'a> Place<'a> {
         match (self.previous()?, found) {
             (Token::Comma, Token::RParen) => Some("there is a \",\" too many".into()),
             (_, Token::Mul) if what == "a column" => {
-                Some("name each column, so that nothing is released by being forgotten".into())
+                Some("name each column, so that no column is released by accident".into())
             }
             (_, Token::RParen) if self.open() == 0 => Some("this \")\" closes nothing".into()),
             _ => None,
         }
     }
 
-    /// Returns the number of parentheses that are open at the place.
+    /// Returns the number of open parentheses at the place.
     fn open(&self) -> usize {
         let before = self.tokens[..self.at].iter();
         before.fold(0, |open: usize, t| match t.token {
@@ -246,11 +243,11 @@ impl<'a> Place<'a> {
         begins.then(|| format!("is a \";\" missing before {word}?"))
     }
 
-    /// Returns the hint for a name in place of a text in single quotes.
+    /// Returns the hint for a name or a path where a text in single quotes is expected.
     pub(super) fn unquoted(&self) -> Option<String> {
         match self.token(self.at)? {
             Token::Word(w) if w.quote_style.is_some() => {
-                Some(format!("a text stands in single quotes: {}", literal(&w.value)))
+                Some(format!("write a text in single quotes: {}", literal(&w.value)))
             }
             Token::Word(_) if self.word().is_some_and(|word| self.words().starts_clause(&word)) => None,
             Token::Word(_) | Token::Number(..) | Token::Period | Token::Div | Token::Tilde => {

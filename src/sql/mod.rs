@@ -1,9 +1,9 @@
 //! The SQL parser: a cursor over the tokens of a script and the clauses that statements share,
 //! around DataFusion's parser.
 //!
-//! This module has no statement: statements are in [`crate::session`], and pass their words to this
-//! module. Everything that is parsed prints back as SQL that parses to the same value. New words
-//! are not reserved: a word is a keyword only where the grammar expects one.
+//! This module does not contain the statements: they are in [`crate::session`], and pass their
+//! keywords to this module. Everything that is parsed prints back as SQL that parses to the same
+//! value. New words are not reserved: a word is a keyword only where the grammar expects one.
 
 mod binding;
 pub mod clause;
@@ -56,8 +56,8 @@ pub(crate) struct Parsed<T> {
     pub(crate) is_deep: bool,
 }
 
-/// Parses one statement of a script with `read`, with the values of its variables, on a thread with
-/// a larger stack if the statement is deep.
+/// Replaces the variables of one statement of a script by their values, and parses it with `read`.
+/// A deep statement is parsed on a thread with a larger stack.
 pub(crate) fn read<T: Send>(
     script: &Script,
     tokens: &[TokenWithSpan],
@@ -75,9 +75,9 @@ pub(crate) fn read<T: Send>(
     })
 }
 
-/// Returns what `read` looks for at the end of the last statement of `text`; nothing if the text
-/// ends inside a string or a comment, or if the statement is so deep that reading it takes a thread
-/// of its own.
+/// Returns the tokens that `read` looks for at the end of the last statement of `text`. Returns
+/// nothing if the text ends inside a string or a comment, or if the statement is too deep for the
+/// stack of the caller.
 pub(crate) fn expected(
     text: &str,
     words: Arc<Words>,
@@ -97,8 +97,8 @@ pub(crate) fn expected(
 }
 
 /// Returns true if a line editor can submit `text`: it ends with `;` outside strings and comments,
-/// or is empty. Text with an error that no further line can fix is complete too, so that its error
-/// is shown.
+/// or is empty. A text with an error that no further line can correct is complete as well, so that
+/// its error is shown.
 pub fn is_complete(text: &str) -> bool {
     match Tokenizer::new(&GenericDialect {}, text).tokenize() {
         Ok(tokens) => tokens

@@ -23,7 +23,7 @@ pub(crate) fn names(names: &[String]) -> impl Display + '_ {
     list(names, |n, f| ident(n).fmt(f))
 }
 
-/// Prints a literal; a word that would parse as something else is quoted.
+/// Prints a literal. A word that would parse as another kind of literal is quoted.
 pub(crate) fn value(value: &Value) -> impl Display + '_ {
     fmt::from_fn(move |f| match value {
         Value::Word(w) if !is_plain(w) || matches!(w.as_str(), "true" | "false" | "null") => f.write_str(&quote(w)),

@@ -1,7 +1,7 @@
-//! `FROM 'path' OPTIONS (...)`: how a file is read, in a query.
+//! `FROM 'path' OPTIONS (...)`: options for reading a file in a query.
 //!
-//! DataFusion's parser has no such clause. The options therefore go into the name of the table,
-//! `'path OPTIONS (...)'`, and are taken out of it where the path becomes a table.
+//! DataFusion's parser has no such clause. The options are therefore added to the name of the
+//! table, `'path OPTIONS (...)'`. They are separated again where the path becomes a table.
 
 use super::clause::options;
 use super::script::Script;
@@ -13,17 +13,17 @@ use crate::quoting::literal;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use std::sync::Arc;
 
-/// The words, besides a comma, after which a path may stand in a statement of DataFusion.
+/// The words that a path may follow in a statement of DataFusion. A path may also follow a comma.
 const BEFORE: &[&str] = &["FROM", "JOIN", "DESCRIBE", "DESC", "TABLE"];
 
 /// The text between a path and its options.
 const BETWEEN: &str = " OPTIONS (";
 
-/// A path, and how its files are read.
+/// A path and its options.
 pub(crate) type PathWithOptions = (String, Vec<(String, Value)>);
 
-/// Returns the name of the table whose path is the token at `at`, and the last token of its
-/// options; `None` if no options follow.
+/// Returns the index of the last token of the options after the path at `at`, and the table name
+/// with path and options; `None` if no options follow.
 pub(super) fn optioned(tokens: &[TokenWithSpan], at: usize) -> Option<(usize, String)> {
     let before = &tokens.get(at.checked_sub(1)?)?.token;
     let is_word = |token: &Token, words: &[&str]| matches!(token, Token::Word(word) if word.quote_style.is_none() && words.iter().any(|w| word.value.eq_ignore_ascii_case(w)));
@@ -37,7 +37,7 @@ pub(super) fn optioned(tokens: &[TokenWithSpan], at: usize) -> Option<(usize, St
     if !(may_stand && is_word(&word.token, &["OPTIONS"]) && open.token == Token::LParen) {
         return None;
     }
-    // Options have no parentheses of their own.
+    // The values of options contain no parentheses.
     let length = tokens[at + 3..].iter().position(|t| t.token == Token::RParen)?;
     let inside: Vec<String> = tokens[at + 3..at + 3 + length]
         .iter()
@@ -58,7 +58,7 @@ pub(crate) fn named(path: String, given: &[(String, Value)]) -> String {
     }
 }
 
-/// Returns the path and the options in a name of a table; `None` if it has no options.
+/// Returns the path and the options in a table name; `None` if the name has no options.
 pub(crate) fn divided(name: &str) -> Result<Option<PathWithOptions>> {
     let Some((path, inside)) = name.strip_suffix(')').and_then(|name| name.split_once(BETWEEN)) else {
         return Ok(None);

@@ -1,8 +1,8 @@
-//! Names of tables in single quotes that are paths.
+//! Table names in single quotes that are paths.
 //!
-//! A name with a slash or a dot is a path to every reader. A single word is the name of a table,
-//! unless it is written in single quotes and a file or a folder has that name. DataFusion does not
-//! keep the quotes, so such a word is written as a path before the statement is planned.
+//! A name with a slash or a dot is always a path. A single word is the name of a table, unless it
+//! is written in single quotes and a file or a folder has that name. DataFusion does not keep the
+//! quotes, so the word becomes a path such as `./people` before the statement is planned.
 
 use datafusion::sql::parser::{CopyToSource, Statement as DfStatement};
 use datafusion::sql::sqlparser::ast::{
@@ -12,12 +12,14 @@ use std::convert::Infallible;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// Returns true if a name can be that of a table: a path has a slash or a dot, or is a pattern.
+/// Returns true if a name can be a table name, and not a path: a path has a slash or a dot, or is a
+/// pattern.
 pub(crate) fn is_word(name: &str) -> bool {
     !name.contains(['/', '.', '*', '?', '[', '{'])
 }
 
-/// Writes each table that is a word in single quotes as a path, if a file or a folder has the name.
+/// Replaces each table name that is a word in single quotes by a path, if a file or a folder has
+/// that name.
 pub(crate) fn write_paths(statement: &mut DfStatement) {
     let visited = match statement {
         DfStatement::Statement(statement) => {
@@ -60,7 +62,8 @@ impl VisitorMut for Paths {
     }
 }
 
-/// Writes a name as a path if it is one, and returns the original word.
+/// Replaces a name by a path if a file or a folder has that name, and returns the original word;
+/// `None` otherwise.
 fn write_path(name: &mut ObjectName) -> Option<String> {
     let [ObjectNamePart::Identifier(ident)] = &mut name.0[..] else {
         return None;

@@ -2,7 +2,7 @@
 //! as `(SELECT * FROM people WHERE name <> 'Ann')` without its data values.
 //!
 //! Numbers become `?` and other literals `'?'`; TRUE, FALSE and NULL remain. Names of tables and
-//! columns remain, and so do paths, because they reveal where data is and not what it contains.
+//! columns remain, and so do paths, because they reveal the location of data and not its content.
 
 use super::clause::{PathClause, SourceClause};
 use super::path_options;
@@ -36,7 +36,7 @@ impl SourceClause {
 /// The option of a path whose value is a data value.
 const OF_THE_DATA: &str = "null_value";
 
-/// Returns the options of a path with `?` for values of the data.
+/// Returns the options of a path with `?` in place of a data value.
 fn without_values(options: &[(String, catalogue::Value)]) -> Vec<(String, catalogue::Value)> {
     let is_of_the_data = |key: &str| key.rsplit('.').next() == Some(OF_THE_DATA);
     let shown = |(key, value): &(String, catalogue::Value)| match is_of_the_data(key) {
@@ -52,8 +52,8 @@ fn redact(query: &str) -> Option<String> {
     let _: ControlFlow<Infallible> = statement.visit(&mut redactor);
     let text = statement.to_string();
     let reads_back = parsed(&text)?.to_string() == text;
-    // Any other quoted text comes from a place where the parser keeps no literals, so it may
-    // contain data.
+    // Any other quoted text comes from a part of the query in which the parser does not record
+    // literals, so it may contain data.
     let tokens = Tokenizer::new(&GenericDialect {}, &text).tokenize().ok()?;
     let is_known = |text: &String| text == "?" || redactor.tables.contains(text);
     let is_redacted = tokens.iter().all(|token| match token {
@@ -90,7 +90,7 @@ impl VisitorMut for Redactor {
             match path_options::divided(&ident.value) {
                 Ok(None) => {}
                 Ok(Some((path, options))) => ident.value = path_options::named(path, &without_values(&options)),
-                // A name whose options cannot be read is not shown.
+                // A name is not shown if its options cannot be parsed.
                 Err(_) => ident.value = "?".into(),
             }
             self.tables.insert(ident.value.clone());

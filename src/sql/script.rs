@@ -60,7 +60,7 @@ impl Script {
         self.places_of_statements().map(|place| &self.tokens[place])
     }
 
-    /// Returns where the tokens of each non-empty statement are, for [`Self::tokens_at`].
+    /// Returns the token ranges of the non-empty statements, for [`Self::tokens_at`].
     pub(crate) fn places_of_statements(&self) -> impl Iterator<Item = Range<usize>> {
         let mut end = 0;
         let places = self.tokens.split(|t| t.token == Token::SemiColon).map(move |tokens| {
@@ -88,7 +88,8 @@ impl Script {
         byte + rest.char_indices().nth(ahead).map_or(rest.len(), |(i, _)| i)
     }
 
-    /// Returns the byte offset of a known place before `at`, and how many characters lie between.
+    /// Returns the byte offset of the last known place before `at`, and the number of characters
+    /// from there to `at`.
     fn near(&self, at: Location) -> (usize, usize) {
         let after = self
             .places
@@ -99,7 +100,7 @@ impl Script {
 }
 
 /// Returns the text from the first to the last of `tokens`, including the comments between them,
-/// with these texts in place of what is written at each span.
+/// with these texts in place of the text at each span.
 pub(super) fn spliced<'t>(
     script: &Script,
     tokens: &[TokenWithSpan],
@@ -121,8 +122,8 @@ pub(super) fn spliced<'t>(
     text.trim().to_string()
 }
 
-/// Describes, for an error, why a text cannot be split into tokens: mostly because a quote is not
-/// closed.
+/// Describes, for an error, why a text cannot be split into tokens. The usual reason is an unclosed
+/// quote.
 fn untold(message: &str) -> String {
     match message {
         "Unterminated string literal" => "this ' is not closed: the text goes on to the end".into(),
@@ -150,8 +151,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Tests that few characters are counted to find the place of a token, whatever stands
-        /// before it, so that the time to read a script is proportional to its length.
+        /// Tests that finding the place of a token counts few characters, whatever precedes the
+        /// token, so that the time to read a script is proportional to its length.
         #[test]
         fn the_place_of_a_token_is_found_by_counting_few_characters(
             statements in prop::collection::vec("(SELECT|é) ?[a-z]{1,4}(, 'ä\n{0,2}[a-z]{0,300}')?", 1..40),

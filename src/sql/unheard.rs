@@ -1,7 +1,7 @@
-//! Refuses clauses that DataFusion reads, but ignores.
+//! Refuses clauses that DataFusion parses but ignores.
 //!
 //! DataFusion's planner ignores some clauses that its parser accepts. `FROM t TABLESAMPLE BERNOULLI
-//! (1)` is then the whole of `t`, `PREWHERE` leaves no row out, and `* ILIKE 'a%'` leaves no column
+//! (1)` then returns all of `t`, `PREWHERE` leaves no row out, and `* ILIKE 'a%'` leaves no column
 //! out. EXCEPT ALL and INTERSECT ALL compare rows, but not how often they occur. Each such clause
 //! that would change the rows or the columns of an answer is an error.
 
@@ -15,7 +15,7 @@ use datafusion::sql::sqlparser::ast::{
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use std::ops::ControlFlow;
 
-/// The words that a clause begins with, and what to write instead.
+/// An ignored clause: its possible first words, and a hint with a replacement.
 type Clause = (&'static [&'static str], &'static str);
 
 const SAMPLE: Clause = (
@@ -41,7 +41,7 @@ const ALL: Clause = (
 const LIMIT: Clause = (&["LIMIT"], "write WHERE");
 
 impl Cursor<'_> {
-    /// Returns a statement that was parsed from `tokens`. Fails if DataFusion would ignore a part
+    /// Returns `statement`, which was parsed from `tokens`. Fails if DataFusion would ignore a part
     /// of it.
     pub(super) fn heard(&self, statement: DfStatement, tokens: &[TokenWithSpan]) -> Result<DfStatement> {
         let ControlFlow::Break((words, instead)) = visited(&statement, &mut Unheard) else {
@@ -59,11 +59,11 @@ impl Cursor<'_> {
         here.at = at.unwrap_or(self.at);
         let all = if instead == ALL.1 { " ALL" } else { "" };
         let what = start.map_or(words.join(" or "), |start| start.token.to_string().to_uppercase()) + all;
-        Err(here.error(format_args!("{what} would be read and not done; {instead}")))
+        Err(here.error(format_args!("{what} would be ignored; {instead}")))
     }
 }
 
-/// Stops at a clause that DataFusion would ignore.
+/// A visitor that stops at a clause that DataFusion would ignore.
 struct Unheard;
 
 /// Stops if `has` is true.

@@ -1,5 +1,5 @@
-//! Names for unnamed columns of a query that DataFusion would name after a value that must not be
-//! shown.
+//! Names for the unnamed columns of a query whose default names would contain a value that must not
+//! be shown.
 
 use super::hidden::Hidden;
 use datafusion::sql::parser::{CopyToSource, Statement as DfStatement};
@@ -7,8 +7,8 @@ use datafusion::sql::sqlparser::ast::{Expr, Ident, Query, SelectItem, SetExpr, V
 use std::ops::ControlFlow;
 
 impl Hidden {
-    /// Names each unnamed column whose expression contains a hidden value after the text that was
-    /// written in place of the value.
+    /// Gives each unnamed column whose expression contains a hidden value a name with the original
+    /// text in place of the value.
     pub(crate) fn name_columns(&self, statement: &mut DfStatement) {
         if self.is_empty() {
             return;
@@ -26,7 +26,7 @@ impl Hidden {
         debug_assert!(done.is_continue());
     }
 
-    /// Returns the text of an expression with hidden values replaced by what was written for them;
+    /// Returns the text of an expression with hidden values replaced by their original texts;
     /// `None` if the expression has no hidden value.
     fn written(&self, expr: &Expr) -> Option<String> {
         let text = expr.to_string();

@@ -25,9 +25,9 @@ pub(crate) enum Literal {
 }
 
 impl Literal {
-    /// Returns the value of a text from outside SQL: a number if it reads as one, and the text
-    /// itself otherwise. A text such as `01234`, `+5` or `1e5` is no number, because it would not
-    /// print back the same.
+    /// Returns the value of a text from outside SQL: a number if the text has the form of a number,
+    /// and the text itself otherwise. A text such as `01234`, `+5` or `1e5` is not a number,
+    /// because the number would print differently.
     pub(crate) fn read(text: &str) -> Self {
         let digits = text.strip_prefix('-').unwrap_or(text);
         let (whole, fraction) = digits.split_once('.').map_or((digits, None), |(w, f)| (w, Some(f)));
@@ -72,7 +72,7 @@ impl Literal {
         }
     }
 
-    /// Returns the kind of the value, for people.
+    /// Returns the kind of the value, for messages.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -92,9 +92,9 @@ impl Literal {
         }
     }
 
-    /// Returns the token of the value. SQL takes a text in plain quotes for a name where a name is
-    /// expected, so only a path is written in plain quotes; any other text becomes a token that is
-    /// a text everywhere.
+    /// Returns the token of the value. Where a name is expected, SQL reads a text in plain quotes
+    /// as a name. So only a path gets plain quotes; any other text becomes a token that is always a
+    /// text.
     pub(super) fn token(&self, is_path: bool) -> Token {
         match self {
             Self::Null | Self::Boolean(_) => Token::make_word(self.characters(), None),
@@ -105,8 +105,7 @@ impl Literal {
     }
 }
 
-/// Writes the value as SQL. The parentheses keep a minus sign from becoming a part of what stands
-/// before it.
+/// Writes the value as SQL. The parentheses keep a minus sign separate from the token before it.
 impl fmt::Display for Literal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -132,13 +131,14 @@ pub(crate) struct Variables {
     named: BTreeMap<String, Variable>,
     /// Whether `getenv` may read the environment of the process.
     pub(crate) environment: bool,
-    /// Whether the statement is only read: `getenv` then stands for an empty text, whatever the
+    /// Whether the statement is parsed and never run: `getenv` is then an empty text, whatever the
     /// environment contains.
     pub(super) only_read: bool,
 }
 
 impl Variables {
-    /// Returns the variables of a statement that is read and never run, such as that of a manifest.
+    /// Returns the variables for a statement that is parsed and never run, such as the statement of
+    /// a manifest.
     pub(crate) fn of_a_record() -> Self {
         Self {
             only_read: true,
@@ -155,7 +155,8 @@ impl Variables {
                 .any(|c| !(c.is_alphanumeric() || c == '_') || c.is_uppercase())
         {
             return Err(Error::usage(format!(
-                "a variable cannot be called {name:?}: its name has small letters, digits and _, and no digit in front"
+                "a variable cannot be called {name:?}: its name has small letters, digits and _, and does not begin \
+                 with a digit"
             )));
         }
         self.named.insert(name.to_string(), variable);
@@ -168,13 +169,13 @@ impl Variables {
         let unknown = || {
             let error = Error::unknown("variable", name, self.named.keys().map(String::as_str));
             Error::usage(format!(
-                "{error}; SET VARIABLE {name} = ... makes it, and so does anonsql -v {name}=..."
+                "{error}; create it with SET VARIABLE {name} = ..., or with anonsql -v {name}=..."
             ))
         };
         self.named.get(name).ok_or_else(unknown)
     }
 
-    /// Removes the variable `name`. Fails like [`Variables::get`] if there is none.
+    /// Removes the variable `name`. Fails like [`Variables::get`] if it does not exist.
     pub(crate) fn remove(&mut self, name: &str) -> Result<()> {
         self.get(name)?;
         self.named.remove(name);

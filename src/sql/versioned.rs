@@ -1,9 +1,9 @@
 //! `FROM delta.'path' VERSION AS OF n` and `FROM 'path' OPTIONS (...)` in a query: the version of a
-//! lake's table, and how a file is read.
+//! table of a lake, and options for reading a file.
 //!
 //! DataFusion's parser has no such clauses in its dialect, and would take VERSION for an alias. The
-//! version therefore goes into the name of the table, `delta.'path@vn'`, before a query is parsed,
-//! and so do the options.
+//! version is therefore added to the name of the table, `delta.'path@vn'`, before a query is
+//! parsed. Options are added to the name in the same way.
 
 use super::path_options::optioned;
 use crate::formats::FORMATS;
@@ -12,8 +12,8 @@ use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
 use std::borrow::Cow;
 
-/// A table with its version or its options: the tokens from its path on, and the name that stands
-/// for both.
+/// A table with a version or options: the first and the last of its tokens, and the table name that
+/// replaces them.
 struct Versioned {
     first: usize,
     last: usize,

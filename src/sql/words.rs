@@ -18,9 +18,8 @@ pub(crate) struct Words {
 }
 
 impl Words {
-    /// Collects the words of statements with these first keywords, of clauses with these first
-    /// keywords, of their syntax texts, and of these kinds of hierarchies. The keywords are the
-    /// words in capitals of the syntax texts.
+    /// Collects the words of a language: the first keywords of its statements and clauses, and the
+    /// words in capitals of the syntax texts, which are its keywords.
     pub(crate) fn new(
         starts: impl Iterator<Item = &'static str>,
         clauses: impl Iterator<Item = &'static str>,

@@ -8,10 +8,11 @@ use crate::suggest::{Limited, propose};
 /// A requirement of a standard for a request.
 #[derive(Debug, Clone, Copy)]
 pub enum Ask {
-    /// The identifiers of 45 CFR 164.514(b)(2)(i) are removed: the eighteen of the list, except the
-    /// parts of dates and places that may stay.
+    /// The eighteen identifiers of 45 CFR 164.514(b)(2)(i) are removed, except the parts of dates
+    /// and places that Safe Harbor allows.
     SafeHarbor,
-    /// No identifier by which others know people is released. The text names the paragraph.
+    /// No name, address or number that identifies a person directly is released. The text names the
+    /// paragraph.
     Direct(&'static str),
     /// Every class has at least this many rows. The text names the paragraph.
     Classes(&'static str, u64),
@@ -25,7 +26,7 @@ pub struct Promised {
 }
 
 impl Ask {
-    /// Returns what is not allowed in the columns.
+    /// Returns a sentence for each column that breaks the requirement.
     pub(super) fn of_columns(self, columns: &[Looked]) -> Result<Vec<String>> {
         let mut found = vec![];
         for column in columns {
@@ -38,7 +39,7 @@ impl Ask {
         Ok(found)
     }
 
-    /// Returns the requirement if none of the models promises it.
+    /// Returns the requirement as a sentence if none of the models promises it.
     pub(super) fn of_models(self, promised: &[Promised]) -> Option<String> {
         let Ask::Classes(paragraph, rows) = self else {
             return None;
@@ -50,7 +51,7 @@ impl Ask {
     }
 }
 
-/// Returns what Safe Harbor does not allow in a column.
+/// Returns a sentence if Safe Harbor does not allow a column as it is released.
 fn breach(column: &Looked) -> Result<Option<String>> {
     let facts = &column.facts;
     let limited = match &column.treated {
@@ -67,7 +68,7 @@ fn breach(column: &Looked) -> Result<Option<String>> {
     };
     let drop = || "name it in IDENTIFIERS without a mask, which drops it".to_string();
     Ok(match (&column.treated, limited) {
-        // A mask of an identifier is a code that is derived from it.
+        // A mask of an identifier is a code that is derived from the identifier.
         (Treated::Masked(kind), limited) if kind.is_code() || limited.is_some() => {
             let limited = limited.unwrap_or(Limited::Identifier("what is called an identifier (Safe Harbor 18)"));
             said(limited, format!("{} is made of its values; {}", kind.noun, drop()))
@@ -83,7 +84,8 @@ fn breach(column: &Looked) -> Result<Option<String>> {
     })
 }
 
-/// Returns the identifier that a column releases as it is, or as labels that are its values.
+/// Returns a sentence if a column releases an identifier unchanged, drawn from its values, or as
+/// labels that are its values.
 fn direct(column: &Looked, paragraph: &str) -> Option<String> {
     let is_told = match &column.treated {
         Treated::Unchanged => true,
@@ -100,7 +102,7 @@ fn direct(column: &Looked, paragraph: &str) -> Option<String> {
     ))
 }
 
-/// Returns advice for a column that may be released generalized.
+/// Returns the advice how to generalize a column.
 fn generalize(column: &Looked) -> String {
     let (name, proposal) = (ident(&column.facts.name), propose(&column.facts));
     let Some(rule) = proposal.hierarchy else {

@@ -25,5 +25,5 @@ pub(super) const STANDARD: Standard = Standard {
     },
     asks: &[Ask::Classes("EMA/90915/2016, risk of at most 0.09", 11)],
     unchecked: "the anonymisation report of EMA/90915/2016 has to say which columns others can know, how the risk was \
-                measured, and what the data are still good for",
+                measured, and how useful the data still are",
 };

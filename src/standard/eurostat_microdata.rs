@@ -1,14 +1,15 @@
-//! eurostat_microdata: nothing is released by which a statistical unit is identified directly.
+//! eurostat_microdata: the release contains nothing that identifies a statistical unit directly.
 //!
-//! Holds if and only if no column is released as it is, drawn from its values (NOISE, RANK SWAP, PRAM),
-//! or with labels that are its values, that is called a name, an address or a number by which people are
-//! known to others, or whose values have the form of one; and none has bytes, lists or other nested
-//! values. Another mask of such a column is allowed: who a unit is does not follow from it alone.
+//! Holds if and only if no released column is a direct identifier, and no column has bytes, lists
+//! or other nested values. A direct identifier is a column with the name or the form of values of a
+//! name, an address or a number that identifies a person. It counts as released if its values are
+//! unchanged, drawn from the column (NOISE, RANK SWAP, PRAM), or labels equal to values. Any other
+//! mask is allowed, because the mask alone does not identify a unit.
 //!
-//! **Interpretation**: the regulations ask that nobody is identified indirectly either, when
-//! account is taken of all relevant means (Regulation (EC) No 223/2009, article 3(10)), and leave
-//! the methods and their parameters to each collection of data. So the statement names the privacy
-//! models, and this standard asks for no number of rows.
+//! **Interpretation**: the regulations also require that nobody is identified indirectly by any
+//! relevant means (Regulation (EC) No 223/2009, article 3(10)), and leave the methods and their
+//! parameters to each collection of data. So the statement names the privacy models, and this
+//! standard requires no class size.
 //!
 //! Example: `FOLLOWING eurostat_microdata`
 //!

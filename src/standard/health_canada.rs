@@ -24,6 +24,6 @@ pub(super) const STANDARD: Standard = Standard {
         "Public Release of Clinical Information, risk of at most 0.09",
         11,
     )],
-    unchecked: "the anonymization report of the guidance has to say which columns others can know, how the risk was measured, \
-                and what the data are still good for",
+    unchecked: "the anonymization report of the guidance has to say which columns others can know, how the risk was \
+                measured, and how useful the data still are",
 };

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 /// A column of a request.
 #[derive(Debug)]
 pub struct Looked {
-    /// The facts about the column: its name and type alone before anything is read.
+    /// The facts about the column. Before any data is read, they are only its name and its type.
     pub facts: Facts,
     /// How the column is released.
     pub treated: Treated,
@@ -26,7 +26,7 @@ pub enum Treated {
     Masked(&'static MaskKind),
     /// As labels.
     Generalized(Labelled),
-    /// As labels that are not known, before anything is read.
+    /// As labels that are not known yet, because no data was read.
     Unseen,
 }
 
@@ -35,7 +35,7 @@ pub enum Treated {
 pub struct Labelled {
     /// The level.
     pub level: u8,
-    /// Distinct values.
+    /// The distinct values of the column.
     pub values: ArrayRef,
     /// The number of each value's label; values with the same number have one label.
     pub labels: Vec<u32>,
@@ -47,7 +47,7 @@ pub struct Labelled {
 }
 
 impl Labelled {
-    /// Returns the labels of a level before any value is read.
+    /// Returns a level without values and labels, for a request whose data was not read.
     pub fn of_level(level: u8) -> Self {
         Self {
             level,
@@ -65,13 +65,13 @@ impl Labelled {
         Ok(own.any(|(value, label)| value.is_some() && value == label))
     }
 
-    /// Returns true if the labels reveal no more of the values than Safe Harbor allows.
+    /// Returns true if the labels reveal only what Safe Harbor allows about the values.
     pub fn keeps(&self, limited: Limited) -> Result<bool> {
         let Some(groups) = limited.groups(&self.values)? else {
             return Ok(self.level > 0 && !self.computed);
         };
-        // A value computed from dates or codes is itself a date or a code. A value computed from
-        // values that are withheld together reveals them.
+        // A value that is computed from dates or codes is itself a date or a code. A value that is
+        // computed from withheld values reveals them.
         let is_of_numbers = matches!(limited, Limited::Ages | Limited::BirthYears);
         if self.computed && (!is_of_numbers || groups.iter().any(Option::is_some)) {
             return Ok(false);
@@ -80,8 +80,7 @@ impl Labelled {
         let mut grouped = groups.iter().zip(&self.labels);
         let are_alike =
             grouped.all(|(group, label)| group.is_none_or(|group| *labels.entry(group).or_insert(*label) == *label));
-        // A value that is its own label is revealed, even if nothing else has to be released with
-        // it.
+        // A value that is its own label is revealed, even if it is the only value of its group.
         let values = cast(&self.values, &DataType::Utf8)?;
         let own = values.as_string::<i32>().iter().zip(&self.texts).zip(&groups);
         let is_told = |((value, label), group): ((Option<&str>, Option<&str>), &Option<i64>)| {

@@ -1,8 +1,8 @@
-//! Published standards that a release can follow: what each requires of a request besides its
-//! privacy models, and what no program can check.
+//! Published standards that a release can follow. Each has requirements for a request besides the
+//! privacy models, and requirements that no program can check.
 //!
-//! A standard changes nothing in a request. It refuses a request that it does not allow, names the
-//! paragraph, and says what to write. It uses what SUGGEST ROLES knows about columns
+//! A standard does not change a request. It refuses a request that breaks a requirement, names the
+//! paragraph, and says what to write. It recognizes identifiers in the same way as SUGGEST ROLES
 //! ([`crate::suggest`]).
 //!
 //! A new standard is one file and one line in [`STANDARDS`].

@@ -1,4 +1,4 @@
-//! A published standard: what it requires, and what no program can check.
+//! A published standard: its requirements, and the requirements that no program can check.
 
 use super::ask::{Ask, Promised};
 use super::looked::Looked;
@@ -8,11 +8,11 @@ use crate::error::{Error, Result};
 /// A published standard.
 #[derive(Debug, Clone, Copy)]
 pub struct Standard {
-    /// The description.
+    /// The description for help and errors.
     pub info: Info,
     /// The requirements of the standard for a request.
     pub asks: &'static [Ask],
-    /// What the standard requires and no program can check, in one sentence.
+    /// The requirements that no program can check, in one sentence.
     pub unchecked: &'static str,
 }
 
@@ -38,7 +38,7 @@ impl Standard {
         self.asks.iter().any(|ask| matches!(ask, Ask::SafeHarbor))
     }
 
-    /// Returns what the standard does not allow in these columns, one sentence each.
+    /// Returns one sentence for each column that the standard does not allow as it is released.
     pub fn forbidden(&self, columns: &[Looked]) -> Result<Vec<String>> {
         let mut found = vec![];
         for ask in self.asks {
@@ -47,12 +47,12 @@ impl Standard {
         Ok(found)
     }
 
-    /// Returns the requirements on the models that no model promises, one sentence each.
+    /// Returns one sentence for each required promise that no model gives.
     pub fn missing(&self, promised: &[Promised]) -> Vec<String> {
         self.asks.iter().filter_map(|ask| ask.of_models(promised)).collect()
     }
 
-    /// Returns the error that names what the standard does not allow; `Ok` if `found` is empty.
+    /// Fails with a usage error that contains the sentences `found`, if there are any.
     pub fn refuse(&self, found: &[String]) -> Result<()> {
         match found.is_empty() {
             true => Ok(()),

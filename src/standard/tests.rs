@@ -1,4 +1,4 @@
-//! What Safe Harbor allows for each kind of column, and what it does not.
+//! Tests of the columns that each standard allows and refuses.
 
 use super::*;
 use crate::masks::MaskKind;
@@ -29,7 +29,7 @@ fn facts(name: &str, values: &ArrayRef, sample: Vec<String>) -> Facts {
     }
 }
 
-/// Returns what is not allowed if values have these labels.
+/// Returns the sentences of Safe Harbor for a column with these values and labels.
 fn labelled<T: PartialEq + ToString>(
     name: &str,
     values: ArrayRef,
@@ -104,7 +104,7 @@ fn zip_codes_have_three_digits_and_000_for_the_sparse_ones() {
     let numbers = || Arc::new(Int64Array::from(vec![2139, 2142, 3601, 82101])) as ArrayRef;
     assert!(labelled("zip_code", numbers(), &[], &["021", "021", "000", "000"], 1).is_empty());
     assert!(!labelled("zip_code", numbers(), &[], &["213", "214", "000", "000"], 1).is_empty());
-    // For other places, the first level above the values is assumed to be states.
+    // For other places, level 1 is assumed to be states.
     let towns = || Arc::new(StringArray::from(vec!["Salem", "Boston"])) as ArrayRef;
     assert!(labelled("city", towns(), &[], &["Salem", "Boston"], 0)[0].contains("(B)"));
     assert!(labelled("city", towns(), &[], &["OR", "MA"], 1).is_empty());
@@ -183,7 +183,7 @@ fn a_risk_of_one_in_eleven_is_a_class_of_eleven() {
 }
 
 /// A single day of a year, age above 89 or ZIP code of an area is revealed if it is its own label,
-/// even if nothing else has to be released with it.
+/// even if it is the only value of its group.
 #[test]
 fn a_value_that_is_alone_is_no_group() {
     let day = || dates(&[(2001, 5, 7)]);

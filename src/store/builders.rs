@@ -1,4 +1,5 @@
-//! Opening a store with the credentials of the environment: one builder per scheme.
+//! Opens the object store of a URL with the credentials of the environment. Each URL scheme has its
+//! own builder.
 
 use super::profile;
 use super::traffic::{Counting, Traffic};
@@ -12,15 +13,16 @@ use object_store::http::HttpBuilder;
 use std::sync::Arc;
 use url::Url;
 
-/// The schemes of URLs that are read, for messages.
+/// The supported URL schemes, as messages list them.
 const SCHEMES: &str = "s3://, gs://, az://, abfss://, https:// and file://";
 
-/// Returns true if a URL names an object of S3.
+/// Returns true if a URL names an object in S3.
 pub(super) fn is_of_s3(url: &Url) -> bool {
     matches!(url.scheme(), "s3" | "s3a")
 }
 
-/// Opens the store of a URL.
+/// Opens the object store of a URL. Fails with `ErrorKind::Usage` for a URL without a host, a
+/// scheme that is not supported, and settings that the builder refuses.
 pub(crate) fn build(url: &Url, settings: &S3, traffic: &Arc<Traffic>) -> Result<Arc<dyn ObjectStore>> {
     let host = url.host_str().filter(|host| !host.is_empty()).ok_or_else(|| {
         Error::usage(format!(
@@ -83,7 +85,8 @@ fn s3(bucket: &str, settings: &S3) -> Result<AmazonS3Builder> {
     if let Some(endpoint) = &settings.endpoint {
         if endpoint.starts_with("http://") && !settings.allow_http {
             return Err(Error::usage(format!(
-                "the server {endpoint} is reached without encryption; if it is meant, SET anonsql.s3.allow_http = true"
+                "the connection to the server {endpoint} would not be encrypted; if this is intended, SET \
+                anonsql.s3.allow_http = true"
             )));
         }
         builder = builder.with_endpoint(endpoint);

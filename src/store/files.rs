@@ -1,4 +1,4 @@
-//! The files that a path names: one, all in a folder, or those that match a pattern.
+//! The files that a path names: one file, all files in a folder, or the files that match a pattern.
 
 use super::address::listing_url;
 use super::pattern::{Name, PathPattern, is_hidden, is_pattern, split};
@@ -11,27 +11,27 @@ use futures::{StreamExt, TryStreamExt, stream};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Folders beside the files of a table. Only a log or a manifest determines which files contain the
-/// table's rows.
+/// Names of the folders in which a table keeps its log or its manifests. Only the log or a manifest
+/// determines which files contain the table's rows.
 const OF_TABLES: [&str; 2] = ["_delta_log", "_anonsql"];
-/// The name of the file that makes a folder a release.
+/// The name of a file whose presence makes its folder a release.
 const MANIFEST: &str = "_manifest.json";
-/// The prefix of the name of a folder with the files of one run of a release.
+/// The prefix of a folder's name; the folder contains the files of one run of a release.
 const RUN: &str = "run=";
-/// The number of folders that are listed at once.
+/// The maximum number of concurrent requests for listing folders.
 const AT_ONCE: usize = 16;
 
-/// The files that a path names. Hidden files, and those in hidden folders, are passed over unless
-/// the path names them.
+/// The files that a path names. Hidden files, and files in hidden folders, are skipped unless the
+/// path names them.
 #[derive(Debug, Clone)]
 pub(crate) struct Files {
-    /// The file, or the folder that the files are in.
+    /// The URL of the file, or of the folder that contains the files.
     url: ListingTableUrl,
-    /// The patterns of the paths inside the folder; empty if all paths are meant.
+    /// The patterns for paths inside the folder; empty if the path is not a pattern.
     patterns: Vec<PathPattern>,
-    /// The suffix that the names of files have.
+    /// The suffix of the files' names; empty if every name is accepted.
     suffix: String,
-    /// Whether the folders inside are only those of partitions: `column=value`.
+    /// Whether all folders between the root and a file must be those of partitions: `column=value`.
     is_partitioned: bool,
 }
 
@@ -42,8 +42,8 @@ impl fmt::Display for Files {
 }
 
 impl Files {
-    /// Returns the files of an expanded path. Fails with `ErrorKind::Usage` for a pattern or a URL
-    /// that cannot be read.
+    /// Returns the files that an expanded path names. Fails with `ErrorKind::Usage` for an invalid
+    /// pattern or URL.
     pub(crate) fn of(path: &str) -> Result<Self> {
         if !is_pattern(path) {
             return Ok(Self::at(listing_url(path)?));
@@ -73,12 +73,12 @@ impl Files {
         }
     }
 
-    /// Returns the same files, limited to names that end in `suffix`.
+    /// Returns the same files, limited to names that end with `suffix`.
     pub(crate) fn ending(self, suffix: String) -> Self {
         Self { suffix, ..self }
     }
 
-    /// Returns the same files without those in folders that are not named `column=value`.
+    /// Returns the same files, without files in folders that are not named `column=value`.
     pub(crate) fn in_partitions(self) -> Self {
         Self {
             is_partitioned: true,
@@ -86,7 +86,7 @@ impl Files {
         }
     }
 
-    /// Returns the URL of the file, or of the folder that the files are in.
+    /// Returns the URL of the file, or of the folder that contains the files.
     pub(crate) fn url(&self) -> &ListingTableUrl {
         &self.url
     }
@@ -96,7 +96,8 @@ impl Files {
         !self.patterns.is_empty()
     }
 
-    /// Lists the files in the order of their names.
+    /// Lists the files in the order of their paths. Fails with `ErrorKind::Usage` if the folder
+    /// also contains tables or releases whose files must not be read together with the others.
     pub(crate) async fn list(&self, store: &dyn ObjectStore) -> Result<Vec<ObjectMeta>> {
         let prefix = self.url.prefix();
         if !self.url.is_collection() && !self.is_pattern() {
@@ -125,15 +126,16 @@ impl Files {
         Ok(by_name.into_values().collect())
     }
 
-    /// Fails with `ErrorKind::Usage` if a folder inside the folder contains a table, because the
-    /// files of a table include those of its earlier rows.
+    /// Fails with `ErrorKind::Usage` if a subfolder is a table. A table's folder still contains
+    /// files with its earlier rows, so a plain listing would read too many rows.
     fn check_tables(&self, listed: &[ObjectMeta]) -> Result<()> {
         for file in listed {
             let inside: Vec<&str> = self.url.strip_prefix(&file.location).into_iter().flatten().collect();
             let at = inside.iter().position(|name| is_hidden(name)).filter(|at| *at > 0);
             if let Some(at) = at.filter(|at| OF_TABLES.contains(&inside[*at])) {
                 return Err(Error::usage(format!(
-                    "there is a table in it, {:?}, and not all files of a table are its rows; name the tables one by one",
+                    "the folder contains a table, {:?}, whose files also contain earlier rows; name the tables one by \
+                    one",
                     inside[..at].join("/")
                 )));
             }
@@ -141,8 +143,8 @@ impl Files {
         Ok(())
     }
 
-    /// Fails with `ErrorKind::Usage` if a folder inside the folder contains a release, beside files
-    /// that belong to no release, because a person would be in both.
+    /// Fails with `ErrorKind::Usage` if a subfolder is a release and other files are outside every
+    /// release. A person could then be in both.
     fn check_releases(&self, listed: &[ObjectMeta]) -> Result<()> {
         let inside = |file: &ObjectMeta| -> Vec<String> {
             let names = self.url.strip_prefix(&file.location).into_iter().flatten();
@@ -152,7 +154,7 @@ impl Files {
         for mut names in listed.iter().map(inside) {
             let is_manifest = names.pop().is_some_and(|name| name == MANIFEST);
             if is_manifest && names.iter().all(|name| name.starts_with(RUN)) {
-                // The folder is a release itself, or was one: its runs are in separate folders.
+                // The folder itself is or was a release; its runs are in separate folders.
                 return Ok(());
             }
             if is_manifest && !names.iter().any(|name| is_hidden(name)) {
@@ -171,15 +173,15 @@ impl Files {
         match released.is_empty() || others.is_empty() {
             true => Ok(()),
             false => Err(Error::usage(format!(
-                "there is a release in it, {:?}, beside files that are of no release, and whoever is in both would be counted twice; \
-                 move the release, or name the files",
+                "the folder contains a release, {:?}, and other files, and a person in both would be counted twice; \
+                move the release, or name the files",
                 release.join("/")
             ))),
         }
     }
 
-    /// Lists the files at the last of these levels. Folders whose names do not match are not
-    /// listed.
+    /// Lists the files whose folders and names match `levels`, one pattern for each level. Folders
+    /// whose names do not match are not listed.
     async fn at_levels(&self, store: &dyn ObjectStore, levels: &[&Name]) -> Result<Vec<ObjectMeta>> {
         let above = levels.split_last().map_or(levels, |(_, above)| above);
         let mut folders = vec![self.url.prefix().clone()];
@@ -194,8 +196,8 @@ impl Files {
         Ok(inside.flat_map(|listed| listed.objects).collect())
     }
 
-    /// Returns true if a listing would notice a file at this location: as one of these files, or,
-    /// in a folder, as a file of another kind, which makes the folder an error.
+    /// Returns true if a listing would find a file at this location. In a folder, the suffix is
+    /// ignored, because a file with another suffix makes the folder an error.
     pub(crate) fn would_see(&self, location: &Path) -> bool {
         let of_any_kind = Self {
             suffix: String::new(),
@@ -207,7 +209,7 @@ impl Files {
         }
     }
 
-    /// Returns true if a file at this location is one of these files, or would be if it existed.
+    /// Returns true if a file at this location is one of these files, whether or not it exists.
     pub(crate) fn is_meant(&self, location: &Path) -> bool {
         let Some(inside) = self.url.strip_prefix(location) else {
             return false;
@@ -225,7 +227,7 @@ impl Files {
     }
 }
 
-/// Lists the direct contents of each folder.
+/// Lists the files and subfolders directly inside each of `folders`.
 async fn inside(store: &dyn ObjectStore, folders: Vec<Path>) -> Result<Vec<ListResult>> {
     let listed = folders
         .into_iter()

@@ -1,10 +1,10 @@
-//! Object stores: how a session reaches the objects of a URL.
+//! Object stores: how a session accesses the objects that URLs name.
 //!
-//! DataFusion looks a store up by the scheme and the host of a URL. A store that the caller
-//! registered there is used as it is. Otherwise the first statement that names a URL of a known
-//! scheme opens a store and registers it: with the credentials of the environment, as other
-//! programs of that cloud do, and with the settings `anonsql.s3.*`. Neither a statement nor a
-//! setting contains credentials.
+//! DataFusion finds a store by the scheme and the host of a URL. If the caller registered a store
+//! for them, that store is used unchanged. Otherwise, the first statement with a URL of a supported
+//! scheme opens a store and registers it. The store takes its credentials from the environment, as
+//! the cloud's own tools do, and its options from the settings `anonsql.s3.*`. Neither a statement
+//! nor a setting contains credentials.
 
 mod address;
 mod builders;

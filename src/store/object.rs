@@ -1,21 +1,21 @@
-//! Small objects: manifests, hierarchies and leases are read whole.
+//! Reads small objects, such as manifests, hierarchies and leases, into memory.
 
 use crate::error::{Error, Result};
 use datafusion::object_store::path::Path;
 use datafusion::object_store::{self, ObjectMeta, ObjectStore, ObjectStoreExt};
 use futures::TryStreamExt;
 
-/// A small object, with the metadata that distinguishes it from another object of the same name.
+/// A small object. Its metadata distinguishes it from later objects of the same name.
 #[derive(Debug, Clone)]
 pub(crate) struct Found {
-    /// The whole content.
+    /// The whole content of the object.
     pub(crate) bytes: Vec<u8>,
-    /// Size, e_tag and version.
+    /// The size, the e_tag and the version of the object.
     pub(crate) meta: ObjectMeta,
 }
 
-/// Reads a whole object; `None` if there is no such object. Fails with `ErrorKind::Data` if the
-/// object has more bytes than `most`. Errors begin with `what`.
+/// Reads a whole object. Returns `None` if the object does not exist. Fails with `ErrorKind::Data`
+/// if the object has more than `most` bytes. Error messages begin with `what`.
 pub(crate) async fn read_small(store: &dyn ObjectStore, path: &Path, most: u64, what: &str) -> Result<Option<Found>> {
     let failed = |e: object_store::Error| Error::of_store(what, &e);
     let got = match store.get(path).await {

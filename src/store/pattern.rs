@@ -1,21 +1,21 @@
-//! Patterns of paths, which match like the patterns of a shell.
+//! Patterns of paths, which match as in a shell.
 //!
-//! `*`, `?` and `[...]` match within one name. A segment `**` stands for any number of folders, and
-//! `{a,b}` stands for each of its texts. A name that begins with `.` or `_` is hidden: only a
-//! segment that begins with the same character matches it. A pattern that ends in a slash names
-//! folders and everything in them.
+//! `*`, `?` and `[...]` match within one name. A segment `**` matches any number of folders, and
+//! `{a,b}` stands for `a` and for `b`. A name that begins with `.` or `_` is hidden: only a segment
+//! that begins with the same character matches it. A pattern that ends in a slash matches
+//! everything in the folders that it names.
 
 use crate::error::{Error, Result};
 use glob::{MatchOptions, Pattern};
 
-/// The characters that make a segment of a path a pattern.
+/// The characters that make a path segment a pattern.
 const WILD: [char; 3] = ['*', '?', '['];
-/// The characters that a hidden name begins with.
+/// The first characters of hidden names.
 const HIDING: [char; 2] = ['.', '_'];
-/// The maximum number of paths that the braces of one path stand for.
+/// The maximum number of paths to which the braces of one path may expand.
 const MOST: usize = 1000;
 
-/// Returns true if an expanded path is a pattern, and not the name of a file or a folder.
+/// Returns true if an expanded path is a pattern, rather than the name of a file or a folder.
 pub(crate) fn is_pattern(path: &str) -> bool {
     path.contains(WILD) || braces(path).is_some()
 }
@@ -25,36 +25,36 @@ pub(crate) fn is_hidden(name: &str) -> bool {
     name.starts_with(HIDING)
 }
 
-/// Splits a pattern into the folder that it begins with, which ends in a slash unless it is empty,
-/// and the rest.
+/// Splits a pattern into the folder before its first wildcard and the rest. The folder ends in a
+/// slash or is empty.
 pub(super) fn split(path: &str) -> (&str, &str) {
     let brace = braces(path).map(|(open, ..)| open);
     let at = path.find(WILD).into_iter().chain(brace).min().unwrap_or(path.len());
     path.split_at(path[..at].rfind('/').map_or(0, |slash| slash + 1))
 }
 
-/// The pattern of the part of a path that follows a folder, segment by segment.
+/// A pattern for the part of a path after its first folder, split into segments.
 #[derive(Debug, Clone)]
 pub(super) struct PathPattern(Vec<Segment>);
 
 #[derive(Debug, Clone)]
 enum Segment {
-    /// `**`: any number of folders, or all files at the end.
+    /// `**`: any number of folders, or, as the last segment, all files inside them.
     Folders,
     Name(Name),
 }
 
-/// The pattern of one name.
+/// A pattern for one name.
 #[derive(Debug, Clone)]
 pub(super) struct Name {
     pattern: Pattern,
-    /// The character that a hidden name has to begin with.
+    /// The `.` or `_` that a hidden name must begin with; `None` if hidden names do not match.
     hidden: Option<char>,
 }
 
 impl PathPattern {
-    /// Reads the part of a path after its folder. Returns one pattern for each way to read its
-    /// braces.
+    /// Reads the part of a path after its first folder. Returns one pattern for each expansion of
+    /// the braces.
     pub(super) fn read(text: &str) -> Result<Vec<Self>> {
         let (mut read, mut left) = (vec![], vec![text.to_string()]);
         while let Some(text) = left.pop() {
@@ -67,7 +67,7 @@ impl PathPattern {
             }
             if left.len() + read.len() > MOST {
                 return Err(Error::usage(format!(
-                    "the braces of the pattern stand for more than {MOST} paths; write * in place of some"
+                    "the braces of the pattern expand to more than {MOST} paths; write * in place of some"
                 )));
             }
         }
@@ -89,8 +89,8 @@ impl PathPattern {
         Ok(Self(segments))
     }
 
-    /// Returns the patterns of the names of each level, outermost first; `None` if `**` stands for
-    /// any number of levels.
+    /// Returns the pattern of each level, outermost first. Returns `None` if the pattern contains
+    /// `**`, which matches any number of levels.
     pub(super) fn levels(&self) -> Option<Vec<&Name>> {
         let name = |segment| match segment {
             &Segment::Folders => None,
@@ -99,7 +99,7 @@ impl PathPattern {
         self.0.iter().map(name).collect()
     }
 
-    /// Returns true if the pattern matches the file with these folders and this name.
+    /// Returns true if the pattern matches a file. `names` are its folders and, last, its own name.
     pub(super) fn matches(&self, names: &[&str]) -> bool {
         matches(&self.0, names)
     }
@@ -122,7 +122,7 @@ fn matches(segments: &[Segment], names: &[&str]) -> bool {
 impl Name {
     fn of(text: &str) -> Result<Self> {
         let mut one = text.to_string();
-        // Within a name, `**` means `*`.
+        // A `**` within a name means `*`.
         while one.contains("**") {
             one = one.replace("**", "*");
         }
@@ -141,7 +141,8 @@ impl Name {
     }
 }
 
-/// Returns the positions of the first braces with a comma, and the texts between the commas.
+/// Finds the first braces that contain a comma. Returns their positions and the texts between the
+/// commas.
 fn braces(text: &str) -> Option<(usize, usize, Vec<&str>)> {
     let mut from = 0;
     while let Some(open) = text[from..].find('{').map(|at| from + at) {

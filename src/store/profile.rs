@@ -1,5 +1,6 @@
-//! The profile of `~/.aws`: keys and a region in files that the tools of AWS share. `object_store`
-//! reads the environment, web identities and the metadata of an instance, but not these files.
+//! Reads a profile of `~/.aws`: the keys and the region in the files that AWS tools share.
+//! `object_store` reads credentials from the environment, web identities and the metadata of an
+//! instance, but not from these files.
 
 use crate::error::{Error, Result};
 use datafusion::object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
@@ -7,19 +8,19 @@ use std::collections::HashMap;
 use std::env;
 use std::path::PathBuf;
 
-/// The entries of a profile that a store is opened with.
+/// The entries of a profile that are passed to the store, each with its key in `object_store`.
 const ENTRIES: &[(&str, AmazonS3ConfigKey)] = &[
     ("aws_access_key_id", AmazonS3ConfigKey::AccessKeyId),
     ("aws_secret_access_key", AmazonS3ConfigKey::SecretAccessKey),
     ("aws_session_token", AmazonS3ConfigKey::Token),
 ];
 
-/// The entries of a profile. They are secret, so this has no Debug.
+/// The entries of a profile. They are secret, so the type does not implement `Debug`.
 pub(super) struct Profile(HashMap<String, String>);
 
-/// Returns the profile that `AWS_PROFILE` names, or the profile called `default`; `None` if there
-/// is no profile. Fails with `ErrorKind::Usage` if the environment names a profile that is in no
-/// file.
+/// Returns the profile that `AWS_PROFILE` names, or the profile `default`. Returns `None` if
+/// `AWS_PROFILE` is not set and no file has a default profile. Fails with `ErrorKind::Usage` if no
+/// file has the profile that `AWS_PROFILE` names.
 pub(super) fn of_environment() -> Result<Option<Profile>> {
     let named = env::var("AWS_PROFILE").ok().filter(|name| !name.is_empty());
     let name = named.as_deref().unwrap_or("default");
@@ -43,8 +44,8 @@ pub(super) fn of_environment() -> Result<Option<Profile>> {
 }
 
 impl Profile {
-    /// Returns the builder with the keys of the profile. Also sets the profile's region if the
-    /// environment names no region.
+    /// Adds the keys of the profile to the builder. Adds the profile's region only if the
+    /// environment does not set one.
     pub(super) fn set(&self, mut builder: AmazonS3Builder) -> AmazonS3Builder {
         let has_region = env::var_os("AWS_REGION")
             .or_else(|| env::var_os("AWS_DEFAULT_REGION"))
@@ -61,7 +62,7 @@ impl Profile {
     }
 }
 
-/// Returns the entries of the sections with one of these names.
+/// Returns the entries of all sections whose name is in `names`.
 fn section(text: &str, names: &[&str]) -> HashMap<String, String> {
     let (mut entries, mut is_inside) = (HashMap::new(), false);
     for line in text.lines().map(str::trim) {

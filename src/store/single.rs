@@ -1,4 +1,4 @@
-//! One object that a statement writes whole, such as a report.
+//! An object that a statement writes in one request, such as a report.
 
 use super::{Stores, listing_url};
 use crate::error::{Error, Result};
@@ -10,7 +10,7 @@ use datafusion::object_store::{self, ObjectStore, ObjectStoreExt, PutMode};
 use std::fmt;
 use std::sync::Arc;
 
-/// An object that a statement writes whole.
+/// An object that a statement writes in one request.
 #[derive(Clone)]
 pub(crate) struct SingleObject {
     store: Arc<dyn ObjectStore>,
@@ -27,8 +27,8 @@ impl fmt::Debug for SingleObject {
 }
 
 impl SingleObject {
-    /// Opens the place of an object that an expanded URL names. Fails with `ErrorKind::Usage` for a
-    /// pattern, and for a web server, to which nothing is written.
+    /// Opens the store of the object that an expanded URL names. Fails with `ErrorKind::Usage` for
+    /// a pattern, and for a web server, because anonsql does not write to web servers.
     pub(crate) fn open(state: &SessionState, url: &str) -> Result<Self> {
         check_written(url)?;
         let place = listing_url(url)?;
@@ -45,25 +45,25 @@ impl SingleObject {
         &self.url
     }
 
-    /// Returns true if the object is below a path of this store.
+    /// Returns true if the object is in `store` and its path begins with `path`.
     pub(crate) fn is_below(&self, store: &Arc<dyn ObjectStore>, path: &Path) -> bool {
         Arc::ptr_eq(&self.store, store) && self.path.prefix_matches(path)
     }
 
-    /// Returns true if `is_it` returns true for a part of the path: a folder or the object's own
-    /// name.
+    /// Returns true if `is_it` returns true for one part of the path: a folder's name or the
+    /// object's own name.
     pub(crate) fn has_folder(&self, is_it: impl Fn(&str) -> bool) -> bool {
         self.path.parts().any(|part| is_it(part.as_ref()))
     }
 
-    /// Returns the URL of the object as a listing spells it.
+    /// Returns the URL of the object in the form that a listing of the store uses.
     pub(crate) fn listed(&self) -> String {
         format!("{}{}", self.root, self.path)
     }
 
-    /// Fails if the store cannot be reached, so that the error comes before there is something to
-    /// write. Permission to read is not needed. Unless `overwrite` is true, fails with
-    /// `ErrorKind::TargetExists` if there is an object that no statement wrote.
+    /// Fails if the store cannot be reached, so that the error comes before the work. Read
+    /// permission is not needed. Unless `overwrite` is true, fails with `ErrorKind::TargetExists`
+    /// if the existing object was not written by anonsql.
     pub(crate) async fn reach(&self, overwrite: bool) -> Result<()> {
         if !overwrite {
             return self.may_replace().await.map(drop);
@@ -74,8 +74,8 @@ impl SingleObject {
         }
     }
 
-    /// Writes the object. Unless `overwrite` is true, fails with `ErrorKind::TargetExists` if there
-    /// is an object that no statement wrote.
+    /// Writes the object. Unless `overwrite` is true, fails with `ErrorKind::TargetExists` if the
+    /// existing object was not written by anonsql.
     pub(crate) async fn put(&self, text: String, overwrite: bool) -> Result<()> {
         let replaces = overwrite || self.may_replace().await?;
         if !replaces {
@@ -88,7 +88,7 @@ impl SingleObject {
                 Err(object_store::Error::AlreadyExists { .. } | object_store::Error::Precondition { .. }) => {
                     return Err(not_ours(&self.url));
                 }
-                // The store does not support this condition.
+                // The store does not support conditional writes.
                 Err(object_store::Error::NotImplemented { .. } | object_store::Error::NotSupported { .. }) => {}
                 Err(e) => return Err(self.failed(&e)),
             }
@@ -97,9 +97,9 @@ impl SingleObject {
         put.map(drop).map_err(|e| self.failed(&e))
     }
 
-    /// Returns true if there is an object that a statement wrote, and false if there is no object
-    /// or the object cannot be read. Fails with `ErrorKind::TargetExists` if there is an object
-    /// that no statement wrote.
+    /// Returns true if the object exists and anonsql wrote it. Returns false if there is no object,
+    /// or the object cannot be read. Fails with `ErrorKind::TargetExists` if the existing object
+    /// was not written by anonsql.
     async fn may_replace(&self) -> Result<bool> {
         let content = match self.store.get(&self.path).await {
             Ok(found) => found.bytes().await,

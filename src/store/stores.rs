@@ -1,4 +1,4 @@
-//! The stores that a session opened by itself.
+//! The object stores that a session itself opened.
 
 use super::builders::{build, is_of_s3};
 use super::traffic::Traffic;
@@ -12,8 +12,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use url::Url;
 
-/// The stores that a session opened by itself, kept in its configuration. Stores of the caller are
-/// not among them.
+/// The object stores that a session itself opened. The session's configuration keeps them. Stores
+/// that the caller registered are not among them.
 #[derive(Debug, Default)]
 pub(crate) struct Stores {
     state: Mutex<State>,
@@ -23,49 +23,49 @@ pub(crate) struct Stores {
 #[derive(Debug, Default)]
 struct State {
     s3: S3,
-    /// The parameters with which each store was opened, by scheme and host.
+    /// The parameters of each open store, keyed by scheme and host.
     opened: HashMap<String, Opened>,
 }
 
 #[derive(Debug, PartialEq)]
 struct Opened {
-    /// The part of the URL between the scheme and the path, which includes the container of Azure.
+    /// The part of the URL between the scheme and the path. For Azure it includes the container.
     authority: String,
     s3: Option<S3>,
 }
 
 impl Stores {
-    /// Gives a session its stores, unless it has them.
+    /// Adds an empty set of stores to a session's configuration, unless it already has one.
     pub(crate) fn set(config: &mut SessionConfig) {
         if config.get_extension::<Self>().is_none() {
             config.set_extension(Arc::new(Self::default()));
         }
     }
 
-    /// Returns the counters of the traffic of a session's stores.
+    /// Returns the traffic counters of a session's stores.
     pub(crate) fn traffic(config: &SessionConfig) -> Arc<Traffic> {
         let stores = config.get_extension::<Self>();
         stores.map_or_else(Arc::default, |stores| Arc::clone(&stores.traffic))
     }
 
-    /// Takes over the settings of a session. Sessions for paths in quotes share the stores, but not
-    /// the settings.
+    /// Updates the S3 settings from a session's configuration. The sessions for quoted paths share
+    /// the stores, but have their own settings.
     pub(crate) fn follow(config: &SessionConfig) {
         if let Some(stores) = config.get_extension::<Self>() {
             stores.state.lock().s3 = Settings::of(config.options()).s3;
         }
     }
 
-    /// Returns true if other processes reach the store of a URL as this session does: the store is
-    /// this file system, or the session opened it by itself.
+    /// Returns true if other processes can access the store of a URL as this session does: the
+    /// store is the local file system, or the session itself opened it.
     pub(crate) fn are_reached_by_others(config: &SessionConfig, url: &Url) -> bool {
         let stores = config.get_extension::<Self>();
         let is_opened = |stores: Arc<Self>| stores.state.lock().opened.contains_key(&key(url));
         url.scheme() == "file" || stores.is_some_and(is_opened)
     }
 
-    /// Returns the store of a URL: the store of the caller, or one that is opened with the current
-    /// settings. Fails with `ErrorKind::Usage` for a scheme that is not supported.
+    /// Returns the store of a URL: the store that the caller registered, or a store opened with the
+    /// current settings. Fails with `ErrorKind::Usage` for a scheme that is not supported.
     pub(crate) fn open(state: &SessionState, url: &Url) -> Result<Arc<dyn ObjectStore>> {
         let environment = state.runtime_env();
         let known = environment.object_store_registry.get_store(url);
@@ -91,8 +91,8 @@ impl Stores {
         {
             // DataFusion ignores the part of the URL before the `@` when it looks up a store.
             return Err(Error::usage(format!(
-                "this session reads {}://{} already, and of one account only one container can be open by such a URL; write \
-                 az://container/ for each, with AZURE_STORAGE_ACCOUNT_NAME in the environment",
+                "this session already reads {}://{}, and such a URL can open only one container of an account; write \
+                az://container/ for each container, with AZURE_STORAGE_ACCOUNT_NAME in the environment",
                 url.scheme(),
                 opened.authority
             )));
@@ -104,7 +104,7 @@ impl Stores {
     }
 }
 
-/// Returns the key by which DataFusion looks up a store.
+/// Returns the key under which DataFusion registers the store of a URL.
 fn key(url: &Url) -> String {
     let host = &url[url::Position::BeforeHost..url::Position::AfterPort];
     format!("{}://{host}", url.scheme())

@@ -1,4 +1,4 @@
-//! The traffic of a session with object stores: bytes, and requests that failed.
+//! Counts the traffic between a session and its object stores: bytes and failed requests.
 
 use async_trait::async_trait;
 use datafusion::object_store::{self, ClientOptions};
@@ -8,8 +8,8 @@ use object_store::client::{
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Counters of what was moved over the network since the session began. Stores that the caller
-/// registered are not counted.
+/// Counters of network traffic since the session began. Traffic of stores that the caller
+/// registered is not counted.
 #[derive(Debug, Default)]
 pub(crate) struct Traffic {
     received: AtomicU64,
@@ -17,20 +17,20 @@ pub(crate) struct Traffic {
     failed: AtomicU64,
 }
 
-/// The counters at one moment.
+/// The values of the traffic counters at one moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Moved {
-    /// The bytes of objects and answers that were received.
+    /// The number of bytes received as objects and answers.
     pub(crate) received: u64,
-    /// The bytes of objects that were sent.
+    /// The number of bytes sent as objects.
     pub(crate) sent: u64,
-    /// The requests that the server did not answer, or answered with a server error or a request to
-    /// wait. All but the last request of a series are repeated.
+    /// The number of requests that received no answer, a server error, or a request to wait. The
+    /// client repeats such a request until it gives up.
     pub(crate) failed: u64,
 }
 
 impl Traffic {
-    /// Returns what was moved so far.
+    /// Returns the current values of the counters.
     pub(crate) fn moved(&self) -> Moved {
         Moved {
             received: self.received.load(Ordering::Relaxed),
@@ -49,7 +49,7 @@ impl Traffic {
         if status.is_server_error() || [408, 429].contains(&status.as_u16()) {
             self.failed.fetch_add(1, Ordering::Relaxed);
         }
-        // The answer to HEAD states the length of content that the answer does not contain.
+        // An answer to HEAD gives the length of the object, but does not contain the object.
         let length = answer.headers().get("content-length").filter(|_| !is_head);
         let length = length.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
         self.received.fetch_add(length.unwrap_or(0), Ordering::Relaxed);
@@ -57,7 +57,7 @@ impl Traffic {
 }
 
 impl Moved {
-    /// Returns what was moved since `earlier`.
+    /// Returns the traffic since `earlier`.
     pub(crate) fn since(self, earlier: Self) -> Self {
         Self {
             received: self.received - earlier.received,
@@ -67,7 +67,7 @@ impl Moved {
     }
 }
 
-/// Connects as object_store does, and counts the traffic.
+/// Opens connections like the default connector of `object_store`, and counts their traffic.
 #[derive(Debug)]
 pub(super) struct Counting(pub(super) Arc<Traffic>);
 

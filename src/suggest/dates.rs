@@ -2,8 +2,9 @@
 
 use chrono::{Datelike, NaiveDate};
 
-/// The usual spellings, as formats of `strptime`. If several read the same number of values, the
-/// first of them is used, so a spelling precedes those that fit the same text by chance.
+/// The usual spellings, as formats of `strptime`. If several spellings read the same number of
+/// values, the first one is used. So a spelling comes before others that fit the same text by
+/// chance.
 const SPELLINGS: &[&str] = &[
     "%Y-%m-%d",
     "%Y/%m/%d",
@@ -20,7 +21,7 @@ const SPELLINGS: &[&str] = &[
     "%B %d %Y",
 ];
 
-/// How dates are written.
+/// A spelling of dates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Spelling {
     /// The format, as `strptime` takes it.
@@ -41,8 +42,8 @@ impl Spelling {
 /// 2199.
 pub(super) fn spelling(texts: &[&str], most: f64) -> Option<Spelling> {
     let read = |format: &str| texts.iter().filter(|text| is_date(text, format)).count();
-    // The greatest count wins. If counts are equal, the first spelling wins: the list is reversed,
-    // because `max_by_key` takes the last one.
+    // The greatest count wins. If counts are equal, the first spelling wins. The list is reversed,
+    // because `max_by_key` returns the last maximum.
     let (count, format) = SPELLINGS
         .iter()
         .rev()

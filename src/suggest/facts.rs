@@ -2,13 +2,14 @@
 
 use arrow::datatypes::DataType;
 
-/// The least distinction (distinct values / values) of a unique code; counts may be estimates.
+/// The smallest distinction (distinct values / values) of a column of unique codes. It is below 1,
+/// because counts may be estimates.
 pub(super) const UNIQUE: f64 = 0.95;
-/// The least distinction of a column whose name means a code.
+/// The smallest distinction of a column whose name means a code.
 pub(super) const CODES: f64 = 0.05;
-/// The least share of a column's sampled values that must have a form for the column to have it.
+/// The smallest share of a column's sampled values that must have a form for the column to have it.
 pub(super) const MOST: f64 = 0.8;
-/// The least number of rows with a value at which a column can be unique.
+/// The smallest number of rows with a value at which a column can be unique.
 pub(super) const FEW_ROWS: u64 = 20;
 
 /// The kind of values in a column.
@@ -106,12 +107,12 @@ impl Facts {
         self.distinct as f64 / self.values.max(1) as f64
     }
 
-    /// Returns true if nearly every row has a value of its own.
+    /// Returns true if nearly all values are different.
     pub fn is_unique(&self) -> bool {
         self.values >= FEW_ROWS && self.distinction() >= UNIQUE
     }
 
-    /// Returns true if every row has the same value, in a table that is large enough to tell.
+    /// Returns true if every row has the same value and the table has enough rows to show it.
     pub(super) fn is_constant(&self) -> bool {
         self.rows >= FEW_ROWS && self.values == self.rows && self.distinct <= 1
     }
@@ -122,7 +123,7 @@ impl Facts {
         texts.filter(|v| !v.is_empty()).collect()
     }
 
-    /// Returns the counts as text, as part of a reason.
+    /// Returns the counts as text for the reason of a proposal.
     pub(super) fn counts(&self) -> String {
         if self.values == 0 {
             return "no values".into();

@@ -1,9 +1,9 @@
-//! What Safe Harbor limits in a column, and which of its values must be released with one label.
+//! The limits of Safe Harbor for a column, and the values that it must release with the same label.
 //!
-//! 45 CFR 164.514(b)(2)(i) lists the identifiers (A) to (R). All are removed except three, of which
-//! a part may be kept. Places smaller than a state keep the first three digits of a ZIP code, or
-//! 000 where 20,000 people or fewer live (B). Dates keep the year (C). Ages above 89, and years
-//! that reveal such an age, form one group of 90 and more (C).
+//! 45 CFR 164.514(b)(2)(i) lists the identifiers (A) to (R). All are removed, except that a part of
+//! three may be kept. Places smaller than a state keep the first three digits of a ZIP code, or 000
+//! where 20,000 people or fewer live (B). Dates keep the year (C). Ages above 89, and years that
+//! reveal such an age, form one group of 90 and more (C).
 
 use super::dates::Spelling;
 use super::facts::{Facts, Kind, MOST};
@@ -21,17 +21,17 @@ use arrow::datatypes::{DataType, Date32Type, Float64Type};
 use chrono::{Datelike, NaiveDate, NaiveDateTime};
 use std::sync::Arc;
 
-/// The age from which on people form one group.
+/// The age from which people form one group.
 pub(super) const OLD: f64 = 90.0;
 
-/// What Safe Harbor limits in a column.
+/// The content of a column that Safe Harbor limits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Limited {
-    /// An identifier, which is removed entirely: its description, with its number in the list.
+    /// An identifier, which must be removed entirely: its description, with its number in the list.
     Identifier(&'static str),
     /// Dates, of which the year may be kept.
     Dates(Dates),
-    /// A part of a date, or a date that cannot be read, of which nothing may be kept.
+    /// A part of a date, or a date in an unknown spelling. Nothing of it may be kept.
     PartOfDate,
     /// Ages, of which those above 89 form one group.
     Ages,
@@ -61,7 +61,8 @@ pub(super) enum Written {
 }
 
 impl Limited {
-    /// Returns what Safe Harbor limits in a column, by its name and the facts about its values.
+    /// Returns the limit of Safe Harbor for a column, from its name and the facts about its values;
+    /// `None` if there is no limit.
     pub fn of(facts: &Facts) -> Option<Self> {
         let (pattern, meaning) = (Pattern::of(facts, MOST), names::meaning(&facts.name));
         let of_birth = meaning == Some(Meaning::Birth);
@@ -106,10 +107,10 @@ impl Limited {
         }
     }
 
-    /// Returns what Safe Harbor limits in a column that is released as it is: all of [`Limited::of`],
-    /// and codes and texts that identify by their values.
+    /// Returns the limit of Safe Harbor for a column that is released unchanged: the limit of
+    /// [`Limited::of`], or that of codes and texts that identify people by their values.
     pub fn of_unchanged(facts: &Facts) -> Option<Self> {
-        // Dates may all be different without being codes.
+        // Dates may all be different although they are not codes.
         if let Some(dates @ Self::Dates(_)) = Self::of(facts) {
             return Some(dates);
         }
@@ -120,14 +121,14 @@ impl Limited {
             _ if names::meaning(&facts.name) == Some(Meaning::FreeText) && facts.kind == Kind::Text => {
                 Some("free text, which may name anybody (Safe Harbor 18)")
             }
-            Some(Identifying::Unseen) => Some("bytes or nested values, which are not looked into (Safe Harbor 17)"),
+            Some(Identifying::Unseen) => Some("bytes or nested values, which are not examined (Safe Harbor 17)"),
             None => None,
         };
         // Before any value is read, only the name shows an identifier.
         let named = || named_as_identifier(&facts.name, facts.kind).filter(|_| facts.rows == 0);
         let found = found.or_else(named).map(Self::Identifier);
-        // A category with the name of an identifier has few values, and identifies nobody. Only the
-        // values show whether numbers are years of birth.
+        // A category with the name of an identifier has few values and identifies nobody. Before
+        // values are read, numbers are not known to be years of birth.
         let is_certain = |limited: &Self| match limited {
             Self::Identifier(_) => false,
             Self::BirthYears => facts.rows > 0,
@@ -137,19 +138,19 @@ impl Limited {
         found.or_else(limited)
     }
 
-    /// Returns the direct identifier in a column: a name, an address or a number by which others
-    /// know people, by the column's name or by its values. A code that only its owner knows is not
-    /// one.
+    /// Returns the limit of a direct identifier: a name, an address or a number by which others
+    /// know people. The column's name or its values show it. A code that only its owner knows is
+    /// not a direct identifier.
     pub fn of_direct(facts: &Facts) -> Option<Self> {
         let found = match identifying(facts) {
             Some(Identifying::Form(what) | Identifying::Name(what)) => Some(what),
-            Some(Identifying::Unseen) => Some("bytes or nested values, which are not looked into (Safe Harbor 17)"),
+            Some(Identifying::Unseen) => Some("bytes or nested values, which are not examined (Safe Harbor 17)"),
             _ => named_as_identifier(&facts.name, facts.kind).filter(|_| facts.rows == 0),
         };
         found.map(Self::Identifier).filter(|limited| limited.paragraph() != 'R')
     }
 
-    /// Returns the letter of the paragraph under 45 CFR 164.514(b)(2)(i).
+    /// Returns the letter of the limit's paragraph under 45 CFR 164.514(b)(2)(i).
     pub fn paragraph(self) -> char {
         let number = match self {
             Self::Identifier(what) => {
@@ -163,13 +164,13 @@ impl Limited {
         char::from(b'A' + (number - 1))
     }
 
-    /// Returns what the column contains, in words.
+    /// Describes the content of the column, and the part of it that may be released.
     pub fn what(self) -> &'static str {
         match self {
             Self::Identifier(what) => what,
             Self::Dates(_) => "dates, of which only the year may be released",
             Self::PartOfDate => {
-                "a part of a date, or ages or dates in a spelling that is not known, of which nothing may be released"
+                "a part of a date, or ages or dates in an unknown spelling, of which nothing may be released"
             }
             Self::Ages => "ages, of which those above 89 may be released as one group alone",
             Self::BirthYears => "years of birth, of which those of people above 89 may be released as one group alone",
@@ -180,7 +181,7 @@ impl Limited {
         }
     }
 
-    /// Returns true if a value that is its own label reveals more than may be released.
+    /// Returns true if a value that is released unchanged reveals more than Safe Harbor allows.
     pub fn is_too_fine(self, value: &str) -> bool {
         match self {
             Self::ZipCodes => value.trim().chars().filter(char::is_ascii_digit).count() > 3,
@@ -188,9 +189,9 @@ impl Limited {
         }
     }
 
-    /// Returns true if a label for values that are withheld together reveals nothing about them.
-    /// For ZIP codes that few people share, the label is 000. For identifiers and parts of dates,
-    /// the label is `*`.
+    /// Returns true if `label` reveals nothing about values that are withheld together. For ZIP
+    /// codes that few people share, this label is 000. For identifiers and parts of dates, it is
+    /// `*`.
     pub fn withholds(self, label: &str) -> bool {
         match self {
             Self::ZipCodes => ["000", "00", "0", "*"].contains(&label),
@@ -200,8 +201,8 @@ impl Limited {
     }
 
     /// Returns the group of each value. All values of a group must be released with the same label,
-    /// and a value without a group may have its own label. Returns `None` for a limit that no
-    /// grouping of the values can express: for places, the states are not known here.
+    /// and a value without a group may have its own label. Returns `None` for a limit that groups
+    /// of values cannot express: the state of a place is not known here.
     pub fn groups(self, values: &ArrayRef) -> Result<Option<Vec<Option<i64>>>> {
         let texts = cast(values, &DataType::Utf8)?;
         let texts = texts.as_string::<i32>();
@@ -241,9 +242,9 @@ impl Limited {
 }
 
 impl Limited {
-    /// Returns all values that the limit is about, converted to the type `of`: all ages, all years
-    /// of birth, two dates of each year, or two ZIP codes of each area. Returns `None` if the
-    /// values are not known beforehand.
+    /// Returns all values to which the limit applies, converted to the type `of`: all ages, all
+    /// years of birth, two dates of each year, or two ZIP codes of each area. Returns `None` if the
+    /// possible values are not known.
     pub fn domain(self, of: &DataType) -> Result<Option<ArrayRef>> {
         let years = 1880..=oldest_year() + 100;
         let values: ArrayRef = match self {

@@ -1,33 +1,34 @@
-//! Whether the values of a column identify people by themselves, whatever role a statement gives to
-//! the column.
+//! Decides whether the values of a column identify people by themselves, in any role that a
+//! statement gives to the column.
 
 use super::facts::{CODES, Facts, Kind, MOST};
 use super::names;
 use super::patterns::Pattern;
 use super::vocabulary::Meaning;
 
-/// The most distinct values of a flag or a category. A column with so few values names nobody, even
-/// if its name is that of an identifier, unless each of its values is different.
+/// The largest number of distinct values of a flag or a category. A column with at most this many
+/// values identifies nobody, even if its name is that of an identifier, unless all its values are
+/// different.
 const CATEGORY: u64 = 20;
 
-/// Why the values of a column identify people.
+/// The reason why the values of a column identify people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Identifying {
-    /// The values have this form.
+    /// The values have the form of this identifier.
     Form(&'static str),
-    /// The name of the column means this.
+    /// The name of the column means this identifier.
     Name(&'static str),
     /// The values are sentences.
     FreeText,
-    /// Nearly every row has a value of its own.
+    /// Nearly all values are different.
     Unique,
     /// The values cannot be examined: they are bytes, or nested.
     Unseen,
 }
 
 /// Returns why the values of a column identify people by themselves; `None` if nothing shows that
-/// they do. Amounts are by their nature different in nearly every row, so the number of distinct
-/// amounts shows nothing.
+/// they do. Amounts naturally differ in nearly every row, so their number of distinct values shows
+/// nothing.
 pub fn identifying(facts: &Facts) -> Option<Identifying> {
     if matches!(facts.kind, Kind::Binary | Kind::Nested) {
         return Some(Identifying::Unseen);
@@ -58,8 +59,7 @@ pub fn identifying(facts: &Facts) -> Option<Identifying> {
     (is_code && facts.is_unique()).then_some(Identifying::Unique)
 }
 
-/// Returns the kind of identifier that a name and a type alone suggest; `None` if they suggest
-/// none.
+/// Returns the kind of identifier that a name and a type alone suggest, if any.
 pub fn named_as_identifier(name: &str, kind: Kind) -> Option<&'static str> {
     match names::meaning(name)? {
         Meaning::Identifier(what) if kind != Kind::Other => Some(what),
@@ -68,8 +68,8 @@ pub fn named_as_identifier(name: &str, kind: Kind) -> Option<&'static str> {
     }
 }
 
-/// Returns true if a column of this name may be a code of people that is equal in all rows of a
-/// person. People share names, so a name is no such code.
+/// Returns true if a column of this name may contain codes of people that are equal in all rows of
+/// a person. A person's name is not a code, because several people may have the same name.
 pub fn may_be_entity(name: &str) -> bool {
     names::is_person(name) && !name.to_lowercase().contains("name")
 }

@@ -1,4 +1,4 @@
-//! A first hierarchy for a quasi-identifier, which can be run unchanged.
+//! Proposes a first hierarchy for a quasi-identifier, as SQL that can be run unchanged.
 
 use super::facts::{Facts, Kind, MOST};
 use super::names;
@@ -23,7 +23,7 @@ pub(super) struct Rule {
     /// The least level that Safe Harbor 2 and 3 allow, and the highest one; `None` if all are
     /// allowed.
     pub(super) levels: Option<(u32, u32)>,
-    /// A note for the reader.
+    /// A note for the reader, appended to the reason.
     pub(super) note: &'static str,
 }
 
@@ -73,7 +73,7 @@ pub(super) fn rule(facts: &Facts, pattern: Option<Pattern>, meaning: Option<Mean
         (Kind::Text, Some(Pattern::Date(spelling)), _) => {
             let format = literal(spelling.format);
             let note = match spelling.is_ambiguous {
-                true => "; days and months may be either way round, so only the year is used",
+                true => "; days and months may be in either order, so only the year is used",
                 false => "",
             };
             let (code, unmapped) = (oldest_year(), "ON UNMAPPED TOP");
@@ -85,9 +85,9 @@ pub(super) fn rule(facts: &Facts, pattern: Option<Pattern>, meaning: Option<Mean
         }
         (Kind::Text, Some(Pattern::DateTime), _) => Rule::above_ground(years_of_texts(), 2),
         (_, Some(Pattern::ShortDate), _) => {
-            Rule::withheld("; in this spelling the year is not known for sure: make dates of them in a query")
+            Rule::withheld("; in this spelling the year is not certain: make dates of them in a query")
         }
-        (_, _, Some(Meaning::DatePart)) => Rule::withheld("; Safe Harbor 3 allows nothing of a date but its year"),
+        (_, _, Some(Meaning::DatePart)) => Rule::withheld("; Safe Harbor 3 allows only the year of a date"),
         (Kind::Integer | Kind::Number, _, Some(Meaning::Age)) => {
             Rule::free(format!("AS INTERVALS (5, 10, 20) TOP CODE {OLD}"))
         }
@@ -166,7 +166,7 @@ fn places(facts: &Facts, pattern: Option<Pattern>) -> Rule {
         }
         (Kind::Text, Some(Pattern::Postal(Postcode::Zip))) if is_foreign => Rule::above_ground(prefix(&[3, 2, 1]), 3),
         (Kind::Text, Some(Pattern::Postal(Postcode::Zip))) if texts.iter().any(|v| has_lost_zeros(v)) => {
-            Rule::withheld("; some have lost the zeros before them: give them back in a query (lpad(zip, 5, '0'))")
+            Rule::withheld("; some have lost the zeros before them: restore them in a query (lpad(zip, 5, '0'))")
         }
         (Kind::Text, Some(Pattern::Postal(Postcode::Zip))) => Rule::above_ground(postcodes::zip(), 3),
         (Kind::Text, _) if is_code && !is_foreign && (are_digits(9..=9) || are_digits(3..=3)) => {
@@ -177,7 +177,7 @@ fn places(facts: &Facts, pattern: Option<Pattern>) -> Rule {
         }
         (Kind::Integer, _) if is_code && are_digits(3..=5) => Rule::above_ground(postcodes::zip_number(5), 3),
         (Kind::Integer, _) if is_code && are_digits(7..=9) => Rule::above_ground(postcodes::zip_number(9), 3),
-        _ => Rule::withheld("; a hierarchy that makes states of them says more (FROM 'file.csv')"),
+        _ => Rule::withheld("; a hierarchy that maps them to states keeps more (FROM 'file.csv')"),
     }
 }
 

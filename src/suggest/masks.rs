@@ -1,20 +1,21 @@
-//! The mask that keeps something about a dropped column: which rows belong to one person, a made-up
-//! value of the same kind, or a text without the parts that look like identifiers.
+//! Proposes the mask that keeps some information of a dropped column: which rows belong to one
+//! person, a made-up value of the same kind, or a text without the parts that look like
+//! identifiers.
 
 use super::facts::Facts;
 use super::patterns::Pattern;
 use super::vocabulary::Meaning;
 use crate::quoting::ident;
 
-/// The identifiers for which values can be made up: words of the description, and the mask.
+/// The identifiers for which values can be made up: words of an identifier's description, and the
+/// mask.
 const MADE_UP: &[(&str, &str)] = &[
     ("e-mail", "FAKE MAIL"),
     ("telephone", "FAKE TELEPHONE"),
     ("(Safe Harbor 1)", "FAKE NAME"),
 ];
 
-/// Returns the clause that releases a mask of a dropped column; `None` if nothing about the column
-/// is worth keeping.
+/// Returns the clause that releases a mask of a dropped column; `None` if no mask is useful.
 pub(super) fn clause(
     facts: &Facts,
     (pattern, meaning): (Option<Pattern>, Option<Meaning>),

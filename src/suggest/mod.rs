@@ -1,4 +1,4 @@
-//! Proposed roles of columns, from the name of a column, the form of its values and their counts.
+//! Proposes roles of columns from the name of a column, the form of its values and their counts.
 //!
 //! The rules are those with which a reviewer begins, in this order. A column that cannot be
 //! generalized is dropped. A column whose values or name are those of one of the 18 identifiers of
@@ -9,14 +9,14 @@
 //! it distinguishes people. A proposal is not a judgement: it does not consider what else is
 //! published.
 //!
-//! For dates, ages and places, a proposal releases what Safe Harbor 2 and 3 allow: the least level
-//! of a hierarchy is part of the proposal (see `levels`).
+//! For dates, ages and places, a proposal follows the limits of Safe Harbor 2 and 3: the least
+//! level of a hierarchy is part of the proposal (see `levels`).
 //!
-//! Each kind of knowledge is one table, which grows by a line: the words of names (`vocabulary`),
-//! the forms of values (`patterns`), national numbers of people (`national`), postal codes
-//! (`postcodes`), spellings of dates (`dates`).
+//! Each kind of knowledge is one table, and an addition is one line: the words of names
+//! (`vocabulary`), the forms of values (`patterns`), national numbers of people (`national`),
+//! postal codes (`postcodes`), spellings of dates (`dates`).
 //!
-//! No value is kept or shown: samples come in, and only counts and forms go out.
+//! No value is stored or shown: the input contains samples, and the output only counts and forms.
 //!
 //! References: 45 CFR 164.514(b)(2) (Safe Harbor); Regulation (EU) 2016/679, article 9 (special
 //! categories); Motwani and Xu, Efficient algorithms for masking and finding quasi-identifiers,
@@ -86,7 +86,7 @@ pub struct Proposal {
     /// The lowest and highest level of this hierarchy that Safe Harbor 2 and 3 allow; `None` if
     /// they allow every level.
     pub levels: Option<(u32, u32)>,
-    /// For an identifier, the clause that releases a mask of it, if a mask is worth having.
+    /// For an identifier, the clause that releases a mask of it, if a mask is useful.
     pub mask: Option<String>,
     /// True if rows with the same value belong to one person.
     pub is_entity: bool,
@@ -120,26 +120,26 @@ pub fn propose(facts: &Facts) -> Proposal {
     }
 }
 
-/// Returns true if rows with the same value belong to one person: the column is a code of people
-/// that occurs more than once.
+/// Returns true if rows with the same value belong to one person: the column contains codes of
+/// people, and some codes occur more than once.
 pub fn is_entity(facts: &Facts) -> bool {
     facts.values >= FEW_ROWS && facts.distinction() < UNIQUE && facts.distinct > 1 && names::is_person(&facts.name)
 }
 
 fn decide(facts: &Facts, pattern: Option<Pattern>, meaning: Option<Meaning>) -> (Role, String) {
-    // One function, because it is a list of rules: each is asked only if no rule before it applies.
+    // This function is long because it lists rules. A rule applies only if no earlier rule applies.
     use Role::{ClassLabel, Identifier, Keep, QuasiIdentifier, Sensitive};
     let because = |role: Role, why: &str| (role, why.to_string());
     let named = |role: Role, what: &str| (role, format!("named as {what}"));
     let formed = |role: Role, what: &str| (role, format!("values have the form of {what}"));
     if facts.rows > 0 && facts.values == 0 {
-        return because(Identifier, "nothing is in it, so nothing is known of what will be");
+        return because(Identifier, "it has no values, so nothing is known about later ones");
     }
     match facts.kind {
         Kind::Nested => {
             return because(
                 Identifier,
-                "neither text nor number: nothing can be said of what is in it; select its parts in a query, or name a list \
+                "neither text nor number: its content cannot be judged; select its parts in a query, or name a list \
                  in QUASI IDENTIFIERS with km_anonymity ON it",
             );
         }
@@ -214,11 +214,11 @@ fn decide(facts: &Facts, pattern: Option<Pattern>, meaning: Option<Meaning>) -> 
         return because(Sensitive, "a measured amount, which others seldom know exactly");
     }
     if facts.values > 0 && (facts.distinct <= 1 || facts.separation < SEPARATES) {
-        return because(Keep, "tells hardly anybody apart");
+        return because(Keep, "distinguishes hardly anybody");
     }
     because(
         QuasiIdentifier,
-        "nothing is known of its name or form, so it is taken for something that others can know",
+        "its name and form are unknown, so others are assumed to know it",
     )
 }
 

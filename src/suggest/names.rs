@@ -1,9 +1,9 @@
 //! Finds the meaning of a column's name in the vocabulary.
 //!
-//! A name is split into words at every character that is no letter or digit and at `camelCase`
-//! humps. Letters are written as in the vocabulary: in lower case and without accents. Every word
-//! for a number (`nr`, `no`, `nummer`) is replaced by `number`, also at the end of a longer word:
-//! `Pat.-Nr`, `PatNr` and `pat_no` are the same name.
+//! A name is split into words at every character that is neither a letter nor a digit, and at
+//! `camelCase` humps. Letters are written as in the vocabulary: in lower case and without accents.
+//! Every word for a number (`nr`, `no`, `nummer`) is replaced by `number`, also at the end of a
+//! longer word: `Pat.-Nr`, `PatNr` and `pat_no` are the same name.
 
 use super::vocabulary::{FOREIGN_POSTCODES, Meaning, PEOPLE, POSTCODES, VOCABULARY};
 
@@ -14,7 +14,7 @@ pub(super) fn meaning(name: &str) -> Option<Meaning> {
     found.map(|(meaning, _)| *meaning)
 }
 
-/// Returns true if the name is about people.
+/// Returns true if the name contains a word for people.
 pub(super) fn is_person(name: &str) -> bool {
     named(PEOPLE, &words(name))
 }
@@ -68,13 +68,13 @@ fn fits(rule: &str, words: &[String]) -> bool {
     let rule = numbered(rule.split(' ').map(str::to_string).collect());
     let is = |word: &String, rule: &str| match rule.strip_suffix('*') {
         Some(beginning) => word.starts_with(beginning),
-        // Columns about the visits of a person are numbered: age1, age2.
+        // The columns for a person's visits are numbered: age1, age2.
         None => word == rule || word.trim_end_matches(|c: char| c.is_ascii_digit()) == rule,
     };
     let in_a_row = words
         .windows(rule.len())
         .any(|w| w.iter().zip(&rule).all(|(word, rule)| is(word, rule)));
-    // A name may also be written without a gap, as in `firstname`.
+    // A name may also be written without separators, as in `firstname`.
     in_a_row || (rule.len() > 1 && words.iter().any(|w| is(w, &rule.concat())))
 }
 
@@ -82,7 +82,7 @@ fn fits(rule: &str, words: &[String]) -> bool {
 const NUMBER: &str = "number";
 
 /// Returns the words with [`NUMBER`] in place of each word for a number. A longer word that ends in
-/// such a word is divided.
+/// a word for a number is divided.
 fn numbered(words: Vec<String>) -> Vec<String> {
     let mut read = vec![];
     for (place, word) in words.into_iter().enumerate() {
@@ -110,7 +110,7 @@ fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut before = ' ';
     for c in name.chars() {
-        // An accent may stand after its letter, as file systems and some exports write it.
+        // An accent may come after its letter, as file systems and some exports write it.
         let is_letter = c.is_alphanumeric() || is_accent(c);
         let hump = c.is_uppercase() && before.is_lowercase();
         if (hump || !is_letter) && words.last().is_some_and(|w| !w.is_empty()) {

@@ -26,12 +26,12 @@ const WRITTEN: &[&str] = &[
 
 static COMPILED: LazyLock<Vec<Regex>> = LazyLock::new(|| WRITTEN.iter().filter_map(|f| Regex::new(f).ok()).collect());
 
-/// Returns true for a number that is recognized by its letters or separators.
+/// Returns true if the letters or separators of a text are those of a national number.
 pub(super) fn is_written(text: &str) -> bool {
     COMPILED.iter().any(|form| form.is_match(text))
 }
 
-/// Returns true if the digits of a text have the check digits of a national number.
+/// Returns true if the check digits of a text are those of a national number.
 pub(super) fn is_checked(text: &str) -> bool {
     let digits: Vec<u64> = text.chars().filter_map(|c| c.to_digit(10)).map(u64::from).collect();
     let plain = text.chars().all(|c| c.is_ascii_digit() || c == ' ');

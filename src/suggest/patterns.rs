@@ -33,7 +33,7 @@ pub(super) enum Pattern {
 
 use Pattern::{Amount, Date, DateTime, FreeText, Identifier, Postal, Sensitive, ShortDate};
 
-/// Forms as regular expressions; the first that fits is used.
+/// Forms as regular expressions. The first form that fits is used.
 const FORMS: &[(&str, Pattern)] = &[
     (
         r"^[^@\s]+@[^@\s]+\.\p{L}{2,}$",
@@ -85,7 +85,7 @@ const FORMS: &[(&str, Pattern)] = &[
     ),
 ];
 
-/// Forms that a name can contradict, because they are short.
+/// Short forms, which other values may have by chance. The name of a column may contradict them.
 const WEAK_FORMS: &[(&str, Pattern)] = &[
     (
         r"^[A-Z]\d{2}[A-Z]{2}\d{2}$",
@@ -103,11 +103,11 @@ const WEAK_FORMS: &[(&str, Pattern)] = &[
 
 /// The form of a diagnosis code, which also fits case numbers and wards: see [`is_spread`].
 const ICD: &str = r"^[A-TV-Z]\d[0-9AB](\.?[0-9X][0-9A-Z]{0,3})?[*+!]?$";
-/// The least number of first letters, which are chapters of the ICD, and the least number of codes,
-/// for diagnoses without a dot.
+/// The smallest number of first letters, which are chapters of the ICD, and the smallest number of
+/// codes, for diagnoses without a dot.
 const SPREAD: (usize, usize) = (8, 30);
 
-/// A predicate that returns true if a value has a form.
+/// A function that returns true if a value has a form.
 type Form<'a> = &'a dyn Fn(&str) -> bool;
 
 static STRONG: LazyLock<Vec<(Regex, Pattern)>> = LazyLock::new(|| compiled(FORMS));
@@ -182,7 +182,7 @@ impl Pattern {
 }
 
 /// Returns true if codes are written with a dot, or come from as many chapters as diagnoses do.
-/// Codes that consist of a letter and digits may as well be case numbers or wards.
+/// Without this, a letter and digits may also be case numbers or wards.
 fn is_spread(values: &[&str]) -> bool {
     let dotted = values.iter().filter(|v| v.contains('.')).count();
     let chapters: HashSet<_> = values.iter().filter_map(|v| v.chars().next()).collect();

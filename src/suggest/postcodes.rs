@@ -4,14 +4,15 @@
 //! of a ZIP code, and requires 000 in place of three digits that 20,000 people or fewer share.
 //!
 //! Forms of seven and eight digits with a dash (Japan, Portugal, Brazil) are telephone numbers
-//! elsewhere, and four digits are years, so such codes are known by the name of their column alone.
+//! elsewhere, and four digits may be years. So only the name of a column shows that it contains
+//! these codes.
 
 use regex::Regex;
 use std::sync::LazyLock;
 
 /// The first three digits of ZIP codes that 20,000 people or fewer share, by the census of 2000.
-/// The list is that of the guidance on Safe Harbor by the Department of Health and Human Services,
-/// 2012.
+/// The list is from the guidance on Safe Harbor by the Department of Health and Human
+/// Services, 2012.
 pub(super) const SPARSE: &[&str] = &[
     "036", "059", "063", "102", "203", "556", "692", "790", "821", "823", "830", "831", "878", "879", "884", "890",
     "893",
@@ -26,9 +27,9 @@ pub(super) enum Postcode {
     Kept(&'static [u8]),
 }
 
-/// Forms of postal codes; the first form that fits is used.
+/// Forms of postal codes. The first form that fits is used.
 const POSTCODES: &[(&str, Postcode)] = &[
-    // Germany, France, Spain, Italy and others have five digits, too: see
+    // The codes of Germany, France, Spain, Italy and others also have five digits: see
     // `names::is_foreign_postcode`.
     (r"^\d{5}(-\d{4})?$", Postcode::Zip),
     // Codes with a country code before them.
@@ -52,7 +53,8 @@ static COMPILED: LazyLock<Vec<(Regex, Postcode)>> = LazyLock::new(|| {
     compiled.collect()
 });
 
-/// Returns the kind of the postal codes: that of the first form for which `most` returns true.
+/// Returns the kind of postal codes of the first form for which `most` returns true; `None` if
+/// there is no such form.
 pub(super) fn of(most: impl Fn(&dyn Fn(&str) -> bool) -> bool) -> Option<Postcode> {
     let found = COMPILED.iter().find(|(form, _)| most(&|v| form.is_match(v)));
     found.map(|(_, known)| *known)

@@ -1,6 +1,7 @@
-//! Values that must be released like those of a column: other days of the same years, other ages
-//! above 89, other ZIP codes of the same area. A column may have a single day of a year. Then only
-//! the other days show whether its hierarchy releases the year alone.
+//! Finds the siblings of a column's values: values that must be released in the same way. Examples
+//! are other days of the same years, other ages above 89, and other ZIP codes of the same area. A
+//! column may contain only one day of a year. Then its siblings show whether the hierarchy releases
+//! only the year.
 
 use super::facts::Kind;
 use super::harbor::{Dates, Limited, OLD, Written, years};
@@ -13,11 +14,11 @@ use chrono::NaiveDate;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Days that are far from each other, and not at the ends of a year in any time zone.
+/// Days that are far apart and belong to the same year in every time zone.
 const DAYS: [(u32, u32); 3] = [(1, 2), (7, 15), (12, 30)];
 
 impl Limited {
-    /// Returns the values, with others that must be released like some of them.
+    /// Returns the values, followed by siblings of some of them.
     pub fn with_siblings(self, values: &ArrayRef) -> Result<ArrayRef> {
         let texts = cast(values, &DataType::Utf8)?;
         let texts: Vec<&str> = texts.as_string::<i32>().iter().flatten().map(str::trim).collect();
@@ -72,8 +73,7 @@ fn days_of(year: i64) -> impl Iterator<Item = NaiveDate> {
     days.filter_map(move |(month, day)| NaiveDate::from_ymd_opt(year?, month, day))
 }
 
-/// Returns the numbers `others` if `is` returns true for one of the values, as it does for the
-/// values that are withheld together.
+/// Returns `others` if `is` returns true for at least one value, and no numbers otherwise.
 fn above(values: &ArrayRef, is: impl Fn(f64) -> bool, others: &[f64]) -> Result<ArrayRef> {
     let numbers = cast(values, &DataType::Float64)?;
     let has_some = numbers.as_primitive::<Float64Type>().iter().flatten().any(is);
@@ -81,7 +81,7 @@ fn above(values: &ArrayRef, is: impl Fn(f64) -> bool, others: &[f64]) -> Result<
     Ok(Arc::new(Float64Array::from_iter_values(others)))
 }
 
-/// Returns a text with other digits after the first `kept` characters.
+/// Returns a text with each digit after the first `kept` characters replaced by another digit.
 fn turned(text: &str, kept: usize) -> String {
     let turn = |(place, c): (usize, char)| match c.to_digit(10).filter(|_| place >= kept) {
         Some(digit) => char::from(b'0' + ((digit + 5) % 10) as u8),

@@ -45,7 +45,7 @@ fn what_others_know_and_what_they_should_not() {
     for name in "diagnosis, disease, income, salary_class, religion, blood_pressure, HIV, capital-gain".split(", ") {
         assert_eq!(role(name, Kind::Text), Role::Sensitive, "{name}");
     }
-    // A part of a word does not count as the word.
+    // A word does not match a part of a longer word.
     for name in "language, village, country_name, description_of_page".split(", ") {
         assert_ne!(role(name, Kind::Text), Role::Identifier, "{name}");
     }
@@ -210,14 +210,14 @@ fn a_case_number_is_an_identifier_whatever_its_form() {
             assert_eq!(of(name, kind, 900, &[]), (Role::Identifier, true), "{name}");
         }
     }
-    // The words beside the word for a number decide, if they are known.
+    // If the words beside the word for a number are known, they decide.
     let education = propose(&facts("education-num", Kind::Integer, &[]));
     assert!(
         education.reason.starts_with("named as something that others can know"),
         "{}",
         education.reason
     );
-    // A few room numbers are not codes of people, and a count of something is not a code at all.
+    // A few room numbers are not codes of people, and a count is not a code at all.
     assert_eq!(of("Zimmer-Nr", Kind::Integer, 30, &[]), (Role::QuasiIdentifier, false));
     assert_eq!(
         of("num_children", Kind::Integer, 300, &[]),
@@ -235,7 +235,7 @@ fn a_ward_is_no_diagnosis() {
         .role
     };
     assert_eq!(of(&["A12", "B03", "C01", "A11"]), Role::QuasiIdentifier);
-    // Diagnoses without a dot are recognized by their chapters.
+    // Diagnoses without a dot are recognized by the number of their chapters.
     let codes: Vec<String> = ('A'..'K')
         .flat_map(|c| (10..15).map(move |n| format!("{c}{n}")))
         .collect();
@@ -349,7 +349,7 @@ fn what_is_empty_is_dropped_and_what_is_the_same_is_kept() {
         ..facts("height", Kind::Number, &[])
     };
     assert_eq!(propose(&endless).role, Role::Identifier);
-    // A few equal rows do not show that other rows will be the same.
+    // A few equal rows do not show that other rows are equal too.
     assert_eq!(
         propose(&Facts {
             rows: 4,

@@ -192,7 +192,7 @@ pub(super) const VOCABULARY: &[(Meaning, &[&str])] = &[
             "direccion, calle, domicilio, latitud, longitud, coordenadas",
         ],
     ),
-    // Values that Safe Harbor 2 and 3 limit, whatever the rest of the name means: an age at
+    // Values that Safe Harbor 2 and 3 limit. The other words of the name do not matter: an age at
     // diagnosis is an age.
     (
         Place,
@@ -322,7 +322,7 @@ pub(super) const VOCABULARY: &[(Meaning, &[&str])] = &[
         ClassLabel,
         &["class, label, target", "klasse, zielgroesse", "classe", "clase"],
     ),
-    // The number of something that is in no row above.
+    // A number of something that no earlier row names.
     (Code, &["+number"]),
 ];
 

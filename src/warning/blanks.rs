@@ -1,4 +1,5 @@
-//! Texts with blanks around them, which match no value of a hierarchy and no word of a query.
+//! Warns of texts with blanks around them. They match no value of a hierarchy and no word of a
+//! query.
 
 use super::evidence::Evidence;
 use super::warned::{Warning, WarningKind};

@@ -1,4 +1,4 @@
-//! A quasi-identifier that distinguishes nobody.
+//! Warns of a quasi-identifier that distinguishes no people.
 
 use super::evidence::{Evidence, FEW_ROWS};
 use super::warned::{Warning, WarningKind};
@@ -9,7 +9,8 @@ pub(super) fn warnings(evidence: &Evidence) -> Vec<Warning> {
     let constant = evidence.constant.iter().filter(|_| evidence.rows >= FEW_ROWS);
     let warning = |name: &String| {
         let text = format!(
-            "quasi-identifier {name} has the same value in all {}, so it tells nobody apart; check the source, or KEEP ({})",
+            "quasi-identifier {name} has the same value in all {}, so it distinguishes nobody; check the source, or \
+             KEEP ({})",
             rows(evidence.rows),
             ident(name)
         );

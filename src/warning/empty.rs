@@ -1,4 +1,4 @@
-//! A source without rows.
+//! Warns of a source without rows.
 
 use super::evidence::Evidence;
 use super::warned::{Warning, WarningKind};

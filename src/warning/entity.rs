@@ -1,4 +1,4 @@
-//! Several rows that belong to one person, and that the models count as several people.
+//! Warns of several rows that belong to one person while the models count them as several people.
 
 use super::evidence::{Evidence, Examined, Fate};
 use super::warned::{Warning, WarningKind};
@@ -17,19 +17,19 @@ pub(super) fn warnings(evidence: &Evidence) -> Vec<Warning> {
             && is_entity(&c.facts)
             && may_be_entity(&c.facts.name)
     };
-    // Of several codes, the one with the fewest values is the person's.
+    // If several columns are codes, the one with the fewest distinct values is the person's.
     let code = evidence.columns.iter().filter(is_code).min_by_key(|c| c.facts.distinct);
     code.map(warning).into_iter().collect()
 }
 
-/// Returns the warning about rows without an entity.
+/// Returns the warning about rows in which the entity is NULL.
 fn without((entity, rows): &(String, u64)) -> Warning {
     Warning::new(
         WarningKind::Entity,
         vec![entity.clone()],
         format!(
-            "{entity} is NULL in {rows} rows, which count as one person more in each class, though they can be of anybody; leave \
-             them out, (SELECT * FROM ... WHERE {} IS NOT NULL), or give them codes",
+            "{entity} is NULL in {rows} rows, which count as one more person in each class, although they may belong \
+             to anybody; leave them out, (SELECT * FROM ... WHERE {} IS NOT NULL), or give them codes",
             ident(entity)
         ),
     )

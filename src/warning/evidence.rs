@@ -1,12 +1,12 @@
-//! The counts that warnings follow from.
+//! The evidence for warnings: counts and samples of the source's columns.
 
 use crate::masks::MaskKind;
 use crate::suggest::{Facts, Identifying, identifying};
 
-/// The least number of rows whose shares are not due to chance.
+/// The smallest number of rows at which a share is unlikely to be due to chance.
 pub(super) const FEW_ROWS: u64 = 20;
 
-/// The counts that warnings follow from.
+/// The counts from which warnings are derived.
 #[derive(Debug, Clone, Default)]
 pub struct Evidence {
     /// The number of rows of the source.
@@ -19,9 +19,9 @@ pub struct Evidence {
     pub padded: Vec<String>,
     /// True if the request names an entity.
     pub has_entity: bool,
-    /// The entity, and the number of rows without one.
+    /// The entity's column, and the number of rows in which it is NULL.
     pub without_entity: Option<(String, u64)>,
-    /// The rows that are unique by their kept columns, if they were counted.
+    /// The rows that are unique by their quasi-identifiers and kept columns, if they were counted.
     pub links: Option<Links>,
 }
 
@@ -47,7 +47,7 @@ pub struct Examined {
     pub facts: Facts,
     /// The treatment of the values of the column.
     pub fate: Fate,
-    /// Why the values identify people by themselves.
+    /// The reason why the values identify people by themselves, if any.
     pub identifying: Option<Identifying>,
 }
 

@@ -1,4 +1,4 @@
-//! A released column that looks like an identifier.
+//! Warns of a released column that looks like an identifier.
 
 use super::evidence::{Evidence, Examined};
 use super::warned::{Warning, WarningKind};
@@ -21,7 +21,7 @@ fn warning(column: &Examined) -> Option<Warning> {
     let name = &column.facts.name;
     let counts = match column.identifying {
         Some(Identifying::Unseen) => String::new(),
-        // The warning about an amount depends on its name alone, and the amount was not counted.
+        // Without counted rows, the warning follows from the name alone and has no counts.
         _ if column.facts.rows == 0 => String::new(),
         _ => format!(" ({})", values(&column.facts)),
     };

@@ -1,21 +1,21 @@
-//! Kept columns that, together with the quasi-identifiers, identify single rows.
+//! Warns of kept columns that, together with the quasi-identifiers, identify single rows.
 //!
-//! A model counts the rows that are alike in the quasi-identifiers. Somebody who also knows a kept
-//! column of a person finds fewer such rows. Sensitive columns are not counted here: calling a
-//! column sensitive means that nobody is assumed to know it.
+//! A model counts the rows with equal quasi-identifiers. An attacker who also knows a kept column
+//! of a person finds fewer such rows. Sensitive columns are not counted here, because their role
+//! means that nobody else is assumed to know them.
 
 use super::evidence::{Evidence, Examined, FEW_ROWS, Fate, Links};
 use super::warned::{Warning, WarningKind};
 use super::words::{counted, rows};
 use crate::suggest::Kind;
 
-/// The least share of the released rows that must be unique for a warning. Every table has a few
+/// The smallest share of unique rows among the released rows for a warning. Every table has a few
 /// rows with rare values.
 const SHARE: f64 = 0.01;
 
-/// Returns the columns whose links are to be counted in a release with this many classes and rows:
-/// the kept columns that do not identify by themselves. Returns nothing if the columns have too few
-/// values to single out many rows.
+/// Returns the kept columns whose links are worth counting in a release with `classes` classes and
+/// `released` rows. Columns that identify people by themselves are left out. Returns nothing if the
+/// columns have too few values to single out many rows.
 pub fn may_link(evidence: &Evidence, classes: u64, released: u64) -> Vec<String> {
     let kept = |c: &&Examined| {
         matches!(c.fate, Fate::Kept | Fate::ClassLabel)
@@ -47,8 +47,8 @@ fn warning(links: &Links) -> Warning {
         false => format!("{} of {} alone", counted(one, "row", estimated), links.rows),
     };
     let text = format!(
-        "whoever knows {} beside the quasi-identifiers finds {alone}, as the models count no kept column; name what \
-         others can know in QUASI IDENTIFIERS",
+        "anyone who knows {} beside the quasi-identifiers finds {alone}, because the models count no kept column; \
+         name columns that others can know in QUASI IDENTIFIERS",
         links.columns.join(", ")
     );
     Warning::new(WarningKind::Linked, links.columns.clone(), text)

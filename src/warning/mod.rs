@@ -1,9 +1,9 @@
-//! Warnings: what a data protection officer would ask about a request before its release, beyond
-//! its privacy models.
+//! Warnings: questions about a request that a data protection officer would ask before its release,
+//! beyond its privacy models.
 //!
-//! A privacy model is about the columns that the request calls quasi-identifiers and sensitive. A
-//! warning is about the roles themselves: a kept column that identifies people, a quasi-identifier
-//! that distinguishes nobody. Warnings use what SUGGEST ROLES knows about identifiers
+//! A privacy model covers the columns that the request calls quasi-identifiers and sensitive. A
+//! warning questions these roles: a kept column may identify people, or a quasi-identifier may
+//! distinguish nobody. Warnings use the rules of SUGGEST ROLES about identifiers
 //! ([`crate::suggest`]). A warning contains names of columns and counts, and no data value.
 //!
 //! A new kind of warning is one file with one line in [`KINDS`].
@@ -43,8 +43,8 @@ const KINDS: &[Find] = &[
     blanks::warnings,
 ];
 
-/// Returns the warnings that follow from the evidence. A warning is accepted if all its columns are
-/// in `accepted`; a warning without columns cannot be accepted.
+/// Returns the warnings that follow from the evidence. A warning is accepted if `accepted` contains
+/// all its columns. A warning without columns cannot be accepted.
 pub fn warnings(evidence: &Evidence, accepted: &[String]) -> Vec<Warning> {
     let mut warnings: Vec<Warning> = KINDS.iter().flat_map(|find| find(evidence)).collect();
     for warning in &mut warnings {
@@ -55,7 +55,7 @@ pub fn warnings(evidence: &Evidence, accepted: &[String]) -> Vec<Warning> {
 }
 
 /// Returns the warning that follows from the name of a released column alone, before any value is
-/// read.
+/// read; `None` if its name is not that of an identifier.
 pub fn by_name(column: &str, kind: Kind, treated: Fate) -> Option<String> {
     if matches!(treated, Fate::Dropped | Fate::Masked(_)) {
         return None;

@@ -1,4 +1,5 @@
-//! A date that is released unchanged beside a date that is shifted by a person's number of days.
+//! Warns of a date that is released unchanged beside a date that is shifted by a person's number of
+//! days.
 
 use super::evidence::{Evidence, Examined, Fate};
 use super::warned::{Warning, WarningKind};
@@ -22,9 +23,9 @@ pub(super) fn warnings(evidence: &Evidence) -> Vec<Warning> {
 fn warning(plain: &Examined, moved: &str) -> Warning {
     let name = ident(&plain.facts.name);
     let text = format!(
-        "{name} is {}, and {} is moved by the days of a person: whoever knows how far the two dates are apart knows these \
-         days, and with them every moved date of the person; write the clause of {} after {name}, too, or IDENTIFIERS \
-         ({name})",
+        "{name} is {}, and {} is moved by the days of a person: anyone who knows how far the two dates are apart \
+         knows these days, and with them every moved date of the person; write the clause of {} after {name}, too, \
+         or IDENTIFIERS ({name})",
         fate(plain.fate),
         ident(moved),
         ident(moved),

@@ -1,4 +1,4 @@
-//! A released column with a different value in nearly every row.
+//! Warns of a released column with a different value in nearly every row.
 
 use super::evidence::{Evidence, Examined, Fate};
 use super::warned::{Warning, WarningKind};
@@ -14,16 +14,16 @@ fn warning(column: &Examined) -> Option<Warning> {
     let (facts, name) = (&column.facts, &column.facts.name);
     let text = match column.fate {
         Fate::Masked(kind) if kind.is_pseudonym && facts.is_unique() => format!(
-            "nearly every row has {} of {name} of its own ({}): it connects no rows, and leads whoever has the secret \
-             to the person; IDENTIFIERS ({}) without {} leaves it out",
+            "nearly every row has {} of {name} of its own ({}): it connects no rows, and leads anyone who has the \
+             secret to the person; IDENTIFIERS ({}) without {} leaves it out",
             kind.noun,
             values(facts),
             ident(name),
             kind.clause.start
         ),
         _ if column.is_plain() && column.identifying == Some(Identifying::Unique) => format!(
-            "{name} is {}, and nearly every row has a value of its own ({}), which leads whoever knows it to the row; \
-             IDENTIFIERS ({}) leaves it out",
+            "{name} is {}, and nearly every row has a value of its own ({}), which leads anyone who knows it to the \
+             row; IDENTIFIERS ({}) leaves it out",
             fate(column.fate),
             values(facts),
             ident(name)

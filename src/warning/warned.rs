@@ -1,4 +1,4 @@
-//! A warning, and the combined result of several.
+//! A warning, and the error of a strict request with open warnings.
 
 use crate::error::Error;
 use crate::quoting::ident;
@@ -21,10 +21,10 @@ pub struct Warning {
     pub kind: WarningKind,
     /// The columns that the warning is about.
     pub columns: Vec<String>,
-    /// The warning in one sentence, with what to do.
+    /// The warning in one sentence, followed by advice.
     pub text: String,
     /// True if the statement accepts the warning (ACCEPTING WARNINGS ON). An accepted warning is
-    /// recorded only.
+    /// recorded and does not stop a strict request.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub accepted: bool,
 }
@@ -59,7 +59,7 @@ pub enum WarningKind {
 }
 
 impl WarningKind {
-    /// Returns the name of the kind, as the manifest has it.
+    /// Returns the name of the kind in a manifest.
     pub fn name(self) -> &'static str {
         match self {
             Self::Identifier => "identifier",
@@ -91,7 +91,7 @@ pub fn open(warnings: &[Warning]) -> impl Iterator<Item = &Warning> {
     warnings.iter().filter(|w| !w.accepted)
 }
 
-/// Returns the columns of warnings, each once.
+/// Returns the columns of the warnings without repetition.
 pub fn columns<'a>(warnings: impl IntoIterator<Item = &'a Warning>) -> impl Iterator<Item = &'a str> {
     let mut columns: Vec<&str> = vec![];
     for column in warnings.into_iter().flat_map(|w| &w.columns) {

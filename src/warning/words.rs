@@ -1,9 +1,9 @@
-//! The words that warnings share.
+//! Texts that several warnings share.
 
 use super::evidence::Fate;
 use crate::suggest::Facts;
 
-/// Returns the treatment of a column, as the end of "the column is ...".
+/// Describes the treatment of a column, as the end of "the column is ...".
 pub(super) fn fate(fate: Fate) -> String {
     match fate {
         Fate::Dropped => "dropped".into(),
@@ -28,7 +28,7 @@ pub(super) fn rows(n: u64) -> String {
     counted(n, "row", false)
 }
 
-/// Returns `about 7 values`. An estimate has three digits, because it is no more precise. It is
+/// Returns `about 7 values`. An estimate has three digits, because more would not be precise. It is
 /// rounded down, so that it does not exceed the number of rows.
 pub(super) fn counted(n: u64, what: &str, estimated: bool) -> String {
     let digits = n.max(1).ilog10() as u64;

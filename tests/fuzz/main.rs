@@ -1,7 +1,7 @@
-//! Random statements, tables and files, and a judge that follows the definitions and uses none of
-//! the code under test.
+//! Runs random statements, tables and files. A judge checks the results by the definitions and uses
+//! none of the code under test.
 //!
-//! `cargo test` runs a few cases of each kind, the same ones every time. For hours:
+//! `cargo test` runs a few cases of each kind, the same ones every time. To run for hours:
 //!
 //! ```text
 //! cargo test --release --test fuzz -- releases --cases 100000 [--seed S] [--threads T]
@@ -18,16 +18,16 @@ mod releases;
 use options::Options;
 use std::time::Instant;
 
-/// The number of cases by their result.
+/// The numbers of cases by their result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Outcome {
     pub passed: u64,
     pub failed: u64,
-    /// Cases that need something this machine does not have.
+    /// The number of cases that need something that this machine does not have.
     pub ignored: u64,
 }
 
-/// One kind of fuzzing: `run` runs `cases` cases from number `seed` on, on `threads` threads, and
+/// A kind of fuzzing. `run` runs `cases` cases from number `seed` on, on `threads` threads, and
 /// prints the cases that fail.
 struct Kind {
     name: &'static str,
@@ -36,7 +36,7 @@ struct Kind {
     run: fn(cases: u64, seed: u64, threads: usize) -> Outcome,
 }
 
-/// Every kind. With `--cases` and no name, the first is run.
+/// Every kind. `--cases` without a name runs the first kind.
 const KINDS: &[Kind] = &[
     Kind {
         name: "releases",

@@ -1,5 +1,5 @@
-//! The command line: names of kinds, and `--cases`, `--seed`, `--case`, `--threads`. Flags of
-//! libtest, which cargo or a user passes to every test binary, are ignored.
+//! The command line: names of kinds, and `--cases`, `--seed`, `--case`, `--threads`. It ignores the
+//! flags of libtest, which cargo or a user passes to every test binary.
 
 /// The options on the command line.
 #[derive(Debug, Clone)]
@@ -10,7 +10,7 @@ pub struct Options {
     seed: u64,
     case: Option<u64>,
     pub threads: usize,
-    /// True for `--list`, which lists the tests for tools that ask.
+    /// True for `--list`, with which tools list the tests.
     pub list: bool,
 }
 
@@ -66,7 +66,7 @@ impl Options {
         Ok(options)
     }
 
-    /// Returns true if this kind is to be run. Without a name, `--cases` and `--case` run only
+    /// Returns true if this kind should run. Without a name, `--cases` and `--case` run only
     /// `default`.
     pub fn asks_for(&self, kind: &str, default: &str) -> bool {
         match self.names.is_empty() {

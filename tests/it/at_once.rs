@@ -1,5 +1,5 @@
-//! Several jobs at once in one process: each runs as if it were alone, stays within its own memory,
-//! and does no more work.
+//! Tests several jobs at once in one process. Each has the same result as alone, stays within its
+//! own memory, and does no more work.
 
 use crate::common::collect;
 use anonsql::internal::generate::{BenchShape, Table, generate};
@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex};
 const JOBS: usize = 8;
 const COLUMNS: [&str; 5] = ["sex", "age", "race", "marital_status", "education"];
 
-/// A pool that records the most memory reserved at any time.
+/// A memory pool that records the peak of its reservations.
 #[derive(Debug)]
 struct Watched {
     pool: FairSpillPool,
@@ -158,7 +158,7 @@ async fn each_of_eight_jobs_is_as_if_it_were_alone() {
     let folder = tempfile::tempdir().unwrap();
     let source = source(folder.path());
     let target = |name: &str, number: usize| folder.path().join(format!("{name}_{number}"));
-    // Every second job has so little memory that its rows go to files.
+    // Every second job has little memory, so its rows spill to files.
     let bytes = |number: usize| {
         if number.is_multiple_of(2) {
             9_000 << 10

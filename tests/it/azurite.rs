@@ -1,11 +1,10 @@
-//! azurite, a server for Azure blobs from npm, which a test starts on loopback and ends when it is
-//! done.
+//! azurite, a server for Azure blobs from npm. A test starts it on loopback and ends it.
 
 use crate::moto::{free_port, started};
 use datafusion::object_store::azure::{MicrosoftAzure, MicrosoftAzureBuilder};
 use std::process::{Child, Command, Stdio};
 
-/// The account that every azurite has.
+/// The account of every azurite.
 const ACCOUNT: &str = "devstoreaccount1";
 
 /// The key of the account. It is public, but no output may show it.
@@ -21,7 +20,7 @@ pub struct Azurite {
 }
 
 impl Azurite {
-    /// Starts a server on a free port, and waits until it has its container.
+    /// Starts a server on a free port, and waits until its container exists.
     pub fn start() -> Self {
         let port = free_port();
         let server = Command::new("azurite-blob")
@@ -42,7 +41,7 @@ impl Azurite {
         azurite
     }
 
-    /// Makes the container with a script, because object_store cannot make one. Returns true on
+    /// Creates the container with a script, because object_store cannot create one. Returns true on
     /// success.
     fn make_container(&self) -> bool {
         let made = Command::new("python3")
@@ -52,7 +51,7 @@ impl Azurite {
         made.is_ok_and(|status| status.success())
     }
 
-    /// Returns the container as a store, for access that bypasses anonsql.
+    /// Returns the container as a store. Access through this store bypasses anonsql.
     pub fn store(&self) -> MicrosoftAzure {
         MicrosoftAzureBuilder::new()
             .with_container_name(CONTAINER)

@@ -1,5 +1,5 @@
-//! VERIFY ... BESIDE against brute force: pairs of releases of random tables, with everything
-//! counted again in plain Rust.
+//! Compares VERIFY ... BESIDE with brute force: pairs of releases of random tables, for which plain
+//! Rust counts everything again.
 
 use crate::common::{collect, with_paths};
 use anonsql::AnonContext;
@@ -36,7 +36,7 @@ struct Row {
 struct Release {
     path: String,
     levels: (u64, u64),
-    /// Whether column y is released unchanged.
+    /// True if column y is released unchanged.
     keeps_y: bool,
     k: u64,
     l: Option<u64>,
@@ -159,8 +159,8 @@ impl Table {
         Some(release)
     }
 
-    /// Returns every number of the answer by its name: for checks, the required and the reached
-    /// number.
+    /// Returns every number of the answer by its name. For a check, these are the required and the
+    /// reached number.
     fn expected(&self, first: &Release, second: &Release) -> BTreeMap<String, (Option<u64>, Option<u64>)> {
         // The released values of each row. A column that only one release generalizes counts as a
         // label of the other release, which has the column's raw values.

@@ -1,4 +1,4 @@
-//! Tables whose distinct combinations do not fit into memory.
+//! Tests tables whose distinct combinations do not fit into memory.
 
 use crate::common::collect;
 use anonsql::AnonContext;
@@ -24,7 +24,7 @@ const COLUMNS: [&str; 7] = [
 ];
 const ROWS: u64 = 120_000;
 
-/// Writes a table in which hardly two rows are alike.
+/// Writes a table in which almost every row is unique.
 fn nearly_unique(folder: &Path) -> PathBuf {
     let path = folder.join("unique.parquet");
     let shape = BenchShape::new(COLUMNS.len(), Some(ROWS * 9 / 10)).unwrap();
@@ -137,7 +137,7 @@ async fn the_release_is_that_of_a_table_in_memory() {
     assert!(written[0] == written[1], "memory changes what is written");
 }
 
-/// Tests models that need a histogram of each class, or the rows of a population.
+/// Tests models that need a histogram of each class or the rows of a population.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn models_of_values_and_of_a_population_hold_beyond_memory() {
     let scratch = tempfile::tempdir().unwrap();
@@ -162,8 +162,8 @@ async fn models_of_values_and_of_a_population_hold_beyond_memory() {
             let is_spilled = items.remove("combinations in files").is_some();
             assert_eq!(is_spilled, kilobytes == 10_000, "{request}");
             chosen.push((items.remove("node"), items.remove("released rows")));
-            // A recount with a population groups the rows of both tables, which needs more than
-            // this memory.
+            // A recount with a population groups the rows of both tables and needs more than this
+            // memory.
             if !request.starts_with("POPULATION") {
                 collect(&context, &sql).await;
                 written.push(std::fs::read(target.join("part-00000.parquet")).unwrap());
@@ -178,7 +178,7 @@ async fn models_of_values_and_of_a_population_hold_beyond_memory() {
     assert_eq!(files(temporary.path()), 0, "temporary files are left behind");
 }
 
-/// With memory for mondrian but not for peel, peel is skipped, and the answer says so.
+/// With enough memory for mondrian but not for peel, peel is skipped and the answer says so.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn local_recoding_skips_what_does_not_fit() {
     let scratch = tempfile::tempdir().unwrap();
@@ -194,8 +194,8 @@ async fn local_recoding_skips_what_does_not_fit() {
     );
 }
 
-/// If there are more combinations than local recoding compares one by one, it divides the
-/// combinations of coarser levels, whatever the memory.
+/// If there are more combinations than local recoding can compare one by one, it divides the
+/// combinations of coarser levels. The memory makes no difference.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn combinations_of_coarser_levels_are_divided() {
     let scratch = tempfile::tempdir().unwrap();
@@ -280,7 +280,7 @@ async fn what_cannot_do_without_memory_says_what_to_do() {
     let cases = [
         // Partitioning divides the combinations one by one.
         (true, 3_000, "SATISFYING k_anonymity(5) SEARCH USING mondrian"),
-        // Nothing can be proven about the bottom node before all its rows are grouped.
+        // No statement about the bottom node can be proven before all its rows are grouped.
         (true, 1_200, anything.as_str()),
         // Temporary files are not allowed.
         (false, 3_000, "SATISFYING k_anonymity(5)"),
@@ -301,7 +301,7 @@ async fn what_cannot_do_without_memory_says_what_to_do() {
 }
 
 /// Statements that need every row or every class at once end in an error that says so, instead of
-/// taking the memory.
+/// exceeding the memory.
 #[tokio::test]
 async fn measures_of_rows_stay_within_memory() {
     let scratch = tempfile::tempdir().unwrap();

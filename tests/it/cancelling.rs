@@ -1,4 +1,4 @@
-//! Dropping the future of a statement: the work of every phase ends, and leaves nothing behind.
+//! Tests dropping the future of a statement. The work of every phase ends, and no file is left.
 
 use crate::common::{collect, context};
 use anonsql::{AnonContext, Observer, Phase, Progress};
@@ -10,8 +10,8 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-/// An observer that stops a run at the beginning of a phase until the run may go on, and counts the
-/// run's rows and batches.
+/// An observer that stops a run at the beginning of a phase until a test lets it continue. It also
+/// counts the run's rows and batches.
 struct Follows {
     at: Phase,
     reached: Notify,
@@ -33,7 +33,7 @@ impl Follows {
         (Arc::new(follows), sender)
     }
 
-    /// Waits until no part of a run refers to this observer or counts rows any more.
+    /// Waits until no part of a run refers to this observer or counts rows.
     async fn ended(self: &Arc<Self>) {
         for _ in 0..6000 {
             if Arc::strong_count(self) == 1 && Arc::strong_count(&self.rows) == 1 {
@@ -67,7 +67,7 @@ fn start(context: AnonContext, sql: String) -> JoinHandle<()> {
     })
 }
 
-/// Waits until a folder is empty. A blocking step that has already begun, such as making the
+/// Waits until a folder is empty. A blocking step that has already begun, such as creating the
 /// staging folder, ends by itself.
 async fn nothing_left(folder: &Path, at: Phase) {
     let left = || -> Vec<_> {
@@ -87,7 +87,7 @@ async fn nothing_left(folder: &Path, at: Phase) {
 }
 
 /// The statement is dropped at the beginning of every phase. No staging folder, temporary file or
-/// report is left. The target does not exist or, if the last step had begun, is complete.
+/// report is left. The target does not exist, or is complete if the last step had begun.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_dropped_statement_leaves_nothing() {
     for at in [
@@ -121,8 +121,7 @@ async fn a_dropped_statement_leaves_nothing() {
     }
 }
 
-/// A scan of more rows than anyone can wait for is dropped: the tasks end within their current
-/// batches.
+/// A scan of an extremely long source is dropped. Its tasks end within their current batches.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_dropped_scan_reads_no_further() {
     let (follows, held) = Follows::until(Phase::Measure);
@@ -145,7 +144,7 @@ async fn a_dropped_scan_reads_no_further() {
     drop(held);
 }
 
-/// Searches that would take years are dropped: none continues beyond its current nodes.
+/// Searches that would take years are dropped. None of them continues beyond its current nodes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_dropped_search_looks_no_further() {
     for threads in [1, 2] {

@@ -1,4 +1,4 @@
-//! Sort orders and keys that sources claim: no count depends on them.
+//! Tests sort orders and keys that sources claim. No count depends on them.
 
 use crate::common::{collect, context, number, with_paths};
 use arrow::array::{ArrayRef, Int64Array, RecordBatch, StructArray};
@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Writes a file with row groups of three rows. The file claims that each row group is sorted by
-/// the leaf column with the index `sorted`.
+/// the leaf column with index `sorted`.
 fn write(path: &Path, columns: Vec<(&str, ArrayRef)>, sorted: i32) {
     let rows = RecordBatch::try_from_iter(columns).unwrap();
     let ascending = SortingColumn {
@@ -35,7 +35,7 @@ fn numbers(values: [i64; 6]) -> ArrayRef {
     Arc::new(Int64Array::from_iter_values(values))
 }
 
-/// Each row group is sorted, and DataFusion takes this order for the order of the whole file.
+/// Each row group is sorted. DataFusion assumes this order for the whole file.
 #[tokio::test]
 async fn the_order_of_row_groups_is_not_that_of_the_file() {
     let scratch = tempfile::tempdir().unwrap();
@@ -45,7 +45,7 @@ async fn the_order_of_row_groups_is_not_that_of_the_file() {
     assert_counts(&path).await;
 }
 
-/// A field of a struct is sorted, and DataFusion takes the field for the column of the same name.
+/// A field of a struct is sorted. DataFusion confuses the field with the column of the same name.
 #[tokio::test]
 async fn the_order_of_a_nested_column_is_not_that_of_its_namesake() {
     let scratch = tempfile::tempdir().unwrap();
@@ -117,8 +117,8 @@ async fn the_keys_of_a_released_table_are_not_believed() {
     }
 }
 
-/// Checks the answers over a file in which each value of `a` is in two rows with the same `b`. The
-/// batches have two rows.
+/// Checks the answers over a file in which two rows have each value of `a` and the same `b`. A
+/// batch has two rows.
 async fn assert_counts(path: &Path) {
     let context = with_paths(1);
     collect(&context, "SET datafusion.execution.batch_size = 2").await;

@@ -1,4 +1,4 @@
-//! The command, run as a user runs it.
+//! Tests the command as a user runs it.
 
 use crate::common::anonsql;
 use std::process::Output;
@@ -234,8 +234,8 @@ fn the_log_is_json_without_data() {
     assert!(has("kind", "anonymize", "outcome", "done"), "{events:#?}");
     assert!(has("kind", "sql", "outcome", "usage"), "{events:#?}");
     assert_eq!(events.last().unwrap()["event"], "error");
-    // The last event of the run has its figures and the time of every phase, and no phase is left
-    // out.
+    // The last event of the run contains its figures and the time of every phase. No phase is
+    // missing.
     let end = events.iter().find(|e| e["outcome"] == "done").unwrap();
     let figures = ["k", "rows_in", "rows", "suppressed", "classes"].map(|name| end[name].as_u64().unwrap());
     assert_eq!(figures, [2, 5, 4, 1, 2], "{end}");
@@ -252,13 +252,13 @@ fn the_log_is_json_without_data() {
         .map(|e| e["state"].as_str().unwrap());
     let states: Vec<&str> = states.collect();
     assert!(states.chunks(2).all(|pair| pair == ["begin", "end"]), "{states:?}");
-    // Each statement is a run of its own, and an error belongs to the run of its statement.
+    // Each statement is its own run, and an error belongs to the run of its statement.
     let ids: Vec<&str> = events.iter().map(|e| e["run"].as_str().unwrap()).collect();
     let second = events.iter().position(|e| e["kind"] == "sql").unwrap();
     assert!(ids[..second].iter().all(|id| *id == ids[0]) && ids[second..].iter().all(|id| *id == ids[second]));
     assert_ne!(ids[0], ids[second]);
-    // Times and run numbers have digits of their own, so they are left out. No other part of an
-    // event contains a value.
+    // Times and run numbers have random digits, so they are left out. No other part of an event
+    // contains a value.
     let told = |event: &serde_json::Value| {
         let mut event = event.as_object().unwrap().clone();
         event.retain(|key, _| !["time", "seconds", "phases", "run"].contains(&key.as_str()));
@@ -344,8 +344,8 @@ fn an_interrupt_ends_a_statement() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // By then the second statement is running. A process that is still starting would die of the
-    // signal, and its exit code would not be 1.
+    // By then the second statement is running. The signal would kill a process that is still
+    // starting, so its exit code would not be 1.
     std::thread::sleep(std::time::Duration::from_secs(2));
     let killed = Command::new("kill")
         .args(["-INT", &child.id().to_string()])
@@ -407,7 +407,7 @@ fn no_name_or_value_acts_on_a_terminal() {
             assert_eq!(found, None, "{case:?}: {said:?}");
         }
     }
-    // Formats for programs contain the data unchanged.
+    // Formats for programs contain the values unchanged.
     let csv = run(&folder, &["--format", "csv", "-c", "SELECT v FROM 'names.csv'"]);
     assert_eq!(stdout(&csv), format!("v\n{acts}\n"));
     let json = run(&folder, &["--format", "ndjson", "-c", "SELECT v FROM 'names.csv'"]);

@@ -1,6 +1,5 @@
-//! Hierarchical t-closeness on two million rows: products of counts of that size far exceed 32 bits
-//! and would be rounded in floating point. The release is recounted here in whole numbers, by
-//! separate code.
+//! Tests hierarchical t-closeness on two million rows. Products of such counts far exceed 32 bits,
+//! and floating point would round them. Separate code recounts the release in whole numbers.
 
 use crate::common::{Numbers, collect, context};
 use anonsql::internal::generate::{Table, generate};
@@ -14,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 const ROWS: u64 = 2_000_000;
 
-/// Numbers for texts, NULL included, in the order in which the texts are first seen.
+/// Numbers for texts, NULL included, in order of appearance.
 #[derive(Default)]
 struct Codes(HashMap<Option<String>, usize>);
 
@@ -54,8 +53,8 @@ struct Tree {
 }
 
 impl Tree {
-    /// Reads a file of lines `leaf;group;...;*`. A leaf without a line (NULL) hangs from the top by
-    /// itself.
+    /// Reads a file with lines `leaf;group;...;*`. A leaf without a line (NULL) is its own child of
+    /// the top.
     fn read(file: &str, leaves: &Codes) -> Self {
         let text = std::fs::read_to_string(file).unwrap();
         let lines: HashMap<&str, Vec<&str>> = text
@@ -174,12 +173,12 @@ async fn no_class_of_two_million_rows_is_further_than_t() {
     assert_eq!(classes.len() as f64, summary.get("classes", 0));
     assert!(classes.len() > 10, "{} classes", classes.len());
     assert_eq!(tree.distances(&classes, &table).filter(|d| exceeds(*d)).count(), 0);
-    // The same code finds classes that are too far from the table where there are some: the classes
-    // over the raw year of birth and sex.
+    // The same code detects classes that are too far from the table: the classes over the raw year
+    // of birth and sex.
     let further = tree.distances(&finest, &table).filter(|d| exceeds(*d)).count();
     assert!(further > 10, "{further}");
 
-    // VERIFY reaches, in floating point, the greatest of these distances.
+    // VERIFY computes the greatest of these distances in floating point.
     let verify = format!(
         "VERIFY '{}' QUASI IDENTIFIERS (birth_year, sex, zip) {satisfying} AGAINST '{}'",
         target.display(),

@@ -1,5 +1,5 @@
-//! TOP CODE and BOTTOM CODE on random tables: whatever the recoding and the form of labels, no
-//! released label distinguishes the values that the codes hide. The labels are read in plain Rust.
+//! Tests TOP CODE and BOTTOM CODE on random tables. For every recoding and form of labels, no
+//! released label distinguishes the values that the codes hide. Plain Rust reads the labels.
 
 use crate::common::{collect, context};
 use anonsql::error::ErrorKind;
@@ -94,7 +94,7 @@ proptest! {
             collect(&context, &format!("CREATE HIERARCHY age AS INTERVALS (5, 10, 20) {code} TOP CODE {top}")).await;
             for choice in CHOICES {
                 for form in ["TEXT", "BOUNDS", "MIDPOINT"] {
-                    // Texts have no distances, so with mdav their values are kept.
+                    // Texts have no distances, so their values are kept for mdav.
                     let levels = if choice.contains("mdav") { "LEVELS 0 TO 0" } else { "" };
                     let sql = format!(
                         "ANONYMIZE t QUASI IDENTIFIERS (column1 USING age LABELS {form}, column2 {levels}) \
@@ -109,8 +109,8 @@ proptest! {
                     };
                     for (low, high) in released(&anonymized) {
                         if form == "MIDPOINT" {
-                            // One value stands for the label: at most the top code, and at least
-                            // the value just below the bottom code.
+                            // A single value represents the label: at most the top code, and at
+                            // least the value just below the bottom code.
                             let point = low.unwrap_or(top);
                             assert!(point <= top && bottom.is_none_or(|b| point >= b - 1), "{choice}: {point}");
                             continue;
@@ -128,8 +128,8 @@ proptest! {
     }
 }
 
-/// The manifest of a grown release has the check of the code over all rows and over the rows of
-/// each batch.
+/// The manifest of an extended release contains the check of the code over all rows and over the
+/// rows of each batch.
 #[tokio::test]
 async fn a_release_that_grows_has_the_check_of_codes() {
     let (context, scratch) = (context(2), tempfile::tempdir().unwrap());

@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Functions that several tests share.
 
 use anonsql::{AnonContext, enable_path_tables};
 use arrow::array::{Array, AsArray, RecordBatch};
@@ -9,7 +9,7 @@ use futures::TryStreamExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Returns a path under ../shared, or under ANONSQL_SHARED.
+/// Returns a path in ../shared, or in ANONSQL_SHARED.
 pub fn shared(path: &str) -> PathBuf {
     let root = std::env::var("ANONSQL_SHARED").unwrap_or_else(|_| "../shared".into());
     let found = PathBuf::from(&root).join(path);
@@ -125,8 +125,8 @@ impl Numbers {
     }
 }
 
-/// Returns the command to be run in a folder, without the history and the start-up script of the
-/// user who runs the tests.
+/// Returns the command for a folder, without the history and the start-up script of the user who
+/// runs the tests.
 pub fn process(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_anonsql"));
     command
@@ -137,7 +137,7 @@ pub fn process(folder: &Path) -> Command {
     command
 }
 
-/// Returns the same command in the form that collects its whole output.
+/// Returns the same command in a form that collects all its output.
 pub fn anonsql(folder: &Path) -> assert_cmd::Command {
     assert_cmd::Command::from_std(process(folder))
 }

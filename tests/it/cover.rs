@@ -1,5 +1,5 @@
-//! Every label is true of its row: releases by all searches are checked against their source, and a
-//! label that is moved to another row is found.
+//! Tests that every label is true of its row. Releases by all searches are checked against their
+//! source, and a label that is moved to another row is detected.
 
 use crate::common::{collect, context};
 
@@ -23,7 +23,7 @@ const SEARCHES: [&str; 9] = [
     "AT NODE (age 3, city 3)",
 ];
 
-/// Returns the statement that makes the table `tampered`: the rows of `released`, with the labels
+/// Returns the statement that creates the table `tampered`: the rows of `released`, with the labels
 /// of rows `a` and `b` exchanged in `column`.
 fn exchanged(column: &str, a: u8, b: u8) -> String {
     let other = if column == "age" { "city" } else { "age" };
@@ -56,7 +56,8 @@ async fn a_label_of_another_row_is_found_whatever_divided_the_table() {
             let labels = format!("SELECT count(DISTINCT {column}) FROM released WHERE id IN ({a}, {b})");
             let labels = crate::common::number(&collect(&context, &labels).await);
             let tops = format!("SELECT count(*) FROM released WHERE id IN ({a}, {b}) AND {column} = '*'");
-            // Exchanging equal labels, or labels that are true of everyone, makes nothing false.
+            // The exchange of equal labels, or of labels that are true of everyone, is not an
+            // error.
             if labels < 2.0 || crate::common::number(&collect(&context, &tops).await) > 1.0 {
                 continue;
             }
@@ -67,7 +68,7 @@ async fn a_label_of_another_row_is_found_whatever_divided_the_table() {
         }
         assert!(exchanges > 0 || search.starts_with("AT NODE"), "{search}");
     }
-    // The labels of a node, at levels that distinguish the rows.
+    // The labels belong to a node whose levels distinguish the rows.
     let context = context(2);
     collect(&context, TABLE).await;
     let sql = "CREATE TABLE released AS ANONYMIZE people QUASI IDENTIFIERS (age USING age, city USING city) CLASS (illness) \
@@ -80,8 +81,8 @@ async fn a_label_of_another_row_is_found_whatever_divided_the_table() {
     assert_eq!(found.exit_code(), 4, "{found}");
 }
 
-/// Each row of the source is matched only once: of two released rows that are true of the same one
-/// row of the source, one is too many.
+/// Each row of the source is matched only once. If two released rows fit only the same source row,
+/// one of them is reported.
 #[tokio::test]
 async fn no_row_of_the_source_is_taken_twice() {
     let context = context(2);

@@ -1,5 +1,5 @@
-//! Damaged files: whatever the reader of a file does, the statement ends in an error of the data
-//! that reveals nothing of the data.
+//! Tests damaged files. The statement ends in a data error that reveals no value, even if the
+//! reader of the file panics.
 
 use super::common::{collect, context};
 use anonsql::AnonContext;
@@ -15,8 +15,8 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Returns a damaged copy of the file for each place between the signature and the end. The copy
-/// has `byte` at that place.
+/// Returns a damaged copy of the file for each position between the signature and the end. The copy
+/// has `byte` at this position.
 fn damages(original: &[u8], byte: u8) -> impl Iterator<Item = (usize, Vec<u8>)> + '_ {
     (4..original.len() - 8).map(move |at| {
         let mut bytes = original.to_vec();
@@ -36,12 +36,12 @@ async fn a_damaged_parquet_file_is_an_error_of_the_data() {
     );
     collect(&context(1), &copy).await;
     let original = std::fs::read(&whole).unwrap();
-    // The errors come from the damage: on the whole file, each statement has an answer.
+    // On the undamaged file, each statement has an answer, so the errors are due to the damage.
     for statement in statements(&whole) {
         collect(&with_paths(), &statement).await;
     }
-    // Lengths and offsets become far too large, or negative. Each statement runs in a task of its
-    // own, as a user's would, so that a panic ends only that task.
+    // Lengths and offsets become far too large, or negative. Each statement runs in its own task,
+    // so that a panic ends only this task.
     let (mut refused, mut wrong) = (0, vec![]);
     for (at, bytes) in damages(&original, 0x7f).chain(damages(&original, 0x01)) {
         let path = folder.path().join(format!("{}-{at}.parquet", bytes[at]));
@@ -60,8 +60,8 @@ async fn a_damaged_parquet_file_is_an_error_of_the_data() {
     assert!(refused > 100, "{refused}");
 }
 
-/// A reader that mistakes a file for a stream takes the signature for a length, and allocates 1.3
-/// GB of memory. So such files are refused before they are read, and the error says so.
+/// A reader that confuses a file with a stream reads the signature as a length and allocates 1.3 GB
+/// of memory. So these files are refused before they are read, and the error says so.
 #[tokio::test]
 async fn a_damaged_arrow_file_takes_no_more_memory_than_it_has() {
     let folder = tempfile::tempdir().unwrap();
@@ -98,7 +98,7 @@ async fn a_damaged_arrow_file_takes_no_more_memory_than_it_has() {
         assert_eq!(error.kind(), ErrorKind::Data, "{name}: {error}");
         assert!(error.to_string().ends_with("the file is damaged"), "{name}: {error}");
     }
-    // Whole files are read, and files that are not part of the table are not looked at.
+    // Whole files are read. Files that are not part of the table are ignored.
     for (name, bytes) in [
         ("a.arrow", file),
         ("b.arrow", stream),
@@ -125,7 +125,7 @@ async fn a_damaged_arrow_file_takes_no_more_memory_than_it_has() {
 }
 
 /// Parquet stores nine digits in four bytes, and its writer cuts off the digits before them. The
-/// test covers all ways out, and all places in which a decimal can be.
+/// test covers every way to deliver rows and every kind of column with a decimal.
 #[tokio::test]
 async fn a_decimal_with_more_digits_than_its_type_has_is_an_error_of_the_data() {
     let decimals = |last: i128| Decimal128Array::from(vec![2_400, last]).with_data_type(DataType::Decimal128(9, 2));
@@ -174,7 +174,7 @@ async fn a_decimal_with_more_digits_than_its_type_has_is_an_error_of_the_data() 
         );
         assert!(!error.to_string().contains("24"), "{statement}: {error}");
         assert!(!folder.path().join("parquet").exists() && !folder.path().join("csv").exists());
-        // A value whose digits all fit its type is released.
+        // A value whose digits fit its type is released.
         let whole = with(-999_999_999);
         collect(&whole, fill).await;
         whole
@@ -203,7 +203,7 @@ async fn no_row_of_a_csv_file_is_in_an_error() {
     assert!(!error.to_string().contains("62"), "{error}");
 }
 
-/// If two columns had the same name, the second would not be read anywhere, whatever its role.
+/// If two columns had the same name, the second one would be ignored in every role.
 #[tokio::test]
 async fn two_columns_of_one_name_are_an_error_that_says_it() {
     let scratch = tempfile::tempdir().unwrap();

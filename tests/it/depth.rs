@@ -1,5 +1,5 @@
-//! Statements of any length end in an answer or an error, on the small stacks of a runtime's
-//! threads too.
+//! Tests long and deep statements. They end in an answer or an error, also on the small stacks of a
+//! runtime's threads.
 
 use super::common::context;
 use anonsql::error::{Error, ErrorKind};
@@ -124,14 +124,14 @@ fn what_is_too_deep_is_refused() {
     }
 }
 
-/// Tests statements of each kind, up to the deepest that the caller's thread of 2 MB reads, and up
-/// to the deepest that are accepted.
+/// Tests statements of each kind: the deepest that the caller's thread of 2 MB can parse, and the
+/// deepest that are accepted.
 #[test]
 fn what_is_let_through_has_room() {
     for what in ALL {
         for n in [8, 12, 16, 20, 24, 29, 33, 40, 90, 480, 900] {
-            // The statement only has to end; it need not be valid. The parser refuses several
-            // kinds.
+            // The statement only has to end. It need not be valid, because the parser refuses
+            // several kinds.
             let statement = chain(what, n);
             if let Err(error) = run(statement) {
                 assert_ne!(error.kind(), ErrorKind::Internal, "{what} {n}: {error}");
@@ -172,9 +172,9 @@ fn a_script_of_many_statements_keeps_their_texts() {
     }
 }
 
-/// The parser reads some calls as a special form and, where that fails, as a function. So the
-/// contents of such a call are read twice, those of a call within it four times, and so on. The
-/// calls are unclosed, closed without what the form needs, and mixed.
+/// The parser reads some calls as a special form and, if that fails, as a function. So it reads the
+/// contents of such a call twice, those of a call within it four times, and so on. The calls are
+/// unclosed, closed without the parts of the form, or mixed.
 #[test]
 fn what_can_be_read_in_many_ways_is_refused_at_once() {
     for open in [
@@ -253,7 +253,7 @@ fn nested_forms_that_people_write_are_read() {
         vec!["CAST ( TRIM ( a ) AS INT )"; 20_000].join(", ")
     );
     assert!(session::parse(&wide).is_ok());
-    // An error within a few such calls is reported as before.
+    // An error within a few calls of this kind is reported as before.
     let wrong = format!("SELECT {}1 AS INT", "CAST ( ".repeat(8));
     assert!(
         !session::parse(&wrong)

@@ -1,5 +1,5 @@
-//! Differential privacy as its user meets it: what a run prints and writes, and what a sample
-//! depends on.
+//! Tests differential privacy from the view of a user: the output and the files of a run, and the
+//! inputs of a sample.
 
 use crate::common::anonsql;
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,8 +28,8 @@ fn person(i: usize) -> String {
     format!("P{i},{age},{}\n", ["A1", "B2"][i % 2])
 }
 
-/// Returns a folder with all people in `one/`, and with the same people in another order in the
-/// files of `many/`.
+/// Returns a folder with all people in `one/`. The files of `many/` contain the same people in
+/// another order.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let write = |path: &str, people: &mut dyn Iterator<Item = usize>| {
@@ -48,7 +48,7 @@ fn folder() -> TempDir {
     folder
 }
 
-/// Runs the command. Returns what it prints and logs.
+/// Runs the command. Returns its output and its log.
 fn run(folder: &Path, args: &[&str], statements: &[&str]) -> String {
     let mut command = anonsql(folder);
     command
@@ -91,7 +91,7 @@ fn no_figure_of_the_source_is_printed_or_written() {
         format!("ANONYMIZE one TO 'out' {REQUEST} SATISFYING differential_privacy(1, 0.0001, secret => 'env:SAMPLE')");
     let said = run(folder.path(), &[], &[&statement]);
     let manifest = std::fs::read_to_string(folder.path().join("out/_manifest.json")).unwrap();
-    // The numbers of rows of the table, of its classes, and of those that are too small.
+    // The numbers of rows of the table, of its classes, and of its small classes.
     let secret = [ROWS as u64, 4001, 2001, 2000, 2499, 1250, 1249, 1406, 703, 13, 7, 6, 4];
     for (what, text) in [("printed", &said), ("manifest", &manifest)] {
         let told: Vec<u64> = secret
@@ -121,7 +121,7 @@ fn no_figure_of_the_source_is_printed_or_written() {
         end["rows_in"].is_null() && end["suppressed"].is_null() && end["rows"].is_u64(),
         "{end}"
     );
-    // About 63 of 100 rows of the large classes are released, and no row of the small ones.
+    // About 63 of 100 rows of the large classes are released, and none of the small ones.
     let rows = end["rows"].as_u64().unwrap();
     assert!((4800..5200).contains(&rows) && end["classes"] == 6, "{end}");
 }
@@ -137,11 +137,11 @@ fn a_sample_depends_on_the_secret_and_the_table_alone() {
     run(folder.path(), &["--threads", "1"], &[&statement("one", "a", secret)]);
     run(folder.path(), &["--threads", "4"], &[&statement("many", "b", secret)]);
     assert!(data("a") == data("b"), "files and threads decide");
-    // The secret itself is nowhere.
+    // No output contains the secret.
     for (name, bytes) in files(&folder.path().join("a")) {
         assert!(!bytes.windows(16).any(|w| w == b"0123456789abcdef"), "{name}");
     }
-    // Without a secret, every run draws anew. So does a run on another table.
+    // Without a secret, every run draws again. A run on another table also draws again.
     run(
         folder.path(),
         &[],
@@ -179,7 +179,7 @@ fn a_release_that_was_made_to_look_private_fails() {
     assert!(verify("2, 0.001").0, "what was spent is less than what may be");
     assert!(!verify("0.9, 0.0001").0 && !verify("1, 0.00001").0);
     // The manifest gets a smaller k than the budget requires, a smaller budget than the
-    // statement's, and figures that were to be held back.
+    // statement's, and figures that must be withheld.
     let path = folder.path().join("out/_manifest.json");
     let text = std::fs::read_to_string(&path).unwrap();
     for (from, to, check) in [

@@ -1,4 +1,4 @@
-//! Every example runs, and what it asserts holds.
+//! Runs every example, and so checks its assertions.
 
 #[path = "../../examples/embed.rs"]
 mod embed;

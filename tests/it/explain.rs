@@ -1,4 +1,4 @@
-//! Snapshots of what people read: EXPLAIN and the help of the command.
+//! Snapshots of texts for people: EXPLAIN and the help of the command.
 
 use crate::common::{anonsql, collect, context, number, text};
 use arrow::array::AsArray;
@@ -22,8 +22,8 @@ async fn explain_says_what_would_be_done() {
     );
 }
 
-/// Every model, with and without suppression and entities: what is monotone, what prunes, what a
-/// class carries.
+/// EXPLAIN for every model, with and without suppression and entities: the monotone models, the
+/// pruning, and the figures of a class.
 #[tokio::test]
 async fn explain_says_what_prunes_for_every_model() {
     let context = context(2);
@@ -32,8 +32,8 @@ async fn explain_says_what_prunes_for_every_model() {
         CREATE HIERARCHY disease AS VALUES ('flu', 'lungs'), ('cold', 'lungs')";
     collect(&context, setup).await;
     let mut models: Vec<String> = vec![];
-    // Models that promise something to each row or about items have no predicate on classes, and
-    // EXPLAIN refuses models that draw a sample.
+    // Models for single rows or for items have no predicate on classes, and EXPLAIN refuses models
+    // that draw a sample.
     let of_classes = |name: &str| !["personal_privacy", "km_anonymity", "differential_privacy"].contains(&name);
     for entry in anonsql::internal::model::MODELS
         .iter()
@@ -81,7 +81,7 @@ async fn explain_says_what_prunes_for_every_model() {
     insta::assert_snapshot!("explain_models", said);
 }
 
-/// Returns the comments in a query, which name what is carried beside the rows.
+/// Returns the comments in a query, which name the columns beside the rows.
 fn carried(query: &str) -> String {
     let parts: Vec<&str> = query.split("/*").skip(1).filter_map(|p| p.split("*/").next()).collect();
     format!(
@@ -90,8 +90,8 @@ fn carried(query: &str) -> String {
     )
 }
 
-/// If EXPLAIN reports no pruning, a search assesses the same nodes whatever the bounds. The other
-/// searches may leave nodes out, and here they do.
+/// If EXPLAIN reports no pruning, a search assesses the same nodes with and without bounds. The
+/// other searches may skip nodes, and they do so here.
 #[tokio::test]
 async fn a_search_leaves_out_what_explain_says_it_does() {
     let context = context(2);
@@ -184,8 +184,8 @@ async fn operators_tell_their_rows_and_their_time() {
     }
 }
 
-/// Every operator is built by the frame (`frame.rs`), so what is proven of the frame is true of all
-/// operators. The guard (`guard.rs`) passes on what the reader inside it reports.
+/// Every operator is built by the frame (`frame.rs`), so properties of the frame are properties of
+/// all operators. The guard (`guard.rs`) passes on the reports of its inner reader.
 #[test]
 fn every_operator_has_the_frame() {
     let (mut folders, mut found) = (vec![std::path::PathBuf::from("src")], vec![]);
@@ -231,7 +231,7 @@ async fn explain_notes_what_a_number_means_and_what_is_rounded() {
              max_risk(1/3)",
         ]
     );
-    // The numbers 1/10, 0.17 (which is above 1/6) and a fraction have only one meaning.
+    // The numbers 1/10, 0.17 (which is above 1/6) and a fraction have only one possible meaning.
     let none: [String; 0] = [];
     assert_eq!(
         noted(all, "max_risk(0.1) AND max_risk(0.17) AND max_risk(1/11)").await,

@@ -1,5 +1,5 @@
-//! EXPLORE: its page has the figures of LATTICE OF for each node, and its statement releases a node
-//! with these figures.
+//! Tests EXPLORE. Its page has the figures of LATTICE OF for each node, and its statement releases
+//! a node with these figures.
 
 use crate::common::{Numbers, collect, context, with_paths};
 use anonsql::AnonContext;
@@ -7,7 +7,7 @@ use anonsql::error::ErrorKind;
 use serde_json::Value;
 use std::path::Path;
 
-/// Returns the data of the page.
+/// Returns the data in the page.
 fn data(page: &Path) -> Value {
     let text = std::fs::read_to_string(page).unwrap();
     let begin = "<script type=\"application/json\" id=\"data\">";
@@ -99,7 +99,7 @@ async fn its_statement_releases_a_node_as_the_page_says() {
         assert_eq!(counted.get("n", 0), rows, "{levels}");
         assert_eq!(Some(counted.get("classes", 0)), data["classes"][node].as_f64());
     }
-    // The statement fails at a node where the models do not hold, as the page says.
+    // If the page says that the models fail at a node, the statement at this node fails.
     let fails = data["holds"].as_str().unwrap().find('0').unwrap();
     let levels = format!("AT NODE (age {}, zip {}, sex {})", fails / 10, fails / 2 % 5, fails % 2);
     let failed = context
@@ -108,7 +108,7 @@ async fn its_statement_releases_a_node_as_the_page_says() {
     assert_eq!(failed.unwrap_err().kind(), ErrorKind::Infeasible);
 }
 
-/// 117,649 nodes are more than a page can have.
+/// 117,649 nodes are more than a page can contain.
 #[tokio::test]
 async fn of_a_large_lattice_it_has_the_front_and_what_is_around_it() {
     let (context, scratch) = (context(2), tempfile::tempdir().unwrap());
@@ -162,7 +162,7 @@ async fn of_a_large_lattice_it_has_the_front_and_what_is_around_it() {
             );
         }
     }
-    // The same statement gives the same bytes, and replaces its own page.
+    // The same statement writes the same bytes, and replaces its own page.
     collect(&context, &ran).await;
     assert!(std::fs::read(&page).unwrap() == first);
 }
@@ -187,7 +187,7 @@ async fn the_page_has_no_value_and_replaces_no_file_of_others() {
             .contains("WHERE zip <> '?' AND name <> '?'")
     );
     assert_eq!(data["redacted"], true);
-    // The page has neither a value nor a label of a column.
+    // The page contains neither a value nor a label of a column.
     let values = collect(&context, "SELECT DISTINCT zip FROM census").await;
     let zips = arrow::compute::cast(values[0].column(0), &arrow::datatypes::DataType::Utf8).unwrap();
     let zips = arrow::array::AsArray::as_string::<i32>(&zips).iter().flatten();

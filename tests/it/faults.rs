@@ -1,4 +1,5 @@
-//! Kills, full targets and broken inputs: the target is as it was or complete, at every moment.
+//! Tests kills, full targets and broken inputs. At every moment, the target is unchanged or
+//! complete.
 
 use crate::common::{collect, context, number};
 use std::path::Path;
@@ -24,7 +25,7 @@ fn command(target: &Path, k: u32) -> Command {
     command
 }
 
-/// Checks that the folder is one whole, verified release. Returns the k of its manifest.
+/// Checks that the folder is one complete, verified release. Returns the k in its manifest.
 async fn whole(target: &Path) -> u64 {
     let manifest: serde_json::Value =
         serde_json::from_str(&std::fs::read_to_string(target.join("_manifest.json")).unwrap()).unwrap();
@@ -85,8 +86,8 @@ async fn a_kill_at_any_moment_leaves_the_old_release_or_the_new_one() {
     assert_eq!(left, ["release"], "the next run removes what killed ones left");
 }
 
-/// A signal that asks the process to end works like Ctrl-C: nothing is left beside the target, and
-/// the exit code tells which signal it was.
+/// A signal that asks the process to end works like Ctrl-C: no file is left beside the target, and
+/// the exit code identifies the signal.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_run_that_is_told_to_end_cleans_up() {
@@ -119,7 +120,8 @@ async fn a_run_that_is_told_to_end_cleans_up() {
     assert!(ended > 0, "every run ended before its signal");
 }
 
-/// Processes write one target at the same time, and beside it targets whose names begin alike.
+/// Processes write one target at the same time. Beside it they write targets whose names begin in
+/// the same way.
 #[tokio::test]
 async fn of_runs_at_once_each_ends_with_one_whole_release() {
     let scratch = tempfile::tempdir().unwrap();
@@ -181,7 +183,7 @@ async fn of_runs_at_once_each_ends_with_one_whole_release() {
     assert_eq!(found, ["rel*", "release", "release-", "release-2"]);
 }
 
-/// The temporary files of a sort have rows as they were read.
+/// The temporary files of a sort contain raw rows.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_killed_run_leaves_no_temporary_files() {
@@ -212,7 +214,7 @@ fn a_killed_run_leaves_no_temporary_files() {
     assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 0);
 }
 
-/// Runs a statement that must fail, and checks that nothing was written.
+/// Runs a statement that must fail. Checks that it writes nothing.
 async fn fails(sql: &str, code: u8, says: &str) {
     let scratch = tempfile::tempdir().unwrap();
     let context = context(2);

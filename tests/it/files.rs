@@ -1,5 +1,5 @@
-//! Files of every format and compression, wherever a path may stand, and files that are not what
-//! they seem.
+//! Tests files of every format and compression, wherever a statement accepts a path, and files with
+//! a misleading name or content.
 
 use crate::common::{anonsql, collect, context, number};
 use crate::sources::Replaces;
@@ -12,7 +12,7 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use std::fs::File;
 use std::path::Path;
 
-/// The text that no error may contain.
+/// A text that no error may contain.
 const SECRET: &str = "Quixotica";
 
 fn with_paths() -> AnonContext {
@@ -39,7 +39,7 @@ async fn a_byte_order_mark_before_json_is_named() {
     }
 }
 
-/// A folder of reports, such as the README's statement leaves, does not hide a table of the same
+/// A folder of reports, such as the README's statement writes, does not hide a table of the same
 /// name.
 #[test]
 fn a_folder_without_data_is_no_table() {
@@ -176,7 +176,7 @@ async fn write_all(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Every format gives the same rows, wherever a path may stand.
+/// Every format gives the same rows, wherever a statement accepts a path.
 #[tokio::test]
 async fn every_format_is_read_wherever_a_path_stands() {
     let folder = tempfile::tempdir().unwrap();
@@ -215,8 +215,8 @@ fn is_told_well(error: &Error) -> bool {
     error.kind() == ErrorKind::Data && !error.to_string().contains(SECRET)
 }
 
-/// Files that are cut off or changed end in an error of the data, even if the damage is beyond the
-/// rows that are looked at first.
+/// Files that are cut off or changed end in a data error, even if the damage is beyond the rows
+/// from which the types are inferred.
 #[tokio::test]
 async fn a_compressed_file_that_is_damaged_is_an_error_of_the_data() {
     let folder = tempfile::tempdir().unwrap();
@@ -329,13 +329,13 @@ async fn a_compressed_source_that_is_replaced_ends_the_run() {
             target.display()
         );
         let error = context.sql(&sql).await.unwrap_err();
-        assert!(error.to_string().contains("is another file now"), "{error}");
+        assert!(error.to_string().contains("was replaced"), "{error}");
         assert!(!target.exists());
     }
 }
 
-/// A number that would lose its leading zeros, or a text among numbers, is found in any row, and
-/// reported with its line.
+/// A number that would lose its leading zeros, or a text among numbers, is found in any row. The
+/// error names the line.
 #[tokio::test]
 async fn a_text_that_is_another_kind_of_value_than_the_first_rows_is_told_by_its_line() {
     let folder = tempfile::tempdir().unwrap();
@@ -375,7 +375,8 @@ async fn a_text_that_is_another_kind_of_value_than_the_first_rows_is_told_by_its
             collect(&with_paths(), &format!("ANONYMIZE {named} OPTIONS ({options}) {roles}")).await;
         }
     }
-    // A row with another number of fields, and a text in another encoding, beyond the first rows.
+    // Beyond the first rows, one file has a row with another number of fields, and another a text
+    // in another encoding.
     for (late, said) in [
         (&b"1,2\n"[..], "line 15002 has 2 fields"),
         (b"1,\xff\xfe,2020-01-31\n", "line 15002 is not UTF-8"),

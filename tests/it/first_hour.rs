@@ -1,4 +1,5 @@
-//! A user's first hour: a table, SUGGEST ROLES ... TO a script, and that script, unchanged.
+//! Tests the first hour of a user: a table, SUGGEST ROLES ... TO a script, and this script,
+//! unchanged.
 
 use crate::common::{anonsql, shared};
 use arrow::array::{AsArray, RecordBatch};
@@ -10,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-/// A folder in which a user begins.
+/// The folder in which a user begins.
 struct Desk(TempDir);
 
 impl Desk {
@@ -33,13 +34,14 @@ impl Desk {
         format!("'{name}'")
     }
 
-    /// Runs `before`, has a script proposed for a source, and runs the script. Returns the rows of
-    /// the proposal.
+    /// Runs `before`, lets SUGGEST ROLES write a script for a source, and runs the script. Returns
+    /// the rows of the proposal.
     fn first_hour(&self, before: &str, source: &str) -> Vec<Value> {
         let suggest = format!("{before} SUGGEST ROLES FOR {source} TO 'release.sql'");
         let rows = rows(self.anonsql(&["-c", &suggest]), &suggest);
         let script = std::fs::read_to_string(self.path("release.sql")).unwrap();
-        // The script runs twice, as any script should. `before` makes a table of the session anew.
+        // The script runs twice, as any script should. `before` creates a table of the session
+        // again.
         let before = format!("{before} SELECT 1");
         for _ in 0..2 {
             succeeded(&self.anonsql(&["-c", &before, "-f", "release.sql"]), &script);
@@ -171,7 +173,7 @@ fn messy_is_released(desk: &Desk, before: &str, source: &str) {
     is_useful(desk, &rows, "out/export_k5");
     let released = desk.released("out/export_k5");
     let (_, born) = released.iter().find(|(c, _)| c == "Geburtsdatum").unwrap();
-    // The labels have no days, only a month, a quarter, a year or nothing.
+    // The labels contain no days, only a month, a quarter, a year or nothing.
     assert!(born.iter().all(|label| !label.contains('.')), "{born:?}");
 }
 
@@ -225,7 +227,7 @@ new", value % 3 AS "select""#,
         let desk = Desk::new();
         let make = format!("COPY (SELECT {columns} FROM generate_series(1, 300)) TO 't.parquet'");
         let make = if what == "unnamed" || what == "types" || what == "empty" {
-            // Parquet has no such names or types.
+            // Parquet does not allow these names or types.
             format!("CREATE VIEW t AS SELECT {columns} FROM generate_series(1, 300);")
         } else {
             succeeded(&desk.anonsql(&["-c", &make]), what);
@@ -235,7 +237,7 @@ new", value % 3 AS "select""#,
         let suggest = format!("{make} SUGGEST ROLES FOR {source} TO 'release.sql'");
         succeeded(&desk.anonsql(&["-c", &suggest]), what);
         let script = std::fs::read_to_string(desk.path("release.sql")).unwrap();
-        // The script makes a view of the session again.
+        // The script creates a view of the session again.
         succeeded(&desk.anonsql(&["release.sql"]), &format!("{what}\n{script}"));
         assert!(desk.path("out/t_k5/_manifest.json").exists());
     }
@@ -259,7 +261,7 @@ new", value % 3 AS "select""#,
             String::from_utf8_lossy(&told.stderr)
         );
         assert!(!desk.path("release.sql").exists());
-        // Without TO, the roles are still answered, with the reason why there is no statement.
+        // Without TO, the answer has the roles, and the reason for the missing statement.
         let told = self::rows(desk.anonsql(&["-c", &format!("SUGGEST ROLES FOR {source}")]), what);
         assert!(
             told.last().unwrap()["reason"].as_str().unwrap().contains(said),
@@ -337,7 +339,7 @@ fn a_script_makes_the_views_that_it_reads_and_names_the_tables() {
     let mut alone = crate::common::anonsql(desk.0.path());
     succeeded(&alone.env("TOWN", "k0").arg("v.sql").output().unwrap(), &script);
     assert!(desk.path("out/v_k5/_manifest.json").exists());
-    // The statement that made a table is not known.
+    // The session does not know the statement that created a table.
     let make = format!("CREATE TABLE t AS {people};");
     let told = desk.anonsql(&[
         "-c",

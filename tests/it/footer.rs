@@ -1,5 +1,5 @@
-//! The footers of released files: their content if the statement asks for them, and VERIFY's check
-//! of the content.
+//! Tests the footers of released files: their content if the statement requests them, and VERIFY's
+//! check of the content.
 
 use crate::common::{collect, context};
 use anonsql::error::ErrorKind;
@@ -70,7 +70,7 @@ async fn a_footer_names_the_release_if_it_is_asked_for() {
         );
         context.sql(&verify).await.unwrap();
     }
-    // The target is part of the statement, and therefore of its digest and of the release's name.
+    // The target is part of the statement, and so of its digest and of the release's name.
     assert_ne!(releases[0], releases[1]);
     let csv = format!(
         "ANONYMIZE p TO '{}/csv' STORED AS CSV OPTIONS (footer true) {REQUEST}",

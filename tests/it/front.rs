@@ -1,4 +1,4 @@
-//! PARETO FRONT OF against brute force: plain Rust over the rows, from definitions.md alone.
+//! Compares PARETO FRONT OF with brute force: plain Rust over the rows, from definitions.md alone.
 
 use crate::common::{Numbers, collect, context, text};
 use arrow::array::AsArray;
@@ -6,7 +6,7 @@ use arrow::datatypes::DataType;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Two quasi-identifiers of 8 and 4 values, halved level by level, and a sensitive value.
+/// A row: two quasi-identifiers with 8 and 4 values, halved level by level, and a sensitive value.
 type Row = (u8, u8, u8);
 
 const HIERARCHIES: &str = "
@@ -27,7 +27,7 @@ const OBJECTIVES: [&str; 9] = [
 ];
 
 /// Returns the values of the objectives at a node, in the order of `OBJECTIVES`, and the number of
-/// classes that are left; `None` if the node is not anonymous. `asked` has the positions of the
+/// released classes; `None` if the node is not anonymous. `asked` contains the indexes of the
 /// statement's objectives in `OBJECTIVES`.
 fn judge(rows: &[Row], node: [u8; 2], k: usize, limit: usize, asked: &[usize]) -> Option<(Vec<f64>, usize)> {
     let up = |value: u8, level: u8, top: u8| if level == top { 0 } else { value >> level };
@@ -50,7 +50,7 @@ fn judge(rows: &[Row], node: [u8; 2], k: usize, limit: usize, asked: &[usize]) -
     if suppressed(&kept) > limit {
         return None;
     }
-    // The rest of the suppression limit improves k, or the first of l and t.
+    // The rest of the suppression limit improves k, or else the first one of l and t.
     let leader = match asked.iter().any(|o| [0, 5].contains(o)) {
         true => Some(0),
         false => asked.iter().copied().find(|o| [1, 2].contains(o)),
@@ -98,8 +98,8 @@ fn table(rows: &[Row]) -> String {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// No row of the front is dominated. Every row has the values that brute force measures, and a
-    /// release at its node has the same values. An exhaustive search misses no row.
+    /// No row of the front is dominated. Every row has the values of the brute force, and a release
+    /// at its node has the same values. An exhaustive search misses no row.
     #[test]
     fn a_front_is_that_of_brute_force(
         rows in prop::collection::vec((0..8u8, 0..4u8, 0..3u8), 1..40),
@@ -202,7 +202,7 @@ async fn a_drawing_is_written_and_the_last_front_kept() {
     let svg = std::fs::read_to_string(&path).unwrap();
     let chart = context.last_front().unwrap();
     assert_eq!(chart.points.len(), front[0].num_rows());
-    // The seal of the file follows the drawing.
+    // The seal of the file comes after the drawing.
     assert!(svg.starts_with(chart.svg().unwrap().trim_end()), "{svg}");
     for word in ["<svg", "knee", "l_s", "glm", "the true front"] {
         assert!(svg.contains(word), "{word}");

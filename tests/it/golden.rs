@@ -1,5 +1,5 @@
-//! Results on real tables, compared with the results of others (../shared/reference, computed by
-//! brute force from the definitions alone).
+//! Compares results on real tables with reference results (../shared/reference), which were
+//! computed by brute force from the definitions alone.
 
 use crate::common::{Numbers, adult, collect, number, shared, text};
 use serde_json::Value;
@@ -32,8 +32,8 @@ fn close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-9 * b.abs().max(1.0)
 }
 
-/// Returns true if the node that EXPLAIN ANALYZE reports as "sex 1, age 0, ..." is one of the nodes
-/// of a reference line.
+/// Returns true if a reference line contains the node that EXPLAIN ANALYZE reports as "sex 1, age
+/// 0, ...".
 fn is_one_of(node: &str, line: &Value) -> bool {
     let nodes = line["nodes"]
         .as_array()
@@ -133,7 +133,7 @@ async fn models_on_a_sensitive_attribute_reach_the_optima_of_adult() {
         );
         assert_eq!(item("suppressed rows"), line["suppressed_rows"].to_string(), "{line}");
         assert_eq!(item("classes"), line["classes"].to_string(), "{line}");
-        // Before rows are answered, separate SQL recounts the release.
+        // Before rows are returned, separate SQL recounts the release.
         collect(&context, &format!("CREATE OR REPLACE TABLE released AS {statement}")).await;
     }
 }
@@ -199,7 +199,7 @@ async fn the_whole_lattice_of_adult_agrees_with_plain_sql() {
     }
 }
 
-/// Makes the table `column_h` with columns l0, l1, ... from the hierarchy's file.
+/// Creates the table `column_h` with columns l0, l1, ... from the hierarchy's file.
 async fn lookup_table(context: &anonsql::AnonContext, column: &str, path: &std::path::Path) {
     let text = std::fs::read_to_string(path).unwrap();
     let rows: Vec<String> = text

@@ -1,5 +1,5 @@
-//! Values of the environment: in the names of columns, in plans, in the output of later statements,
-//! and in the answers of stores.
+//! Tests that values of the environment do not appear: in the names of columns, in plans, in the
+//! output of later statements, and in errors of stores.
 
 use crate::common::anonsql;
 use std::io::{Read, Write};
@@ -19,7 +19,7 @@ fn folder() -> TempDir {
     folder
 }
 
-/// Returns the exit code of the command, and all its output.
+/// Returns the exit code of the command and all its output.
 fn said(folder: &Path, statements: &[&str]) -> (Option<i32>, String) {
     let mut command = anonsql(folder);
     command
@@ -118,10 +118,10 @@ fn explain_is_refused_where_a_plan_has_it() {
         &[FILTER, within],
     ] {
         let (code, text) = said(folder.path(), statements);
-        let refused = text.contains("EXPLAIN would show what the plan made of a value of getenv");
+        let refused = text.contains("EXPLAIN would show a value of getenv");
         assert!(code == Some(1) && refused && !shows(&text), "{statements:?}: {text}");
     }
-    // A view of the same name without such a value is a different view.
+    // A view of the same name without this value is a different view.
     let plain = FILTER
         .replace("upper(getenv('SECRET'))", "'x'")
         .replace("CREATE", "CREATE OR REPLACE");

@@ -1,5 +1,5 @@
-//! Targets that exist, and runs that lose a race: in stores and Delta tables, IF NOT EXISTS keeps
-//! only whole releases.
+//! Tests existing targets, and runs that lose a race. In stores and Delta tables, IF NOT EXISTS
+//! keeps only complete releases.
 
 use crate::common::{collect, context};
 use crate::sources::Watches;
@@ -85,13 +85,13 @@ async fn only_a_whole_release_of_a_store_is_kept() {
         );
         assert!(!content.is_empty());
     }
-    // A run that was killed after its commit did not mark its release as whole.
+    // A run that was killed after its commit did not mark its release as complete.
     collect(&context, &release("done", "OPTIONS (layout 'plain')")).await;
     store.delete(&Path::from("done/_SUCCESS")).await.unwrap();
     collect(&context, &release("done", "OPTIONS (layout 'plain')")).await;
     assert!(names(&store, "done").await.contains(&"done/_SUCCESS".to_string()));
     refused(&context, &release("done", ""), "it has the layout 'plain'").await;
-    // Other files block a release, with each clause that replaces nothing.
+    // Other files prevent a release with each clause that replaces nothing.
     for (place, name) in [
         ("a", "a/_manifest.json"),
         ("b", "b/notes.txt"),
@@ -122,7 +122,7 @@ async fn only_a_whole_delta_table_is_kept() {
     let scratch = tempfile::tempdir().unwrap();
     let at = |name: &str| scratch.path().join(name).display().to_string();
     let release = |place: &str| format!("ANONYMIZE p TO '{place}' STORED AS DELTA IF NOT EXISTS {REQUEST}");
-    // In a folder: an empty folder is not a release, and a folder without a log is not a table.
+    // Local folders: an empty folder is not a release, and a folder without a log is not a table.
     std::fs::create_dir(at("table")).unwrap();
     collect(&context, &release(&at("table"))).await;
     collect(&context, &release(&at("table"))).await;
@@ -161,7 +161,7 @@ async fn only_a_whole_delta_table_is_kept() {
     refused(&context, &release(&at("table")), "is not a whole release").await;
     std::fs::remove_file(&file).unwrap();
     refused(&context, &release(&at("table")), "is not a whole release").await;
-    // In a store.
+    // Object stores.
     collect(&context, &release("s3://lake/table")).await;
     collect(&context, &release("s3://lake/table")).await;
     let found = names(&store, "table").await;
@@ -172,8 +172,8 @@ async fn only_a_whole_delta_table_is_kept() {
     refused(&context, &release("s3://lake/table"), "is not a whole release").await;
 }
 
-/// A run that loses to a faster one gets advice for its own clause, and the exit code tells a
-/// scheduler that there is something to do.
+/// A run that loses to a faster one gives advice that fits its clause. The exit code tells a
+/// scheduler that action is needed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_loses_is_told_what_to_do() {
     let store = Arc::new(InMemory::new());
@@ -210,7 +210,7 @@ async fn who_loses_is_told_what_to_do() {
     }
 }
 
-/// Files of a run with layout plain block other runs only as long as that run may be alive.
+/// Files of a run with layout plain block other runs only as long as this run may be alive.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_killed_run_with_layout_plain_is_waited_for() {
     let store = Arc::new(InMemory::new());

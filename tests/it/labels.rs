@@ -1,5 +1,5 @@
-//! Labels in forms that can be computed with, on random tables: every form is recounted in plain
-//! Rust and by plain SQL.
+//! Tests labels of other forms than text on random tables. Plain Rust and plain SQL recount every
+//! form.
 
 use crate::common::{collect, context};
 use anonsql::error::ErrorKind;
@@ -45,15 +45,15 @@ fn released(batches: &[RecordBatch]) -> Vec<Released> {
     rows
 }
 
-/// Returns the integer nearest to `sum` / `n`, and the even one for halves, by trying all.
+/// Returns the integer nearest to `sum` / `n`, or the even one of two, by trying all.
 fn nearest(sum: i64, n: i64) -> i64 {
     (-200..200)
         .min_by_key(|m| ((m * n - sum).abs(), m.rem_euclid(2)))
         .unwrap()
 }
 
-/// Returns the clause of the hierarchy. It has no code for forms whose label is one value of the
-/// class: such a value would distinguish what a code hides, and is refused.
+/// Returns the clause of the hierarchy. It has no code if the label is one value of the class: this
+/// value would distinguish values that a code hides, so the statement refuses it.
 fn hierarchy(form: &str) -> String {
     let code = if is_of_label(form) { " TOP CODE 30" } else { "" };
     format!("CREATE HIERARCHY a AS INTERVALS (5, 10){code}")
@@ -63,8 +63,8 @@ fn is_of_label(form: &str) -> bool {
     ["BOUNDS", "MIDPOINT"].contains(&form)
 }
 
-/// Returns the rows of a release at level 1, in spans of 5. With a code, the spans go from 0 to 30,
-/// and 30 and more have one label.
+/// Returns the rows of a release at level 1, in intervals of 5. With a code, the intervals go from
+/// 0 to 30, and values from 30 on have one label.
 fn expected(rows: &[Row], form: &str, k: usize) -> Vec<Released> {
     let mut classes: BTreeMap<(i64, u8), Vec<i64>> = BTreeMap::new();
     let last = if is_of_label(form) { 6 } else { i64::MAX };
@@ -107,7 +107,7 @@ proptest! {
                         "ANONYMIZE t QUASI IDENTIFIERS (column1 USING a LABELS {form}, column2) SATISFYING k_anonymity({k}) \
                          SUPPRESSING AT MOST 100 PERCENT AT NODE (column1 1, column2 0)"
                     );
-                    // A release of fewer rows than k cannot satisfy the model.
+                    // A release with fewer rows than k cannot satisfy the model.
                     if rows.len() < k {
                         let refused = context.sql(&sql).await.expect_err("too few rows");
                         assert_eq!(refused.kind(), ErrorKind::Infeasible);
@@ -132,8 +132,8 @@ proptest! {
         });
     }
 
-    /// Local recoding: the release on disk is verified against its source, including single values
-    /// where this is possible.
+    /// VERIFY checks a release of local recoding on disk against its source. If possible, the
+    /// labels include single values.
     #[test]
     fn local_recoding_is_verified(rows in prop::collection::vec((0i64..40, 0u8..3), 4..60)) {
         let runtime = tokio::runtime::Runtime::new().unwrap();

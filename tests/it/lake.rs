@@ -1,4 +1,5 @@
-//! Releases in object stores: the same bytes as in folders, one winner, and nothing left behind.
+//! Tests releases in object stores. They have the same bytes as in folders, only one of several
+//! runs succeeds, and no other file is left.
 
 use crate::common::{collect, context, holds, number, objects, rows};
 use crate::sources::Watches;
@@ -39,8 +40,8 @@ pub async fn manifest(store: &dyn ObjectStore, prefix: &str) -> Manifest {
     serde_json::from_slice(&text).unwrap()
 }
 
-/// A release in a store has the same bytes as a release in a folder, for each format and with
-/// partitions. Everything that reads a release in a folder also reads it in a store.
+/// For each format and with partitions, a release in a store has the same bytes as a release in a
+/// folder. Everything that reads a release in a folder also reads it in a store.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_release_is_the_same_in_a_store_and_in_a_folder() {
     let store = Arc::new(InMemory::new());
@@ -99,8 +100,8 @@ async fn a_release_is_the_same_in_a_store_and_in_a_folder() {
     assert_eq!(rows(&collect(&context, read).await), 6);
 }
 
-/// An existing release is replaced or kept only on demand, and otherwise the statement is refused.
-/// Old runs stay until they are vacuumed.
+/// An existing release is replaced or kept only if the statement says so, and otherwise the
+/// statement is refused. Old runs stay until VACUUM deletes them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_stands_is_replaced_only_on_demand() {
     let store = Arc::new(InMemory::new());
@@ -157,8 +158,8 @@ async fn what_stands_is_replaced_only_on_demand() {
     assert!(e.to_string().contains("holds the source"), "{e}");
 }
 
-/// A run that finds another release at its commit than at its start fails with exit code 5 or 6,
-/// and leaves nothing. A run whose source changes also fails, and leaves nothing.
+/// A run fails with exit code 5 or 6, and leaves no files, if another run committed a release since
+/// its start. A run whose source changes also fails and leaves no files.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_that_cannot_commit_leaves_nothing() {
     let store = Arc::new(InMemory::new());
@@ -205,7 +206,7 @@ async fn a_run_that_cannot_commit_leaves_nothing() {
     assert_eq!(after, before);
 }
 
-/// With layout plain the files lie where readers of folders look, and nothing is replaced.
+/// With layout plain, the files lie where readers of folders expect them, and no file is replaced.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plain_layout_is_written_once() {
     let store = Arc::new(InMemory::new());
@@ -237,7 +238,7 @@ async fn a_plain_layout_is_written_once() {
     );
 }
 
-/// A release whose files were changed, taken away or added to is not read as if it were whole.
+/// A release is not read as complete if its files were changed or removed, or if files were added.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn readers_go_by_the_manifest() {
     let store = Arc::new(InMemory::new());
@@ -265,11 +266,11 @@ async fn readers_go_by_the_manifest() {
     assert!(e.to_string().contains("another file than the manifest names"), "{e}");
     store.delete(&Path::from("out/_manifest.json")).await.unwrap();
     let e = context.sql(read).await.unwrap_err();
-    assert!(e.to_string().contains("no manifest that says which"), "{e}");
+    assert!(e.to_string().contains("no manifest that names the files"), "{e}");
 }
 
-/// Files end at about the requested size, and at the same rows for any number of threads and any
-/// place.
+/// Files end at about the requested size. For any number of threads and any target, they end at the
+/// same rows.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn files_are_of_a_size() {
     let store = Arc::new(InMemory::new());
@@ -305,7 +306,7 @@ async fn files_are_of_a_size() {
 }
 
 /// A report is one object: for a release in a folder, in a store and without a target, and for
-/// UTILITY OF. It has the same text as a local report, and stands beside the prefix.
+/// UTILITY OF. It has the same text as a local report and lies beside the prefix.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_report_is_an_object_beside_the_prefix() {
     let store = Arc::new(InMemory::new());
@@ -373,7 +374,7 @@ async fn a_report_is_an_object_beside_the_prefix() {
         collect(&context, &reported(dry, "s3://lake/reports/dry.html")).await;
         collect(&context, "SET anonsql.dry_run = false").await;
     }
-    // A store that cannot be reached is an error before anything is read.
+    // A store that cannot be reached is an error before any row is read.
     let nowhere = crate::common::context(1);
     let sql = "ANONYMIZE (SELECT no_such_column FROM nothing) QUASI IDENTIFIERS (age) SATISFYING k_anonymity(1) REPORT TO 's3://nowhere/r.html'";
     collect(

@@ -1,4 +1,5 @@
-//! Commands that release to a server's bucket at the same time, are killed, or are interrupted.
+//! Tests commands that release to a server's bucket at the same time, are killed, or are
+//! interrupted.
 
 use crate::common::{collect, holds, process};
 use crate::lake::{TABLE, bytes, manifest};
@@ -25,8 +26,8 @@ fn release(how: &str, k: usize) -> String {
     )
 }
 
-/// On an S3 server: the release is verified there, one of several simultaneous processes wins, and
-/// the others end with exit code 5, or 6 with OVERWRITE, and leave nothing.
+/// Tests an S3 server. The release is verified there. One of several simultaneous processes
+/// succeeds; the others end with exit code 5, or 6 with OVERWRITE, and leave no files.
 #[test]
 #[cfg_attr(not(has_moto), ignore = "needs moto_server: pip install 'moto[server]'")]
 fn one_of_several_processes_wins() {
@@ -48,7 +49,7 @@ fn one_of_several_processes_wins() {
             }
             assert!(!said(i).contains(SECRET));
         }
-        // With OVERWRITE, a run that begins after another has ended replaces that run's release.
+        // With OVERWRITE, a run that begins after another one has ended replaces its release.
         assert!(
             winners >= 1 && (how == "OVERWRITE" || winners == 1),
             "{winners} of {n} won"
@@ -69,8 +70,8 @@ fn one_of_several_processes_wins() {
     }
 }
 
-/// Processes that are killed at any moment leave the previous release or the new one, and that
-/// release is whole.
+/// Processes that are killed at any moment leave the previous release or the new one, and this
+/// release is complete.
 #[test]
 #[cfg_attr(not(has_moto), ignore = "needs moto_server: pip install 'moto[server]'")]
 fn a_killed_run_leaves_a_whole_release() {
@@ -87,7 +88,7 @@ fn a_killed_run_leaves_a_whole_release() {
         let mut run = command(scratch.path(), &moto, &release("OVERWRITE", 2))
             .spawn()
             .unwrap();
-        // The kills range from before the lease to after the commit.
+        // The kills range from before the lease until after the commit.
         std::thread::sleep(
             usual
                 .mul_f64(f64::from(kill + 1) / f64::from(kills))
@@ -105,8 +106,8 @@ fn a_killed_run_leaves_a_whole_release() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// The command writes the same bytes to a bucket as to a folder, and an interrupted one leaves
-/// nothing.
+/// The command writes the same bytes to a bucket as to a folder. An interrupted command leaves no
+/// files.
 #[test]
 #[cfg_attr(not(has_moto), ignore = "needs moto_server: pip install 'moto[server]'")]
 fn an_interrupted_command_leaves_nothing() {

@@ -1,5 +1,5 @@
-//! Files that killed runs of another user left beside a target: they cannot be removed, and disturb
-//! no run.
+//! Tests files that killed runs of another user left beside a target. A run cannot remove them, and
+//! they disturb no run.
 
 use crate::common::process;
 use sha2::{Digest, Sha256};
@@ -18,11 +18,11 @@ fn mode(path: &Path, mode: u32) {
     fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
 }
 
-/// A folder in which every user may write, and may not remove what belongs to another user.
+/// A folder in which every user may write, but may not remove the files of another user.
 struct Shared {
     folder: tempfile::TempDir,
-    /// Whether the tests run as root. If so, the runs are those of another user. Otherwise there is
-    /// no other user, and unreadable folders take the place of another user's folders.
+    /// True if the tests run as root. Then the runs belong to another user. Otherwise there is no
+    /// other user, and unreadable folders replace those of another user.
     is_root: bool,
     others: Vec<PathBuf>,
 }
@@ -34,7 +34,7 @@ impl Shared {
         mode(folder.path(), 0o1777);
         fs::write(folder.path().join("people.csv"), "age,sex\n31,f\n32,f\n41,m\n").unwrap();
         if is_root {
-            // The folder of the build may be closed to others.
+            // Other users may have no access to the folder of the build.
             let (built, own) = (env!("CARGO_BIN_EXE_anonsql"), folder.path().join("anonsql"));
             fs::hard_link(built, &own)
                 .or_else(|_| fs::copy(built, &own).map(drop))
@@ -47,7 +47,7 @@ impl Shared {
         }
     }
 
-    /// Makes a folder with a file, as a run does.
+    /// Creates a folder with a file, as a run does.
     fn left(&self, name: &str) -> PathBuf {
         let left = self.folder.path().join(name);
         fs::create_dir_all(&left).unwrap();
@@ -56,7 +56,7 @@ impl Shared {
         left
     }
 
-    /// Makes a folder that belongs to the user who runs the command.
+    /// Creates a folder that belongs to the user who runs the command.
     fn own(&self, name: &str) -> PathBuf {
         let left = self.left(name);
         if self.is_root {
@@ -67,19 +67,19 @@ impl Shared {
         left
     }
 
-    /// Makes a folder that belongs to another user.
+    /// Creates a folder that belongs to another user.
     fn others(&mut self, name: &str) {
         let left = self.left(name);
         if !self.is_root {
             mode(&left, 0o000);
         } else if name.contains("swapping") {
-            // The folder was about to become the target.
+            // The folder was nearly the target, so it already has the target's permissions.
             mode(&left, 0o755);
         }
         self.others.push(left);
     }
 
-    /// Runs a statement, which must succeed without a message about what is left.
+    /// Runs a statement. It must succeed without a message about leftovers.
     fn run(&self, sql: &str) {
         let mut command = process(self.folder.path());
         if self.is_root {
@@ -97,7 +97,7 @@ impl Shared {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        // With these permissions the folders can be removed.
+        // These permissions allow the removal of the folders.
         for left in &self.others {
             let _ = fs::set_permissions(left, Permissions::from_mode(0o700));
         }
@@ -127,8 +127,8 @@ fn what_another_user_left_ends_no_later_run() {
     }
 }
 
-/// Repeated runs to a Delta table in whose folder every user may write succeed and clean up
-/// likewise.
+/// Repeated runs to a Delta table succeed and clean up in the same way. Every user may write in the
+/// table's folder.
 #[cfg(feature = "delta")]
 #[test]
 fn what_another_user_left_in_a_delta_table_ends_no_later_run() {

@@ -1,4 +1,4 @@
-//! The events of `--lineage`, which describe a release to a data catalogue.
+//! Tests the events of `--lineage`, which describe a release to a data catalogue.
 
 use crate::common::anonsql;
 use serde_json::Value;
@@ -61,8 +61,8 @@ fn a_release_is_told_from_its_start_to_its_end() {
     );
 }
 
-/// Events are posted in their order, with the key from the environment. A server that cannot be
-/// reached does not make a release fail.
+/// Events are posted in order, with the key from the environment. An unreachable server does not
+/// make a release fail.
 #[test]
 fn events_are_posted_to_a_server() {
     let desk = desk();

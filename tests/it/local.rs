@@ -1,5 +1,5 @@
-//! Local recoding on random tables: every promise of a release is recounted in plain Rust from the
-//! decoded rows.
+//! Tests local recoding on random tables. Plain Rust recounts every requirement of a release from
+//! the decoded rows.
 
 use crate::common::{Numbers, collect, context, number};
 use anonsql::AnonContext;
@@ -19,8 +19,8 @@ fn chosen(search: &str) -> String {
     }
 }
 
-/// The searches that divide the table, and one over the lattice, which is measured by the same
-/// formulas.
+/// The searches that divide the table. The last one searches the lattice, and the same formulas
+/// measure it.
 const SEARCHES: [&str; 15] = [
     LOCAL,
     "peel",
@@ -41,8 +41,8 @@ const SEARCHES: [&str; 15] = [
 
 const COLUMNS: [&str; 3] = ["a", "b", "g"];
 
-/// The hierarchies of `a` and `b` are rules, whose leaves are the values of the column. That of `g`
-/// lists 0 to 9, and the column has some of these values.
+/// The hierarchies of `a` and `b` are rules, whose leaves are the values of the column. The
+/// hierarchy of `g` lists 0 to 9, and the column has some of these values.
 const HIERARCHIES: &str = "
     CREATE HIERARCHY a AS INTERVALS (5, 10);
     CREATE HIERARCHY b AS PREFIX (1);
@@ -51,7 +51,7 @@ const HIERARCHIES: &str = "
         (9, 'high', 'upper');";
 const LISTED: i64 = 10;
 
-/// A row: quasi-identifiers, sensitive value, entity, class label.
+/// A row: quasi-identifiers, sensitive value, entity and class label.
 #[derive(Debug, Clone)]
 struct Row {
     a: Option<i64>,
@@ -101,7 +101,7 @@ fn table(rows: &[Row]) -> String {
     )
 }
 
-/// A column's hierarchy: its leaves, and by level the label of each leaf.
+/// A column's hierarchy: its leaves and, by level, the label of each leaf.
 struct Tree {
     leaves: Vec<Option<String>>,
     levels: Vec<Vec<Option<String>>>,
@@ -171,7 +171,7 @@ impl Tree {
             };
             return self.leaves.iter().filter(inside).cloned().collect();
         }
-        // A text that several levels share has the meaning of the highest level.
+        // A text that is a label of several levels has the meaning of the highest one.
         let at = |level: &Vec<Option<String>>| {
             let same = self.leaves.iter().zip(level).filter(|(_, l)| *l == label);
             same.map(|(leaf, _)| leaf.clone()).collect::<BTreeSet<_>>()
@@ -180,7 +180,7 @@ impl Tree {
     }
 }
 
-/// A released row: its row in the source, and its labels.
+/// A released row: the index of its source row, and its labels.
 struct Released {
     id: usize,
     labels: Vec<Option<String>>,
@@ -281,8 +281,7 @@ fn measures(rows: &[Row], trees: &[Tree], released: &[Released], k: f64) -> [f64
     ]
 }
 
-/// Checks the cut of a column: every value has the same label everywhere, and no two labels
-/// overlap.
+/// Checks the cut of a column: a value has the same label in all rows, and no two labels overlap.
 fn check_cut(rows: &[Row], tree: &Tree, released: &[Released], column: usize) {
     let mut label_of: BTreeMap<Option<String>, &Option<String>> = BTreeMap::new();
     for row in released {
@@ -321,7 +320,7 @@ proptest! {
             let made = context.sql(&format!("CREATE TABLE released AS {request} {}", chosen(search))).await;
             if let Err(e) = made {
                 assert_eq!(e.exit_code(), 3, "{e}");
-                // If one class of all rows satisfies the models, a partition is found.
+                // If the class of all rows satisfies the models, the search finds a partition.
                 let all: Vec<usize> = (0..rows.len()).collect();
                 let joins_tail = search == "adaptive_clustering";
                 let may_miss = models.contains("risk") || models.contains("close") && (entity || joins_tail);

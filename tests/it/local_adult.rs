@@ -1,5 +1,5 @@
-//! Local recoding on Adult: finer than the best node of the lattice, and every model recounted by
-//! VERIFY.
+//! Tests local recoding on Adult. It is finer than the best node of the lattice, and VERIFY
+//! recounts every model.
 
 use crate::common::{Numbers, adult, collect, shared};
 use crate::golden::ADULT;
@@ -41,14 +41,14 @@ async fn mondrian_loses_less_than_the_best_node() {
             for row in 0..3 {
                 assert!(compared.get("k", row) >= f64::from(k));
             }
-            // If nothing is suppressed, the average group is less than twice the least size.
+            // If nothing is suppressed, the average group has less than twice the required size.
             assert!(compared.get("c_avg", 1) < 2.0 && compared.get("c_avg", 2) < 2.0);
         }
     }
 }
 
-/// The figures are the glm of a peer that iterates full-domain recoding over the remaining rows
-/// (0.1 percent steps), with all nine columns.
+/// The figures are the glm of a peer that repeats full-domain recoding on the remaining rows (in
+/// steps of 0.1 percent), with all nine columns.
 #[tokio::test]
 #[cfg_attr(not(has_shared), ignore = "needs ../shared; set ANONSQL_SHARED to the folder")]
 async fn peel_loses_less_than_any_other() {
@@ -86,7 +86,7 @@ async fn top_down_classifies_no_worse_than_the_best_node() {
     }
 }
 
-/// VERIFY over the written files, as anyone could run it, for models of each kind.
+/// VERIFY checks the written files, as any user could, for models of each kind.
 #[tokio::test]
 #[cfg_attr(not(has_shared), ignore = "needs ../shared; set ANONSQL_SHARED to the folder")]
 async fn classes_hold_k_l_and_t() {
@@ -134,7 +134,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     files.collect()
 }
 
-/// Runs on the invented census, which is always at hand, and not on Adult.
+/// This test uses the invented census, which is always available, and not Adult.
 #[tokio::test]
 async fn the_same_statement_gives_the_same_bytes_whatever_the_threads() {
     let scratch = tempfile::tempdir().unwrap();
@@ -170,7 +170,7 @@ async fn the_same_statement_gives_the_same_bytes_whatever_the_threads() {
     }
 }
 
-/// A manifest has the number of labels, but none of the labels.
+/// A manifest contains the number of labels, but none of the labels.
 #[tokio::test]
 #[cfg_attr(not(has_shared), ignore = "needs ../shared; set ANONSQL_SHARED to the folder")]
 async fn the_manifest_holds_no_label() {

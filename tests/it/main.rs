@@ -1,5 +1,5 @@
 //! Integration tests in one binary, because each binary links all of DataFusion. The tests of an
-//! optional feature run only in builds with that feature.
+//! optional feature run only in builds with this feature.
 
 mod append;
 mod architecture;

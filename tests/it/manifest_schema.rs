@@ -1,6 +1,6 @@
-//! Every manifest conforms to `docs/src/manifest.schema.json`.
+//! Checks that every manifest conforms to `docs/src/manifest.schema.json`.
 //!
-//! The few keywords of JSON Schema that the file uses are checked here; another keyword fails.
+//! The checks cover the few keywords of JSON Schema that the file uses. Any other keyword fails.
 
 use serde_json::Value;
 use std::path::Path;
@@ -10,7 +10,7 @@ fn schema() -> Value {
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }
 
-/// Returns where the manifests below a folder do not conform to the schema, at most one line per
+/// Returns the faults of the manifests in a folder against the schema, at most one line per
 /// manifest.
 pub fn faults_below(folder: &Path) -> Vec<String> {
     let (schema, mut folders, mut faults) = (schema(), vec![folder.to_path_buf()], vec![]);
@@ -28,7 +28,7 @@ pub fn faults_below(folder: &Path) -> Vec<String> {
     faults
 }
 
-/// Returns where a value does not conform to a part of the schema.
+/// Returns the first fault of a value against a part of the schema; `None` if the value conforms.
 fn fault(whole: &Value, schema: &Value, value: &Value, at: &str) -> Option<String> {
     let Some(words) = schema.as_object() else {
         return (schema == &Value::Bool(false)).then(|| format!("{at} is not allowed"));
@@ -94,7 +94,7 @@ fn is_of_type(name: &str, value: &Value) -> bool {
     }
 }
 
-/// A manifest that does not conform to the schema is found, wherever the fault is.
+/// A fault is found at every position in a manifest.
 #[tokio::test]
 async fn faults_are_found() {
     let scratch = tempfile::tempdir().unwrap();

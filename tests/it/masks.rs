@@ -1,4 +1,5 @@
-//! Masked columns on every way out: none of their raw values leaves, and no model counts them.
+//! Tests masked columns for every way to deliver rows. The output contains none of their raw
+//! values, and no model counts them.
 
 use crate::common::{collect, context, number};
 use crate::roads::{bytes_of, bytes_of_file, has};
@@ -92,7 +93,7 @@ fn masks(secret: &Path) -> String {
     )
 }
 
-/// Checks that none of the raw values is in these bytes.
+/// Checks that these bytes contain none of the raw values.
 fn nothing_raw(way: &str, bytes: &[u8]) {
     let columns = ["person", "hashed", "faked", "mailed", "tokened"];
     for row in 0..40 {
@@ -194,14 +195,14 @@ async fn masks_are_the_same_wherever_the_secret_is() {
         let sql = format!("SELECT count(*) FROM (SELECT {column} FROM a INTERSECT SELECT {column} FROM c)");
         assert_eq!(number(&collect(&context, &sql).await), 0.0, "{column}");
     }
-    // Rows 0 to 19 and rows 40 to 59 belong to the same people, who have one value each.
+    // Rows 0 to 19 and rows 40 to 59 belong to the same people, each with a single value.
     for (column, distinct) in [("hashed", 40.0), ("tokened", 40.0), ("phone", 2.0)] {
         let sql = format!("SELECT count(DISTINCT {column}) FROM a");
         assert_eq!(number(&collect(&context, &sql).await), distinct, "{column}");
     }
 }
 
-/// No model counts a masked column: rows that differ in it alone are in one class.
+/// No model counts a masked column. Rows that differ only in this column are in one class.
 #[tokio::test]
 async fn a_masked_column_counts_for_no_model() {
     let scratch = tempfile::tempdir().unwrap();
@@ -226,6 +227,6 @@ async fn a_masked_column_counts_for_no_model() {
     }
     let sql = format!("ANONYMIZE people {masks} QUASI IDENTIFIERS (age) SATISFYING k_anonymity(31)");
     let released = collect(&context, &sql).await;
-    // Each age has 30 rows: the masks make them neither fewer nor more.
+    // Each age has 30 rows, with and without the masks.
     assert_eq!(released.iter().map(RecordBatch::num_rows).sum::<usize>(), ROWS as usize);
 }

@@ -1,4 +1,4 @@
-//! Mistakes that new users make, each with the sentence that helps. The users come from ARX,
+//! Tests mistakes of new users, each with the sentence that helps. The users come from ARX,
 //! sdcMicro, DuckDB and psql.
 
 use crate::common::collect;
@@ -17,7 +17,8 @@ const MISTAKES: &[(&str, &str)] = &[
     // Names.
     (
         "ANONYMIZE people QUASI IDENTIFIERS (age, native-country) KEEP (sex) SATISFYING k_anonymity(2)",
-        "line 1, column 48: expected USING, LEVELS, WEIGHT, LABELS, \",\" or \")\", found \"-\"; a name with a hyphen stands in double quotes: \"native-country\"",
+        "line 1, column 48: expected USING, LEVELS, WEIGHT, LABELS, \",\" or \")\", found \"-\"; write a name with a \
+         hyphen in double quotes: \"native-country\"",
     ),
     (
         "ANONYMIZE people QUASI IDENTIFIERS (age) KEEP (sex, native-country) SATISFYING k_anonymity(2)",
@@ -25,7 +26,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "ANONYMIZE people QUASI IDENTIFIERS ('age') KEEP (sex) SATISFYING k_anonymity(2)",
-        "a name stands without quotes or in double quotes",
+        "write a name without quotes or in double quotes",
     ),
     (
         "ANONYMIZE people QUASI IDENTIFIERS (“age”) KEEP (sex) SATISFYING k_anonymity(2)",
@@ -72,7 +73,8 @@ const MISTAKES: &[(&str, &str)] = &[
     // Paths.
     (
         "ANONYMIZE data/census.parquet @ SATISFYING k_anonymity(2)",
-        "column 11: expected a table, 'path' or (query), found \"data\"; a path stands in single quotes: 'data/census.parquet'",
+        "column 11: expected a table, 'path' or (query), found \"data\"; write a path in single quotes: \
+         'data/census.parquet'",
     ),
     (
         "ANONYMIZE people TO out/x @ SATISFYING k_anonymity(2)",
@@ -81,7 +83,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ("ANONYMIZE people TO ~/out @ SATISFYING k_anonymity(2)", "write '~/out'"),
     (
         "ANONYMIZE people TO \"out\" @ SATISFYING k_anonymity(2)",
-        "a text stands in single quotes: 'out'",
+        "write a text in single quotes: 'out'",
     ),
     ("CREATE HIERARCHY h FROM age.csv", "write 'age.csv'"),
     ("CREATE HIERARCHY h FROM \"age.csv\"", "in single quotes: 'age.csv'"),
@@ -98,7 +100,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ("ANONYMIZE TABLE people @ SATISFYING k_anonymity(2)", "leave TABLE out"),
     (
         "ANONYMIZE SELECT * FROM people @ SATISFYING k_anonymity(2)",
-        "a query stands in parentheses: (SELECT ...)",
+        "write a query in parentheses: (SELECT ...)",
     ),
     // Models.
     ("ANONYMIZE people @ SATISFYING k=2", "write k_anonymity(2)"),
@@ -126,7 +128,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "ANONYMIZE people @ SATISFYING k_anonymity(k=2)",
-        "an argument is given a value by =>",
+        "write => between an argument and its value",
     ),
     (
         "ANONYMIZE people @ SATISFYING k_anonymity(2, 3)",
@@ -152,7 +154,7 @@ const MISTAKES: &[(&str, &str)] = &[
         "ANONYMIZE people QUASI IDENTIFIERS (age USING age) SENSITIVE (sex) KEEP (\"native-country\") SATISFYING l_diversity(9) ON sex",
         "column sex has 2",
     ),
-    // Clauses: another form, another tool's word, another place.
+    // Clauses: another form, a word of another tool, another position.
     (
         "ANONYMISE people @ SATISFYING k_anonymity(2)",
         "did you mean ANONYMIZE?",
@@ -366,7 +368,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "ANONYMIZE people @ SATISFYING k_anonymity(2) SEARCH USING tabu (rounds = 5)",
-        "an argument is given a value by =>",
+        "write => between an argument and its value",
     ),
     (
         "ANONYMIZE people @ SATISFYING k_anonymity(2) REPORT TO 'x.pdf'",

@@ -1,4 +1,4 @@
-//! moto, an S3 server from PyPI, which a test starts on loopback and ends when it is done.
+//! moto, an S3 server from PyPI. A test starts it on loopback and ends it.
 
 use anonsql::AnonContext;
 use datafusion::object_store::aws::{AmazonS3, AmazonS3Builder};
@@ -10,13 +10,13 @@ use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The key that the tests sign with; no output may show it.
+/// The secret key with which the tests sign requests. No output may show it.
 pub const SECRET: &str = "quixotica-secret";
 
 /// The bucket of every server.
 pub const BUCKET: &str = "lake";
 
-/// How long a server may take to start on a busy machine.
+/// The longest time for a server to start on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Returns a port on which no program listens.
@@ -83,7 +83,7 @@ impl Moto {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// Returns the bucket as a store, for access that bypasses anonsql.
+    /// Returns the bucket as a store. Access through this store bypasses anonsql.
     pub fn store(&self) -> AmazonS3 {
         AmazonS3Builder::new()
             .with_bucket_name(BUCKET)
@@ -122,7 +122,7 @@ impl Moto {
         ]
     }
 
-    /// Returns a session of the library in which this store is registered, as its caller would do.
+    /// Returns a session of the library in which the caller has registered this store.
     pub fn context(&self) -> AnonContext {
         let context = crate::common::context(2);
         let url = url::Url::parse(&format!("s3://{BUCKET}")).unwrap();

@@ -1,6 +1,6 @@
-//! Thirty nights of one job: each night the release of the night before is replayed on new data.
-//! Drift of every kind is planted on some nights. Each drift is named with its counts, the exit
-//! code says what to do, a night that fails publishes nothing, and every release is verified.
+//! Tests thirty nights of one job. Each night applies the release of the night before to new data.
+//! Drift of every kind is planted on some nights. The run names each drift with its counts, the
+//! exit code says what to do, a night that fails publishes nothing, and every release is verified.
 
 use crate::common::anonsql;
 use serde_json::Value;
@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Output;
 
 const CITIES: [&str; 4] = ["Aachen", "Bonn", "Celle", "Dueren"];
-/// The planted city. Only the extended hierarchies have it, and no message may show it.
+/// The planted city. Only the extended hierarchies contain it, and no message may show it.
 const UNKNOWN: &str = "Xanadu";
 /// An age far above all others.
 const OLD: u64 = 95;
@@ -23,13 +23,13 @@ struct Planted {
     unknown: usize,
     /// The number of people who are much older than all others, each alone with a region.
     old: usize,
-    /// Whether the column of names is not delivered.
+    /// True if the column of names is missing.
     nameless: bool,
-    /// Whether the column of visits, which is released, has texts.
+    /// True if the column of visits, which is released, contains texts.
     visits_as_text: bool,
 }
 
-/// Returns the people of a night: five of each decade, city and sex, whose ages within the decade
+/// Returns the people of a night: five of each decade, city and sex. Their ages within the decade
 /// differ from night to night.
 fn people(night: u64, planted: Planted) -> String {
     let mut seed = night.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(7);
@@ -66,7 +66,7 @@ fn people(night: u64, planted: Planted) -> String {
     text
 }
 
-/// Returns the hierarchies of the job. If `knows`, they have the planted city, too.
+/// Returns the hierarchies of the job. If `knows`, they also contain the planted city.
 fn hierarchies(knows: bool) -> String {
     let more = if knows {
         format!(", ('{UNKNOWN}', 'south')")
@@ -128,7 +128,7 @@ fn release(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 
 const VERIFY: &str = "VERIFY 'release' QUASI IDENTIFIERS (age, city, sex) SATISFYING k_anonymity(5)";
 
-/// The expected end of a night.
+/// The expected result of a night.
 struct Expected {
     code: i32,
     /// The kinds of drift, in the order in which they are found, each with its counts.
@@ -149,8 +149,8 @@ fn refused(code: i32, drift: Vec<(&'static str, Vec<(&'static str, u64)>)>, erro
     Expected { code, drift, error }
 }
 
-/// A night: the planted data, whether the hierarchies have the planted city, the suppression limit,
-/// the clause for drift, and the expected end.
+/// A night: the planted data, true if the hierarchies contain the planted city, the suppression
+/// limit, the clause for drift, and the expected result.
 type Night = (Planted, bool, &'static str, &'static str, Expected);
 
 const QUIET: Planted = Planted {
@@ -166,7 +166,7 @@ const WARN: &str = "USING MANIFEST 'release' ON DRIFT WARN";
 const SEARCH: &str = "USING MANIFEST 'release' ON DRIFT SEARCH";
 const ANEW: &str = "";
 
-/// Returns the nights that are not quiet, by number.
+/// Returns the nights with deviations, by number.
 fn planted() -> BTreeMap<u64, Night> {
     let unknown = |n| Planted { unknown: n, ..QUIET };
     let old = |n| Planted { old: n, ..QUIET };
@@ -200,7 +200,7 @@ fn planted() -> BTreeMap<u64, Night> {
             ),
         ),
         (5, (unknown(2), false, "", SEARCH, refused(7, vec![values(2)], city))),
-        // Classes below the promise, and suppression.
+        // Classes below the required size, and suppression.
         (7, (QUIET, false, "", REPLAY, released(vec![]))),
         (
             8,
@@ -277,7 +277,7 @@ fn planted() -> BTreeMap<u64, Night> {
         ),
         (23, (texts, false, "", SEARCH, released(vec![schema()]))),
         (24, (QUIET, false, "", SEARCH, released(vec![schema()]))),
-        // The hierarchy is extended, as the error of new values advises.
+        // The hierarchy is extended, as the error about new values advises.
         (
             26,
             (
@@ -342,7 +342,7 @@ fn thirty_nights() {
     assert_eq!(counted, (19, 11));
 }
 
-/// Checks a night with a release: its summary row and its manifest contain the drift, and say
+/// Checks a night with a release. Its summary row and its manifest contain the drift, and say
 /// whether the node was applied.
 fn told_and_kept(folder: &Path, night: u64, output: &Output, choice: &str, drift: &[(String, BTreeMap<String, u64>)]) {
     let summary = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -366,8 +366,8 @@ fn told_and_kept(folder: &Path, night: u64, output: &Output, choice: &str, drift
         None => vec![],
     };
     assert_eq!(kept, kinds, "night {night}");
-    // The node of the night before does not fit the crowd of night 13, nor the hierarchy of night
-    // 27.
+    // The node of the night before fits neither the crowd of night 13 nor the hierarchy of
+    // night 27.
     let applied = !matches!(night, 13 | 27);
     assert_eq!(replay["applied"], applied, "night {night}");
     assert_eq!(row["proof"] == "given", applied, "night {night}: {row}");
@@ -376,9 +376,9 @@ fn told_and_kept(folder: &Path, night: u64, output: &Output, choice: &str, drift
     assert!(kinds.iter().all(|kind| told.contains(kind)), "night {night}: {told}");
 }
 
-/// For a hierarchy that is a file of labels, the manifest has only a digest. Without the file the
-/// labels are not checked, and a strict VERIFY does not pass. The hierarchy of ages is a rule, and
-/// is made again from the manifest.
+/// The manifest has only a digest of a hierarchy that is a file of labels. Without the file, VERIFY
+/// does not check its labels, and a strict VERIFY does not pass. The hierarchy of ages is a rule,
+/// so VERIFY restores it from the manifest.
 #[test]
 fn what_only_a_digest_tells_is_not_checked_and_no_pass_if_strict() {
     let folder = tempfile::tempdir().unwrap();
@@ -414,7 +414,7 @@ fn what_only_a_digest_tells_is_not_checked_and_no_pass_if_strict() {
     assert_eq!(age(&run(folder, VERIFY, &[])), Some(false));
 }
 
-/// A scheduler that reads nothing but the exit code runs a job again, whatever happened to it.
+/// A scheduler that knows only the exit code can run a job again after any result.
 #[test]
 fn a_job_can_be_run_again_blindly() {
     let folder = tempfile::tempdir().unwrap();
@@ -428,7 +428,8 @@ fn a_job_can_be_run_again_blindly() {
         let mut outcomes = rows.filter_map(|row| Some(row["outcome"].as_str()?.to_string()));
         (output.status.code(), outcomes.next())
     };
-    // A job that is killed at many moments and run again ends as if it had not been killed.
+    // A job that is killed at any of several moments and run again has the same result as one that
+    // was not killed.
     for delay in [0, 20, 60, 100, 150, 200, 300] {
         fs::write(folder.join("job.sql"), &kept).unwrap();
         let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_anonsql"))
@@ -456,8 +457,8 @@ fn a_job_can_be_run_again_blindly() {
         assert_eq!(release(folder), once, "a target that is kept is not touched");
         fs::remove_dir_all(folder.join("release")).unwrap();
     }
-    // A job that replaces its own release gives the same release, however often it runs, and
-    // whichever release it replays.
+    // A job that replaces its own release gives the same release each time, for every release that
+    // it applies.
     assert_eq!(
         outcome(&run(folder, &job(false, "", ANEW), &[])),
         (Some(0), Some("released".into()))

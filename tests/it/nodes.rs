@@ -1,5 +1,5 @@
-//! The classes of a node are the same whether anonsql groups them or DataFusion executes the node's
-//! plan.
+//! Tests that a node has the same classes if anonsql groups them and if DataFusion executes the
+//! node's plan.
 
 use crate::common::{collect, context};
 use anonsql::AnonContext;
@@ -30,7 +30,7 @@ const TYPES: &[(&str, &str)] = &[
     ("Time32(Second)", ""),
 ];
 
-/// Returns a value of a type as SQL, made from a small number.
+/// Returns a value of a type as SQL, derived from a small number.
 fn value(data_type: &str, hierarchy: &str, number: Option<u8>) -> String {
     let Some(number) = number else {
         return format!("arrow_cast(NULL, '{data_type}')");
@@ -46,7 +46,7 @@ fn value(data_type: &str, hierarchy: &str, number: Option<u8>) -> String {
 }
 
 /// Returns the rows of an answer as text, sorted, without times and without the figures of the
-/// cache, which depend on the threads. If no node answers the request, the error is returned.
+/// cache, which depend on the threads. Returns the error if no node satisfies the request.
 async fn lines(context: &AnonContext, sql: &str) -> Result<Vec<String>, String> {
     let batches = context.sql(sql).await.map_err(|e| e.to_string())?;
     let text = pretty_format_batches(&batches).unwrap().to_string();
@@ -58,7 +58,7 @@ async fn lines(context: &AnonContext, sql: &str) -> Result<Vec<String>, String> 
     Ok(lines)
 }
 
-/// Generates a table: the types of two quasi-identifiers, and rows of these and of a sensitive
+/// Generates a table: the types of two quasi-identifiers, and rows with these and a sensitive
 /// attribute.
 fn table() -> impl Strategy<Value = ([usize; 2], Vec<[Option<u8>; 3]>)> {
     let cell = || prop::option::weighted(0.9, 0u8..8);

@@ -1,5 +1,5 @@
-//! Sources whose columns are folder names: their types, NULL, spellings, and folders that are not
-//! read; as local folders and in object stores.
+//! Tests sources whose columns are folder names, as local folders and in object stores: their
+//! types, NULL, spellings, and folders that a query skips.
 
 use crate::common::{collect, context};
 use anonsql::AnonContext;
@@ -15,8 +15,8 @@ use url::Url;
 
 const ROWS: &str = "age\n31\n32\n";
 
-/// The files of the tables, in folders for years and days (one of each without a value), for names
-/// that are spelled in two ways, and for numbers with a leading zero that counts.
+/// The files of the tables: in folders for years and days (one of each without a value), for names
+/// with two spellings, and for numbers with a leading zero.
 const FILES: [&str; 9] = [
     "years/year=2024/day=2024-01-31/a.csv",
     "years/year=2024/day=2024-02-29/a.csv",
@@ -29,7 +29,7 @@ const FILES: [&str; 9] = [
     "zips/zip=10115/a.csv",
 ];
 
-/// A session, and where the tables are: in a local folder or in a store.
+/// A session, and the place of its tables: a local folder or a store.
 struct Place {
     context: AnonContext,
     root: String,
@@ -110,7 +110,7 @@ async fn folder_names_have_types_and_null() {
         assert_eq!(years, [vec![None], some(&["2024", "2025"])].concat());
         let none = place.texts("SELECT count(*) FROM '@/years/' WHERE day IS NULL").await;
         assert_eq!(none, some(&["2"]));
-        // Leading zeros are kept, and names are decoded once.
+        // Leading zeros are kept. Names are decoded once.
         let zips = place.texts("SELECT DISTINCT zip FROM '@/zips/'").await;
         assert_eq!(zips, some(&["01067", "10115"]));
         let names = place.texts("SELECT DISTINCT name FROM '@/names/'").await;
@@ -130,7 +130,8 @@ async fn folders_that_where_rules_out_are_not_read() {
         let null = "year=__HIVE_DEFAULT_PARTITION__";
         assert_eq!(read("age > 0").await, format!("year=2024 year=2025 {null}"));
         assert_eq!(read("year = 2025").await, "year=2025");
-        // A folder for NULL may be read in vain, but none of its rows is answered (see below).
+        // A query may read the folder for NULL unnecessarily, but its answer contains none of the
+        // rows (see below).
         assert!(!read("year < 2025").await.contains("year=2025"));
         assert_eq!(read("year IS NULL").await, null);
         assert_eq!(read("day = DATE '2025-01-01'").await, null);
@@ -148,7 +149,7 @@ async fn folders_that_where_rules_out_are_not_read() {
                 .await;
             assert_eq!(counted, some(&[rows]), "{filter}");
         }
-        // Decoded names are found under every spelling.
+        // Decoded names match every spelling.
         let found = place
             .texts("SELECT count(*) FROM '@/names/' WHERE name IN ('a/b', '50%')")
             .await;
@@ -185,15 +186,15 @@ async fn stated_types_go_before() {
     }
 }
 
-/// A file beside the folders has no value for the folders' columns. The file is neither read nor
-/// skipped, but an error.
+/// A file beside the folders has no value for the folders' columns. It is an error, because the
+/// file can be neither read nor skipped.
 #[tokio::test]
 async fn a_file_outside_of_the_folders_is_an_error() {
     let place = Place::local();
     std::fs::write(format!("{}/years/b.csv", place.root), ROWS).unwrap();
     let sql = format!("SELECT * FROM '{}/years/'", place.root);
     let error = place.context.sql(&sql).await.unwrap_err();
-    assert!(error.to_string().contains("a table has the same folders"), "{error}");
+    assert!(error.to_string().contains("of a table are in folders"), "{error}");
 }
 
 /// NULL, numbers and dates of folder names are released like any other value.

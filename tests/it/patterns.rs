@@ -1,5 +1,5 @@
-//! The files that a path names: a pattern matches what it would match in a shell, in local folders
-//! and in object stores, and a folder stands for all files in it.
+//! Tests the files that a path names, in local folders and in object stores. A pattern matches the
+//! same files as in a shell, and a folder represents all its files.
 
 use crate::common::{collect, context, holds, rows, text};
 use anonsql::AnonContext;
@@ -11,7 +11,7 @@ use datafusion::object_store::path::Path;
 use std::sync::Arc;
 use url::Url;
 
-/// Each file has one row: its own name.
+/// The files, each with one row that contains the file's name.
 const FILES: [&str; 14] = [
     "dir/a.csv",
     "dir/x/b.csv",
@@ -146,15 +146,15 @@ async fn a_folder_has_all_that_is_in_it() {
     for place in Place::all().await {
         assert_eq!(place.named("dir/").await, ["dir/a.csv", "dir/x/b.csv", "dir/x/y/c.csv"]);
         assert_eq!(place.named("lake/year=2025/").await, ["lake/year=2025/month=1/4.csv"]);
-        // Some files are in folders that are columns, and some are not.
+        // Some files are in folders that are columns, and the others are not.
         let sql = format!("SELECT n FROM '{}/lake/'", place.root);
         let e = place.context.sql(&sql).await.unwrap_err();
-        assert!(e.to_string().contains("is in other folders than the first file"), "{e}");
+        assert!(e.to_string().contains("of other columns than the first file"), "{e}");
     }
 }
 
-/// A folder with a table in one of its subfolders is refused: the files of a table include those of
-/// its earlier versions.
+/// A folder with a table in one of its subfolders is refused, because the files of a table include
+/// those of earlier versions.
 #[tokio::test]
 async fn a_folder_with_tables_in_it_is_refused() {
     for place in Place::all().await {
@@ -168,7 +168,7 @@ async fn a_folder_with_tables_in_it_is_refused() {
     }
 }
 
-/// A table over a pattern, and the pattern as a source of every statement.
+/// Tests a table over a pattern, and the pattern as a source of every statement.
 #[tokio::test]
 async fn statements_read_what_a_pattern_names() {
     for place in Place::all().await {
@@ -193,7 +193,7 @@ async fn statements_read_what_a_pattern_names() {
         collect(&place.context, &release).await;
         let manifest = Manifest::read(&to).unwrap().unwrap();
         assert!(manifest.input.len() == 3 && manifest.input[2].name.ends_with("c.csv"));
-        // The view also has the files that are added later.
+        // The view also contains files that are added later.
         let view = format!("CREATE VIEW v AS SELECT n FROM '{root}/lake/*/*.csv'");
         collect(&place.context, &view).await;
         place.put("lake/c/9.csv").await;

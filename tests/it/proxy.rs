@@ -5,17 +5,17 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// The fault of a proxy.
+/// The kind of failure of a proxy.
 #[derive(Debug, Clone, Copy)]
 pub enum Fault {
-    /// Every n-th request is answered with a server error. Half of these requests reach the server
-    /// all the same.
+    /// Every n-th request is answered with a server error. Half of these requests still reach the
+    /// server.
     Every(u64),
-    /// After n requests, no request is answered any more.
+    /// After n requests, no request is answered.
     After(u64),
 }
 
-/// A proxy in front of the server at a port of this machine.
+/// A proxy in front of the server at a local port.
 pub struct Proxy {
     port: u16,
     requests: Arc<AtomicU64>,
@@ -37,7 +37,7 @@ impl Proxy {
                 let (Ok(client), counted) = (client, Arc::clone(&counted)) else {
                     continue;
                 };
-                // If a client goes away in the middle of a request, its thread ends.
+                // If a client disconnects during a request, its thread ends.
                 std::thread::spawn(move || serve(client, server, fault, &counted));
             }
         });
@@ -66,7 +66,7 @@ impl Drop for Proxy {
     }
 }
 
-/// Passes a request on and its answer back, unless the request is to fail.
+/// Passes a request on and returns its answer, unless the request should fail.
 fn serve(mut client: TcpStream, server: u16, fault: Fault, requests: &AtomicU64) -> io::Result<()> {
     let (head, body) = request(&mut client)?;
     let number = requests.fetch_add(1, Ordering::Relaxed) + 1;
@@ -93,7 +93,7 @@ fn serve(mut client: TcpStream, server: u16, fault: Fault, requests: &AtomicU64)
     }
 }
 
-/// Reads a request, and changes its header so that the connection ends after the request.
+/// Reads a request. Changes its header so that the connection ends after the request.
 fn request(client: &mut TcpStream) -> io::Result<(Vec<u8>, Vec<u8>)> {
     let mut reader = BufReader::new(client);
     let (mut head, mut length) = (String::new(), 0);

@@ -1,5 +1,5 @@
-//! RECODING LOCAL: never worse than any of the algorithms that it runs, and the same bytes as the
-//! chosen algorithm alone.
+//! Tests RECODING LOCAL. It loses no more than any search that it runs, and its release has the
+//! same bytes as the chosen search alone.
 
 use crate::common::{Numbers, adult, collect, context};
 use crate::golden::ADULT;
@@ -9,7 +9,7 @@ use anonsql::manifest::Recoding;
 use proptest::prelude::*;
 use std::path::Path;
 
-/// The searches that RECODING LOCAL must not lose more than.
+/// The searches that RECODING LOCAL is compared with.
 const ALONE: &str = "mondrian, peel, peel(numbers => hierarchy)";
 
 const TABLE: &str = "
@@ -23,7 +23,7 @@ const TABLE: &str = "
 
 const ROLES: &str = "QUASI IDENTIFIERS (age USING age, zip USING zip, city USING city) CLASS (class) KEEP (id)";
 
-/// Fails unless the first row of COMPARE loses no more than all others by the metric.
+/// Fails unless the first row of COMPARE loses at most as much as each other row.
 fn first_is_best(compared: &Numbers, metric: &str) {
     let sign = if metric == "ileft" { -1.0 } else { 1.0 };
     for row in 1..compared.rows() {
@@ -32,7 +32,7 @@ fn first_is_best(compared: &Numbers, metric: &str) {
     }
 }
 
-/// A cell of a random table: age, zip, city.
+/// A row of a random table: age, zip and city.
 type Cell = (i64, i64, usize);
 
 fn rows() -> impl Strategy<Value = Vec<Cell>> {
@@ -129,7 +129,7 @@ async fn any_number_of_threads_and_the_chosen_algorithm_write_the_same_bytes() {
     }
 }
 
-/// However early the time limit ends, the best partition so far is released.
+/// At any time limit, the best partition found so far is released.
 #[tokio::test]
 async fn a_time_limit_skips_what_is_not_begun() {
     let context = context(2);
@@ -161,8 +161,8 @@ async fn on_adult_it_loses_least() {
     }
 }
 
-/// The class label is the salary. For training models, the release minimises the number of rows
-/// that are outside the majority of their class.
+/// The class label is the salary. For the training of models, the release minimises the number of
+/// rows outside the majority of their class.
 #[tokio::test]
 #[cfg_attr(not(has_shared), ignore = "needs ../shared; set ANONSQL_SHARED to the folder")]
 async fn on_adult_it_keeps_what_tells_of_the_class_label() {

@@ -1,5 +1,5 @@
-//! The promises of every release, on invented tables: classes, counts, bytes, and nothing raw left
-//! behind.
+//! Tests the requirements of every release on invented tables: classes, counts, bytes, and no raw
+//! value in any file.
 
 use crate::common::{Numbers, collect, context, number};
 use anonsql::AnonContext;
@@ -92,8 +92,8 @@ async fn no_raw_value_is_left_in_any_file() {
         {
             searched += 1;
             for (name, bytes) in &released {
-                // Digits of a zip code occur in checksums and numbers by chance, so in the manifest
-                // only the texts are searched.
+                // The digits of a zip code occur in checksums and numbers by chance, so only the
+                // texts of the manifest are searched.
                 let found = match name.ends_with(".json") {
                     true => says(&serde_json::from_slice(bytes).unwrap(), value),
                     false => memchr::memmem::find(bytes, value.as_bytes()).is_some(),
@@ -115,7 +115,7 @@ async fn no_raw_value_is_left_in_any_file() {
     let leaked = "SELECT count(*) FROM released WHERE zip IN (SELECT zip FROM census) \
         OR education IN (SELECT education FROM census)";
     assert_eq!(number(&collect(&context, leaked).await), 0.0);
-    // Footers and page headers are not compressed, and name no source column that was dropped.
+    // Footers and page headers are not compressed. They name no dropped source column.
     for (name, bytes) in released.iter().filter(|(name, _)| name.ends_with(".parquet")) {
         for dropped in ["ssn", "birth_date", "ARROW:schema"] {
             assert!(
@@ -126,7 +126,7 @@ async fn no_raw_value_is_left_in_any_file() {
     }
 }
 
-/// Quasi-identifiers a, b, c, sensitive value, entity.
+/// A row: quasi-identifiers a, b, c, sensitive value, entity.
 type Row = (Option<i32>, Option<u8>, u8, u8, u8);
 
 /// Returns true if a string in the JSON has `value` as a word.
@@ -141,7 +141,8 @@ fn says(json: &serde_json::Value, value: &str) -> bool {
     }
 }
 
-/// A small random table: three quasi-identifiers with NULLs, a sensitive value, an entity.
+/// A small random table with three quasi-identifiers, which may be NULL, a sensitive value and an
+/// entity.
 #[derive(Debug, Clone)]
 struct Table {
     rows: Vec<Row>,
@@ -166,8 +167,7 @@ impl Table {
         )
     }
 
-    /// Returns the label of each quasi-identifier at a level, as the hierarchies of the test define
-    /// it.
+    /// Returns the label of each quasi-identifier at a level, by the hierarchies of the test.
     fn label(&self, row: usize, column: usize, level: u64) -> String {
         let (a, b, c, ..) = &self.rows[row];
         let star = || "*".to_string();
@@ -232,7 +232,8 @@ const SMALL: &str = "
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-    /// Every node of the lattice, and the optimum of every optimal search, against brute force.
+    /// Compares every node of the lattice, and the optimum of every optimal search, with brute
+    /// force.
     #[test]
     fn nodes_and_optima_agree_with_brute_force(t in table(), k in 1usize..6, entity: bool, percent in 0usize..101) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -251,7 +252,7 @@ proptest! {
                 false => t.rows.len(),
             };
             if everyone < k {
-                // No class can satisfy the model, and the error comes before any node is looked at.
+                // No class can satisfy the model, so the error comes before any node is assessed.
                 let refused = context.sql(&format!("LATTICE OF ANONYMIZE t {roles}")).await;
                 assert_eq!(refused.unwrap_err().exit_code(), 3);
                 return;
@@ -286,8 +287,8 @@ proptest! {
         });
     }
 
-    /// Classes satisfy the model, row counts add up, and sensitive values are those of kept rows,
-    /// as counted by SQL.
+    /// Classes satisfy the model, row counts add up, and sensitive values are those of the kept
+    /// rows, as SQL counts them.
     #[test]
     fn released_rows_hold_and_add_up(t in table(), k in 1usize..5, starred: bool) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -326,7 +327,7 @@ proptest! {
     }
 }
 
-/// If only quasi-identifiers are released, the rows come from the classes and not from a second
+/// If the release has only quasi-identifiers, its rows come from the classes instead of a second
 /// scan. Both ways give the same rows.
 #[tokio::test]
 async fn rows_from_classes_are_those_of_a_second_scan() {
@@ -370,7 +371,7 @@ async fn tables_with_no_row_one_row_and_many_columns_work() {
         let released = collect(&context, sql).await;
         assert_eq!(released.iter().map(|b| b.num_rows()).sum::<usize>(), rows);
     }
-    // 24 columns with 40 values each need more than two machine words.
+    // The keys of 24 columns with 40 values each need more than two machine words.
     let columns: Vec<String> = (0..24)
         .map(|c| format!("(value * {} + {c}) % 40 AS q{c}", 2 * c + 1))
         .collect();
@@ -396,8 +397,8 @@ async fn tables_with_no_row_one_row_and_many_columns_work() {
     assert!(number(&collect(&context, &least).await) >= 3.0);
 }
 
-/// A sort whose rows nearly fill its share of the memory fails, unless room to order them was set
-/// aside.
+/// If the rows of a sort nearly fill its share of the memory, the sort needs additional memory to
+/// order them. This memory must be reserved beforehand.
 #[tokio::test]
 async fn a_release_is_written_whatever_part_of_it_fits_in_memory() {
     use anonsql::internal::generate::{Table, generate};
@@ -428,8 +429,8 @@ async fn a_release_is_written_whatever_part_of_it_fits_in_memory() {
     assert_eq!(written.len(), 1, "memory changes what is written");
 }
 
-/// Answered rows go through DataFusion's optimizer. It may distribute them over partitions if
-/// nothing requires their order. A class in two pieces would then be protected as two classes.
+/// Returned rows go through DataFusion's optimizer. It may distribute them over partitions if
+/// nothing requires their order. A class in two parts would then be checked as two classes.
 #[tokio::test]
 async fn answered_rows_are_the_rows_that_would_be_written() {
     use anonsql::internal::generate::{Table, generate};
@@ -469,7 +470,7 @@ async fn answered_rows_are_the_rows_that_would_be_written() {
             copy.display()
         );
         collect(&session, &answered).await;
-        // One thread reads the rows of a file in their order.
+        // One thread reads the rows of a file in order.
         let rows = async |path: &Path| {
             let session = context(1);
             let table = format!("CREATE EXTERNAL TABLE released STORED AS PARQUET LOCATION '{}'", path.display());
@@ -483,7 +484,7 @@ async fn answered_rows_are_the_rows_that_would_be_written() {
     }
 }
 
-/// DataFusion 55.2 answers `max(a + b), max(c)` wrongly if the option below is on: on ten million
+/// DataFusion 55.2 answers `max(a + b), max(c)` wrongly if the option below is on. On ten million
 /// rows of the census table, `max(age * 2 + length(education)), max(race)` was 199 instead of 203.
 #[test]
 fn maxima_are_not_pruned_by_columns_that_they_are_not_of() {

@@ -1,5 +1,5 @@
-//! The figures of a report, recounted by SQL on the files that it describes; the values that it
-//! never contains; and when it is written.
+//! Tests a report: SQL recounts its figures on the files that it describes, it contains no data
+//! value, and it is written only with a release.
 
 use crate::common::{Numbers, collect, number};
 use anonsql::AnonContext;
@@ -30,7 +30,7 @@ pub async fn census(threads: usize) -> AnonContext {
     context
 }
 
-/// Returns the request whose report is tested, with `more` beside the quasi-identifiers.
+/// Returns the request whose report is tested, with `more` after the quasi-identifiers.
 pub fn statement(target: &Path, report: &Path, more: &str) -> String {
     format!(
         "ANONYMIZE (SELECT age, sex, zip, marital_status, occupation, income, ssn FROM census) TO '{}' OVERWRITE \
@@ -55,7 +55,8 @@ pub async fn load(context: &AnonContext, target: &Path) {
     collect(context, &read).await;
 }
 
-/// Checks that the report has the classes and members that SQL counts in `table`, by bin of sizes.
+/// Checks the classes and members of the report by bin of sizes: they are those that SQL counts in
+/// `table`.
 pub async fn same_class_sizes(context: &AnonContext, report: &Value, when: &str, table: &str, size: &str) {
     for bin in report["class_sizes"].as_array().unwrap() {
         let to = bin["to"].as_u64().unwrap_or(u64::MAX >> 1);
@@ -88,7 +89,7 @@ async fn the_figures_are_those_of_the_files() {
     let scratch = tempfile::tempdir().unwrap();
     let (target, path) = (scratch.path().join("release"), scratch.path().join("report.json"));
     let context = census(2).await;
-    // The base frequency set is first at level 0 of the column, and then above it.
+    // At first the base frequency set is at level 0 of the column, and then above it.
     for zip in ["LEVELS 0 TO 4", "LEVELS 1 TO 4"] {
         let more = "KEEP (ssn) SATISFYING k_anonymity(5) AND l_diversity(2) ON occupation";
         let sql = statement(&target, &path, more).replace("USING zip", &format!("USING zip {zip}"));
@@ -150,7 +151,7 @@ async fn the_figures_are_those_of_the_files() {
     }
 }
 
-/// The plan of answered rows is read many times, and has to answer all rows each time.
+/// The plan of returned rows is read many times. It must return all rows each time.
 #[tokio::test]
 async fn rows_that_are_answered_are_counted_like_files() {
     let scratch = tempfile::tempdir().unwrap();
@@ -200,7 +201,7 @@ async fn persons_and_a_population_are_counted_where_they_are_named() {
         assert!(reached >= 4.0);
     }
 
-    // Each person has three rows: classes count persons, before and after.
+    // Each person has three rows. Classes count persons, before and after the release.
     let visits = "CREATE TABLE visits AS SELECT census.*, ssn AS person FROM census, generate_series(1, 3) AS g(i) WHERE age < 30";
     collect(&context, visits).await;
     for (kept, more) in [(true, "KEEP (person)"), (false, "")] {
@@ -226,7 +227,7 @@ async fn persons_and_a_population_are_counted_where_they_are_named() {
     }
 }
 
-/// All texts about the people contain `quux`, and no form of the report contains any of them.
+/// All texts about the people contain `quux`. No form of the report contains any of these texts.
 #[tokio::test]
 async fn no_value_of_anybody_is_in_a_report() {
     let scratch = tempfile::tempdir().unwrap();
@@ -310,7 +311,7 @@ async fn a_report_is_there_when_its_release_is_and_not_before() {
     };
     let strict = roles.replace("(2)", "(7)");
 
-    // Without a release there is no report.
+    // Without a release, no report is written.
     run(format!("EXPLAIN ANALYZE ANONYMIZE people {roles} {report}"))
         .await
         .unwrap();
@@ -334,7 +335,7 @@ async fn a_report_is_there_when_its_release_is_and_not_before() {
         .unwrap_err();
     assert_eq!(names(scratch.path()), Vec::<String>::new());
 
-    // Rows that are answered, and rows that become a table.
+    // The rows are returned, or become a table.
     run(format!("ANONYMIZE people {roles} {report}")).await.unwrap();
     let first = std::fs::read_to_string(at("r.md")).unwrap();
     assert!(first.contains("the answer of the statement"), "{first}");
@@ -344,7 +345,7 @@ async fn a_report_is_there_when_its_release_is_and_not_before() {
         .unwrap();
     assert_eq!(std::fs::read_to_string(at("r.md")).unwrap(), first);
 
-    // Beside a target: an earlier report is replaced, and a kept release is not reported again.
+    // With a target, an earlier report is replaced. A kept release gets no new report.
     run(format!("ANONYMIZE people TO '{}' {roles} {report}", at("r")))
         .await
         .unwrap();
@@ -366,7 +367,7 @@ async fn a_report_is_there_when_its_release_is_and_not_before() {
     );
     assert_eq!(std::fs::read_to_string(at("r.md")).unwrap(), "mine");
 
-    // A report inside the release comes and goes with the release.
+    // A report inside the release is written and deleted with the release.
     let inside = format!("REPORT TO '{}'", at("r/_report.html"));
     for _ in 0..2 {
         run(format!("ANONYMIZE people TO '{}' OVERWRITE {roles} {inside}", at("r")))
@@ -379,7 +380,7 @@ async fn a_report_is_there_when_its_release_is_and_not_before() {
     }
     let rows = run(format!("SELECT count(*) FROM '{}/'", at("r"))).await.unwrap();
     assert_eq!(number(&rows), 6.0);
-    // A folder that the release creates on its way can hold the report, too.
+    // The report may also be in a new parent folder of the release.
     let deep = format!(
         "ANONYMIZE people TO '{}' {roles} REPORT TO '{}'",
         at("new/deep/r"),
@@ -444,8 +445,8 @@ async fn a_place_where_no_report_can_be_is_refused_before_any_work() {
     }
 }
 
-/// If several metrics are minimised together, the report has the front of the assessed nodes: here
-/// of the whole lattice.
+/// If several metrics are minimised together, the report has the front of the assessed nodes. Here
+/// these are all nodes of the lattice.
 #[tokio::test]
 async fn the_metrics_of_a_sum_have_their_front() {
     let scratch = tempfile::tempdir().unwrap();
@@ -493,7 +494,7 @@ async fn the_metrics_of_a_sum_have_their_front() {
         .map(|o| &o["better"])
         .collect();
     assert_eq!(better, ["lower", "higher"]);
-    // One metric has no alternatives to weigh.
+    // A single metric has no alternatives on a front.
     let one = json(&context, &asked("glm"), &report).await;
     assert!(one.get("front").is_none());
 }

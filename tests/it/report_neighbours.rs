@@ -1,10 +1,10 @@
-//! The neighbours of the released node in a report.
+//! Tests the neighbours of the released node in a report.
 
 use crate::common::{Numbers, collect};
 use crate::report::{QUASI, census, json, statement};
 use std::collections::BTreeSet;
 
-/// The figures of the neighbours are those of LATTICE OF.
+/// The neighbours have the figures of LATTICE OF.
 #[tokio::test]
 async fn the_neighbours_of_the_node_are_those_of_the_lattice() {
     let scratch = tempfile::tempdir().unwrap();
@@ -60,8 +60,8 @@ async fn the_neighbours_of_the_node_are_those_of_the_lattice() {
     assert_eq!(neighbours, expected);
 }
 
-/// Personal limits are applied after a node is chosen, so it is unknown whether they would hold at
-/// another node.
+/// Personal limits are applied after a node is chosen, so the report cannot say whether they hold
+/// at another node.
 #[tokio::test]
 async fn nothing_is_said_of_neighbours_where_classes_do_not_decide() {
     let scratch = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The spread of the records over the labels of each column, recounted by SQL.
+//! Tests the shares of the records by label in a report. SQL recounts them.
 
 use crate::common::{Numbers, collect};
 use crate::report::{census, json};
@@ -37,7 +37,7 @@ async fn shares_are_those_of_the_source_and_of_the_files() {
             let found = Numbers::of(&collect(&context, sql).await);
             (0..found.rows()).map(|row| found.at(0, row)).collect::<Vec<f64>>()
         };
-        // Shorter labels of ages stand for lower ages.
+        // Labels of lower ages are shorter.
         let after = "SELECT round(100.0 * count(*) / (SELECT count(*) FROM released)) FROM released \
                      GROUP BY age ORDER BY length(age), age";
         assert_eq!(shares(&report, "age", "after"), read(after).await);
@@ -71,7 +71,7 @@ async fn few_records_have_no_shares() {
     }
 }
 
-/// There are no shares for local recoding, nor for more labels than a picture shows.
+/// A report has no shares for local recoding, nor for more labels than a picture shows.
 #[tokio::test]
 async fn many_labels_have_no_shares() {
     let scratch = tempfile::tempdir().unwrap();

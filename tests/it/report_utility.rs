@@ -1,4 +1,5 @@
-//! The utility in the report of a release: the figures of UTILITY OF on the published files.
+//! Tests the utility in the report of a release: its figures are those of UTILITY OF on the
+//! published files.
 
 use crate::common::collect;
 use crate::report::{census, context, json};
@@ -6,13 +7,14 @@ use arrow::array::{Array, AsArray};
 use arrow::datatypes::Float64Type;
 use std::collections::BTreeSet;
 
-/// Returns a figure as a text without its last digits, because JSON is not read to the last digit.
+/// Returns a figure as text without its last digits, because the JSON is not parsed to the last
+/// digit.
 fn figure(column: Option<&str>, values: [Option<f64>; 2]) -> String {
     let [value, of_source] = values.map(|value| value.map_or_else(|| "none".into(), |x| format!("{x:.9}")));
     format!("{} {value} {of_source}", column.unwrap_or("all"))
 }
 
-/// The figures of the section on what is kept are those of UTILITY OF on the published files, also
+/// The section on what the release keeps has the figures of UTILITY OF on the published files, also
 /// with suppressed rows and with labels in other forms.
 #[tokio::test]
 async fn what_is_kept_is_what_utility_of_answers() {
@@ -64,7 +66,7 @@ async fn what_is_kept_is_what_utility_of_answers() {
     }
 }
 
-/// Rows that are recounted in addition to the files have the class label, too.
+/// The rows that are recounted in addition to the files also have the class label.
 #[tokio::test]
 async fn the_class_label_is_measured_where_files_do_not_tell_all() {
     let context = context(2);

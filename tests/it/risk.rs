@@ -1,4 +1,4 @@
-//! RISK OF against a peer's figures on Adult, and against counting pair by pair on small random
+//! Compares RISK OF with a peer's figures on Adult, and with pair-by-pair counts on small random
 //! tables.
 
 use crate::common::{adult, collect, context, shared};
@@ -11,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Figures by section, subject (empty for none) and measure.
+/// The figures by section, subject (empty for none) and measure.
 struct Figures(BTreeMap<(String, String, String), Option<f64>>);
 
 impl Figures {
@@ -137,7 +137,7 @@ async fn figures_of_raw_adult_are_those_of_the_peer() {
     }
 }
 
-/// One row: two quasi-identifiers, a sensitive value, a person.
+/// A row: two quasi-identifiers, a sensitive value and a person.
 type Row = [Option<u8>; 4];
 
 fn rows(random: &mut ChaCha8Rng, most: usize) -> Vec<Row> {
@@ -206,7 +206,7 @@ async fn figures_of_small_tables_are_those_of_counting_row_by_row() {
         for (subject, columns) in [("a", &[0][..]), ("b", &[1]), ("a, b", &[0, 1])] {
             let classes: Vec<u64> = sizes(&table, columns, people).into_values().collect();
             let all: u64 = classes.iter().sum();
-            // The members of all classes, one by one, each as the number of its class.
+            // The members of all classes, each as the number of its class.
             let members: Vec<usize> = (0..classes.len()).flat_map(|c| vec![c; classes[c] as usize]).collect();
             let (mut apart, mut pairs) = (0, 0);
             for i in 0..members.len() {
@@ -221,7 +221,7 @@ async fn figures_of_small_tables_are_those_of_counting_row_by_row() {
                 classes.len() as f64 / all as f64,
             );
             near(found.get("columns", subject, "separation"), separation);
-            // The k of the thresholds is 5 if the statement names none.
+            // Without a k in the statement, the k of the thresholds is 5.
             let below = classes.iter().filter(|size| **size < 5).count();
             near(found.get("columns", subject, "unsafe cells"), below as f64);
         }
@@ -252,7 +252,8 @@ async fn figures_of_small_tables_are_those_of_counting_row_by_row() {
         near(found.get("uniqueness", "population", "uniques"), alone(&whole));
         near(found.get("table", "", "rows"), n as f64);
 
-        // The sensitive attribute: its values by class and overall, in rows or in people.
+        // The values of the sensitive attribute, by class and overall, counted in rows or in
+        // people.
         let within = sizes(&table, &[0, 1, 2], people);
         let overall = sizes(&table, &[2], people);
         let total: u64 = overall.values().sum();

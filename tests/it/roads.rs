@@ -1,5 +1,5 @@
-//! Every way out: only what was recounted leaves, whatever the source does in the meantime, and
-//! nothing else leaves with it.
+//! Tests every way to deliver rows. Only rows that were recounted are delivered, even if the source
+//! changes in the meantime, and nothing else is delivered with them.
 
 use crate::common::{collect, context};
 use anonsql::AnonContext;
@@ -19,7 +19,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A row: zip, sex, disease, its number, the person.
+/// A row: zip, sex, disease, the disease's number, the person.
 pub type Row = (&'static str, &'static str, &'static str, i64, i64);
 
 /// Classes of three rows, from three people with two diseases, and one class that is suppressed.
@@ -33,8 +33,8 @@ pub const FIRST: [Row; 7] = [
     ("b", "m", "gout", 7, 7),
 ];
 
-/// As many rows as in `FIRST`, each time with something that breaks the promises: a small class, a
-/// new class, one disease, one person.
+/// As many rows as in `FIRST`. Each table violates the models in one way: a small class, a new
+/// class, one disease, one person.
 const LATER: [[Row; 7]; 4] = [
     [
         ("a", "m", "flu", 11, 1),
@@ -88,7 +88,7 @@ pub fn batch(rows: &[Row]) -> RecordBatch {
     .unwrap()
 }
 
-/// A table that answers `first` a number of times, and then `later`.
+/// A table that returns `first` a number of times, and then `later`.
 #[derive(Debug)]
 struct Changing {
     first: RecordBatch,
@@ -130,8 +130,8 @@ fn changing(times: usize, later: &[Row]) -> AnonContext {
     context
 }
 
-/// Returns the ways out. A way out has the text before a request without a target, the text after
-/// the request, and the query that reads the release back.
+/// Returns the ways to deliver rows: the text before a request without a target, the text after the
+/// request, and the query that reads the release.
 fn ways(folder: &Path) -> Vec<(String, String, String)> {
     let folder = folder.display();
     let mut ways = vec![
@@ -172,7 +172,7 @@ async fn released(context: &AnonContext, way: &(String, String, String), rest: &
     })
 }
 
-/// A folder that is emptied when a way out has been tried.
+/// A folder that is emptied when this value is dropped.
 struct Emptied<'a>(&'a Path);
 
 impl Drop for Emptied<'_> {
@@ -215,8 +215,8 @@ fn holds(rows: &[RecordBatch], people: &BTreeMap<i64, i64>) -> bool {
         .all(|(n, people, diseases)| *n >= 3 && people.len() >= 3 && diseases.len() >= 2)
 }
 
-/// If a source answers differently each time, only an execution that was itself recounted hands out
-/// its rows.
+/// If a source returns different rows each time, only an execution whose rows were recounted
+/// delivers its rows.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_leaves_was_recounted_itself() {
     let mut people: BTreeMap<i64, i64> = FIRST.iter().map(|r| (r.3, r.4)).collect();
@@ -228,7 +228,7 @@ async fn what_leaves_was_recounted_itself() {
         } else {
             "IDENTIFIERS (person)"
         };
-        // After the last of these numbers of answers, the source is not read any more.
+        // After more reads than these numbers, the source is not read again.
         for times in 1..7 {
             let starred = ["DROPPED", "STARRED"][(which + times) % 2];
             let rest = format!(
@@ -261,14 +261,14 @@ async fn what_leaves_was_recounted_itself() {
     assert!(held > 50 && refused > 20, "{held} {refused}");
 }
 
-/// Returns all bytes that an array holds.
+/// Returns all bytes of an array, used or not.
 fn bytes(data: &ArrayData) -> Vec<u8> {
     let mut all: Vec<u8> = data.buffers().iter().flat_map(|b| b.as_slice().to_vec()).collect();
     all.extend(data.child_data().iter().flat_map(bytes));
     all
 }
 
-/// Returns all bytes that a file holds, decompressed.
+/// Returns all bytes of a file, decompressed.
 pub fn bytes_of_file(path: &Path) -> Vec<u8> {
     let mut all = std::fs::read(path).unwrap();
     match path.extension().unwrap().to_str().unwrap() {
@@ -304,7 +304,7 @@ pub fn has(bytes: &[u8], needle: &[u8]) -> bool {
 }
 
 /// Values of a suppressed row are in no buffer and in no file: not as an unused label of a
-/// dictionary, not beside a slice or a view, not under a NULL.
+/// dictionary, not outside a slice or a view, not under a NULL.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_that_no_released_row_has_leaves() {
     const ZIP: &str = "the zip of a single person";
@@ -341,7 +341,7 @@ async fn nothing_that_no_released_row_has_leaves() {
         });
         let source = RecordBatch::try_from_iter(columns).unwrap();
         for starred in ["DROPPED", "STARRED"] {
-            // A kept column stays unchanged in starred rows, so it is no secret there.
+            // A kept column is unchanged in starred rows, so its values are not secret there.
             let kept = if starred == "STARRED" { "IDENTIFIERS (kept)" } else { "" };
             let keep = if starred == "STARRED" { "" } else { "KEEP (kept)" };
             let rest = format!(

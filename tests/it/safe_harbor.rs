@@ -1,6 +1,6 @@
-//! Places, ages and dates in the releases that the scripts of SUGGEST ROLES make, checked in plain
-//! SQL against what Safe Harbor 2 and 3 allow (45 CFR 164.514(b)(2)(i)). The checks use neither
-//! rules nor labels of hierarchies.
+//! Checks places, ages and dates in the releases of SUGGEST ROLES' scripts. Plain SQL compares them
+//! with the limits of Safe Harbor 2 and 3 (45 CFR 164.514(b)(2)(i)). The checks use neither rules
+//! nor labels of hierarchies.
 
 use crate::common::{collect, number, with_paths};
 use arrow::array::{Array, AsArray, RecordBatch};
@@ -126,9 +126,9 @@ async fn scripts_release_what_safe_harbor_allows() {
         let (before, after) = release.split_once(" TO 'out/").unwrap();
         let after = after.split_once(" OVERWRITE").unwrap().1;
         let (roles, _) = after.split_once(" SUPPRESSING ").unwrap();
-        // The proposal follows the standard, too.
+        // The proposal also follows the standard.
         let roles = format!("{roles} FOLLOWING hipaa_safe_harbor");
-        // As proposed, and with every other recoding that a user may write instead.
+        // The request as proposed, and with every other recoding that a user may write instead.
         for search in [
             after.rsplit_once("PERCENT ").unwrap().1.trim_end_matches(';'),
             "SEARCH USING auto",
@@ -179,9 +179,10 @@ fn numbers(text: &str) -> Vec<f64> {
     parts.filter_map(|part| part.trim_matches('.').parse().ok()).collect()
 }
 
-/// FOLLOWING refuses a request, or releases only what Safe Harbor allows: in every column, recoding
-/// and form of labels. In ages, no number is above 90. In dates, a text is a year or a decade, and
-/// bounds are whole years. In ZIP codes, there are three digits that more than 20,000 people share.
+/// FOLLOWING refuses a request, or releases only values that Safe Harbor allows, in every column,
+/// recoding and form of labels. No number of an age is above 90. The text of a date is a year or a
+/// decade, and its bounds are whole years. ZIP codes have three digits that more than 20,000 people
+/// share.
 #[tokio::test]
 async fn following_lets_nothing_else_out() {
     let context = with_paths(1);

@@ -1,8 +1,8 @@
-//! The report and the page of EXPLORE as a browser shows them: on a phone, on a desk, on paper.
+//! Tests the report and the page of EXPLORE in a browser: on a phone, on a desktop and on paper.
 //!
-//! The browser measures the layout: a page that the test makes holds the report in a frame of the
-//! device's width and looks for elements that stick out of it. Pictures of both widths are kept for
-//! inspection beside the other output of the build, in `target/tmp/`.
+//! The browser measures the layout. A test page contains the report in a frame of the device's
+//! width and looks for elements that exceed it. Pictures of both widths are stored for inspection
+//! in `target/tmp/`.
 
 use crate::common::{collect, context};
 use std::path::Path;
@@ -14,7 +14,7 @@ const CHROMIUM: &str = match option_env!("ANONSQL_CHROMIUM_PATH") {
     None => "chromium",
 };
 
-/// Returns what Chromium prints for `page`.
+/// Returns Chromium's output for `page`.
 fn chromium(page: &Path, arguments: &[String]) -> String {
     let profile = tempfile::tempdir().unwrap();
     let output = Command::new(CHROMIUM)
@@ -44,9 +44,9 @@ fn chromium(page: &Path, arguments: &[String]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Returns the elements of `report` that stick out of a screen of this width, and the width that
-/// would show them. A table that scrolls within the page does not stick out. The page must have
-/// `sections` sections.
+/// Returns the elements of `report` that exceed a screen of this width, and the width that would
+/// fit them. A table that scrolls within the page does not exceed it. The page must have `sections`
+/// sections.
 fn overflow(scratch: &Path, report: &str, width: u32, sections: u64) -> (Vec<String>, u32) {
     let framed = report.replace('&', "&amp;").replace('"', "&quot;");
     let page = scratch.join(format!("frame-{width}.html"));
@@ -117,7 +117,7 @@ async fn a_report_fits_a_phone_a_desk_and_paper() {
             "at {width} pixels"
         );
     }
-    // An element that is too wide would be found.
+    // An element that is too wide would be detected.
     let broken = report.replace("</header>", "<p style=\"width:600px\">too wide</p></header>");
     assert_eq!(overflow(scratch.path(), &broken, 390, 14), (vec!["P".into()], 616));
 
@@ -147,7 +147,7 @@ async fn a_report_fits_a_phone_a_desk_and_paper() {
     assert!(pdf.starts_with(b"%PDF") && (2..=7).contains(&pages), "{pages} pages");
 }
 
-/// The script of the page ran if the table has rows and a node is picked.
+/// If the table has rows and a node is picked, the script of the page ran.
 #[tokio::test]
 #[cfg_attr(
     not(has_chromium),

@@ -1,4 +1,4 @@
-//! Scripts with parameters, and what their pipelines read.
+//! Tests scripts with parameters, and their output for pipelines.
 
 use crate::common::anonsql;
 use std::process::Output;
@@ -71,7 +71,7 @@ fn a_statement_sees_what_those_before_it_set() {
     assert_eq!(told(&output), (Some(0), "b\n42\n", ""));
 }
 
-/// A value from the environment is used, but does not occur in anything that is written or printed.
+/// A value from the environment is used, but is in no file and no output.
 #[test]
 fn a_secret_of_the_environment_stays_there() {
     let folder = folder();

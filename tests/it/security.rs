@@ -1,4 +1,4 @@
-//! SECURITY.md names the test of every promise, and every test that it names exists.
+//! Checks that SECURITY.md names the test of every promise, and that these tests exist.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! A published seed reveals nothing: if two sources agree in what each draw keeps, and differ only
-//! in which people have the values, their releases are the same bytes.
+//! Tests that a published seed reveals nothing. Two sources agree in the values that each draw
+//! keeps, and differ only in the people who have the values. Their releases have the same bytes.
 
 use crate::common::{collect, context};
 use std::collections::BTreeMap;
@@ -44,7 +44,7 @@ fn bytes(folder: &Path) -> Vec<Vec<u8>> {
 #[tokio::test]
 async fn a_seed_and_its_release_do_not_tell_who_has_which_value() {
     let scratch = tempfile::tempdir().unwrap();
-    // What each draw keeps: the values of the table, of each class, or of each region.
+    // The values that each draw keeps: those of the table, of each class, or of each region.
     let draws: [(&str, Group); 3] = [
         ("", |_| 0),
         ("WITHIN CLASS", |(region, age, _)| region * 100 + age / 10),
@@ -52,8 +52,7 @@ async fn a_seed_and_its_release_do_not_tell_who_has_which_value() {
     ];
     for (number, (draw, group)) in draws.into_iter().enumerate() {
         for search in ["AT NODE (age 1, region 0)", "SEARCH USING mondrian"] {
-            // Mondrian's classes are not those of the node, and mondrian gives a region more than
-            // one label.
+            // Mondrian has other classes than the node, and gives a region more than one label.
             if !draw.is_empty() && search.starts_with("SEARCH") {
                 continue;
             }

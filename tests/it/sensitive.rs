@@ -1,4 +1,4 @@
-//! Releases that change sensitive values too: randomized, or generalized as far as each row
+//! Tests releases that also change sensitive values: randomized, or generalized as far as each row
 //! requires.
 
 use crate::common::{Numbers, adult, collect, context, number};
@@ -79,8 +79,8 @@ async fn randomized_columns_keep_their_values_and_lose_their_rows() {
     let target = scratch.path().join("release");
     let context = context(2);
     census(&context).await;
-    // The same classes with unchanged columns: suppression does not depend on the randomized
-    // columns.
+    // The classes are the same with unchanged columns, because suppression does not depend on the
+    // randomized columns.
     let plain = ROLES.replace(" RANDOMIZED WITHIN (sex)", "").replace(" RANDOMIZED", "");
     let as_it_was = scratch.path().join("plain");
     collect(
@@ -103,8 +103,8 @@ async fn randomized_columns_keep_their_values_and_lose_their_rows() {
             assert_eq!(count(&sql).await, 0.0, "{column}");
         }
     }
-    // Income revealed the salary class, which is defined by it. Now it reveals no more than the
-    // share of each class.
+    // Income revealed the salary class, which is derived from it. Now it reveals no more than the
+    // shares in each class.
     let low = "SELECT avg(CASE WHEN salary_class = 'up to 50k' THEN 1.0 ELSE 0.0 END) FROM";
     let of_low = |table: &str| format!("{low} {table} WHERE income < 30000");
     let (before, after, all) = (
@@ -118,7 +118,7 @@ async fn randomized_columns_keep_their_values_and_lose_their_rows() {
     let randomized = manifest["randomized"].as_array().unwrap();
     let within: Vec<&str> = randomized.iter().map(|c| c["within"].as_str().unwrap()).collect();
     assert_eq!(within, ["RANDOMIZED", "RANDOMIZED", "RANDOMIZED WITHIN (sex)"]);
-    // Race hardly depends on the classes, so a random order of it may reveal as much.
+    // Race depends little on the classes, so a random order of it may reveal as much.
     for column in &randomized[..2] {
         let bits = |name: &str| column[name].as_f64().unwrap();
         assert!(bits("information_after") < bits("information_before"), "{column}");
@@ -130,7 +130,7 @@ async fn randomized_columns_keep_their_values_and_lose_their_rows() {
     collect(&context, &verify).await;
 }
 
-/// Adult with a row number, and with a separate limit for each row: 0.08 to 0.99.
+/// Adult with a row number and with a separate limit for each row, from 0.08 to 0.99.
 const ADULT_WITH_LIMITS: &str = "CREATE TABLE people AS SELECT nr, sex, age, race, education, occupation, \
     0.08 + 0.91 * CAST(nr * 7919 % 1009 AS DOUBLE) / 1009 AS max_leak FROM (SELECT row_number() OVER (ORDER BY sex, age, race, \
     education, occupation) AS nr, sex, age, race, education, occupation FROM adult)";
@@ -154,7 +154,7 @@ async fn no_row_of_adult_leaks_more_than_its_own_limit() {
         (30_162.0, 0.0)
     );
     table(&context, "released", &target).await;
-    // The share that each released value reveals of each occupation, directly from the hierarchy's
+    // The share that each released value reveals of each occupation, computed from the hierarchy's
     // three columns.
     let groups = collect(&context, "SELECT * FROM hierarchy_levels('occupation') LIMIT 0").await;
     let names: Vec<String> = groups[0]

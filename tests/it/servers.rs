@@ -1,5 +1,5 @@
-//! Releases on real servers of object stores: the same bytes as in a folder, and a correct release
-//! or an error if a server fails.
+//! Tests releases on real servers of object stores. They have the same bytes as in a folder, and a
+//! failing server leads to a correct release or an error.
 
 use crate::azurite::{Azurite, CONTAINER, KEY};
 use crate::common::{anonsql, collect};
@@ -21,7 +21,7 @@ const READ: [&str; 4] = [
     "data/hierarchies/native_country.csv",
 ];
 
-/// A server that a test starts, with what the quickstart needs to know about it.
+/// A server that a test starts, with the properties that the quickstart needs.
 struct Place {
     /// The scheme and the bucket.
     url: String,
@@ -49,7 +49,7 @@ impl Place {
         }
     }
 
-    /// Runs a script with the environment of the server.
+    /// Runs a script with the server's environment variables.
     fn run(&self, folder: &Path, sql: &str) -> Output {
         let mut command = anonsql(folder);
         let script = folder.join("script.sql");
@@ -139,7 +139,7 @@ fn the_quickstart_is_the_same_on_azure() {
     quickstart_is_the_same(&Place::of_azurite(&Azurite::start()));
 }
 
-/// Returns the script of a release from a bucket to the same bucket. A proxy stands before the
+/// Returns the script of a release from a bucket to the same bucket. A proxy is in front of the
 /// server.
 fn release(how: &str) -> String {
     format!(
@@ -194,7 +194,7 @@ fn a_server_that_fails_is_asked_again_or_given_up() {
     assert!(said.contains("\"kind\":\"Unavailable\""), "{said}");
     assert_eq!(direct.bytes("out/_manifest.json"), manifest, "nothing was published");
     succeeded(&direct.run(scratch.path(), &verify));
-    // Files that the run could not delete are there, and no reader sees them.
+    // The files that the run could not delete still exist, but no reader uses them.
     let after: Vec<String> = released(&direct).collect();
     assert!(before.iter().all(|name| after.contains(name)), "{after:?}");
     let rows = runtime().block_on(collect(

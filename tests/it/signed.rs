@@ -1,4 +1,4 @@
-//! Signed releases: every change, whoever made it, is found without the source.
+//! Tests signed releases. Every change by anyone is found without the source.
 
 use crate::common::{collect, holds, with_paths};
 use anonsql::AnonContext;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::TempDir;
 
-/// The key pair of RFC 8410, section 10, and another one. Nothing else is signed with them.
+/// The key pair of RFC 8410, section 10, and another one. They sign nothing else.
 const PRIVATE: &str = "MC4CAQAwBQYDK2VwBCIEINTuctv5E1hK1bbY8fdp+K06/nwoy/HU++CXqI9EdVhC";
 const PUBLIC: &str = "MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=";
 const OTHER_PRIVATE: &str = "MC4CAQAwBQYDK2VwBCIEIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f";
@@ -66,7 +66,7 @@ impl Signed {
         self.context.sql(&sql).await.unwrap_err()
     }
 
-    /// Returns the checks of VERIFY with the public key, and whether all of them pass.
+    /// Returns the checks of VERIFY with the public key, and true if all of them pass.
     async fn verified(&self, release: &Path) -> (Vec<String>, bool) {
         let verify = self.verify(release);
         let checks = answer(&self.context, &verify).await;
@@ -83,7 +83,7 @@ impl Signed {
     }
 }
 
-/// Returns the rows of a VERIFY, whether its checks pass or not.
+/// Returns the rows of a VERIFY, even if its checks fail.
 async fn answer(context: &AnonContext, verify: &str) -> Vec<RecordBatch> {
     use futures::TryStreamExt;
     let statement = context.script(verify).unwrap().next().unwrap().unwrap();
@@ -99,7 +99,7 @@ fn names(checks: &[RecordBatch]) -> Vec<String> {
     texts.collect()
 }
 
-/// Changes the manifest of a release, and gives it the checksum of its new text.
+/// Changes the manifest of a release, and updates the checksum of its text.
 fn write_anew(release: &Path, change: impl FnOnce(&mut Manifest)) {
     let mut manifest = Manifest::read(release).unwrap().unwrap();
     change(&mut manifest);
@@ -133,7 +133,7 @@ async fn what_was_changed_is_found_without_the_source() {
         "{checks:?}"
     );
 
-    // A file and the manifest are changed, with every checksum computed again: only the signature
+    // A file and the manifest are changed, and every checksum is computed again. Only the signature
     // reveals it.
     let forged = signed.release("forged", &sign).await;
     let other = signed.release("other", "").await;
@@ -159,7 +159,7 @@ async fn what_was_changed_is_found_without_the_source() {
         checks.contains(&"signature of _manifest.json (it is by another key, or of another manifest)".to_string()),
         "{checks:?}"
     );
-    // Without SIGNED BY nothing fails, and the signature counts as not checked.
+    // Without SIGNED BY no check fails, and the signature counts as not checked.
     let (unsigned, _) = signed
         .verify(&forged)
         .split_once(" SIGNED BY")
@@ -185,7 +185,7 @@ async fn what_was_changed_is_found_without_the_source() {
     write_anew(&by_other, |manifest| manifest.signature = own);
     assert!(!signed.verified(&by_other).await.1);
 
-    // Only the text of the manifest is changed, and then the whole manifest is removed.
+    // Only the text of the manifest is changed. Then the whole manifest is removed.
     let edited = signed.release("edited", &sign).await;
     let text = fs::read_to_string(edited.join("_manifest.json")).unwrap();
     let changed = text.replacen("\"rows_out\": 48", "\"rows_out\": 48 ", 1);
@@ -216,7 +216,7 @@ async fn a_signed_manifest_says_itself_what_is_checked() {
             assert!(named.iter().any(|name| name == check), "{check}: {named:?}");
         }
     }
-    // Another session, without the tables of the release.
+    // Another session does not have the tables of the release.
     let checks = answer(&with_paths(1), &verify).await;
     assert!(holds(&checks));
     let unsigned = signed.release("unsigned", "").await;

@@ -1,4 +1,5 @@
-//! Sources that may differ each time they are read, and files that cannot hold what they are given.
+//! Tests sources that may differ each time they are read, and files that cannot represent all their
+//! values.
 
 use crate::common::{collect, context};
 use crate::roads::{FIRST, batch};
@@ -8,8 +9,8 @@ use datafusion::datasource::MemTable;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The requests of a reported issue, whose sources answer differently each time, are refused with
-/// an error that says what to do.
+/// The requests of a reported issue are refused with an error that says what to do. Their sources
+/// return different rows each time.
 #[tokio::test]
 async fn a_source_that_is_left_to_chance_is_refused() {
     let context = context(2);
@@ -45,7 +46,7 @@ async fn a_source_that_is_left_to_chance_is_refused() {
         let e = context.sql(&sql).await.expect_err(source);
         let said = e.to_string();
         assert!(
-            said.contains("may answer other rows") && said.contains("CREATE TABLE t AS"),
+            said.contains("may return other rows") && said.contains("CREATE TABLE t AS"),
             "{source}: {said}"
         );
         assert_eq!(e.kind(), ErrorKind::Usage, "{source}");
@@ -68,11 +69,11 @@ async fn a_source_that_is_left_to_chance_is_refused() {
             &format!("POPULATION {population} SATISFYING k_map(1)"),
         );
         let e = context.sql(&format!("ANONYMIZE t {k_map}")).await.unwrap_err();
-        assert!(e.to_string().contains("may answer other rows"), "{e}");
+        assert!(e.to_string().contains("may return other rows"), "{e}");
     }
 }
 
-/// Replaces a file when a phase of a run begins.
+/// Replaces a file at the beginning of a phase of a run.
 pub struct Replaces {
     pub at: Phase,
     pub by: PathBuf,
@@ -88,7 +89,7 @@ impl Observer for Replaces {
     }
 }
 
-/// Does something once, when a phase of a run begins.
+/// Runs a function once, at the beginning of a phase of a run.
 pub struct Watches {
     at: Phase,
     act: std::sync::Mutex<Option<Box<dyn FnOnce() + Send>>>,
@@ -112,8 +113,8 @@ impl Observer for Watches {
     }
 }
 
-/// A file that is replaced during a run ends the run, in any phase. Otherwise the manifest would
-/// have the checksum of another file, and one release might have rows of two tables.
+/// A file that is replaced during any phase of a run ends the run. Otherwise the manifest could
+/// have the checksum of another file, or one release could have rows of two tables.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_source_that_is_replaced_ends_the_run() {
     let scratch = tempfile::tempdir().unwrap();
@@ -146,7 +147,7 @@ async fn a_source_that_is_replaced_ends_the_run() {
                 );
                 let e = context.sql(&sql).await.unwrap_err();
                 assert_eq!(e.kind(), ErrorKind::Data, "{e}");
-                let how = if came { "came" } else { "is another file now" };
+                let how = if came { "came" } else { "was replaced" };
                 let said = e.to_string();
                 assert!(said.contains(file) && said.contains(how), "{at:?} {way}: {said}");
                 assert!(!target.exists(), "{at:?}");
@@ -176,11 +177,11 @@ async fn a_table_that_grows_ends_the_run() {
     for sql in [sql, only] {
         let e = context.sql(sql).await.unwrap_err();
         assert_eq!(e.kind(), ErrorKind::Data, "{e}");
-        assert!(e.to_string().contains("the rows of table people are others now"), "{e}");
+        assert!(e.to_string().contains("the rows of table people have changed"), "{e}");
     }
 }
 
-/// NULL and the empty text are the same in CSV, so what was judged as two values is not written.
+/// NULL and the empty text are the same in CSV, so a column with both is not written.
 #[tokio::test]
 async fn what_a_file_cannot_tell_apart_is_not_written() {
     let scratch = tempfile::tempdir().unwrap();
@@ -257,7 +258,7 @@ async fn what_a_file_cannot_tell_apart_is_not_written() {
     }
 }
 
-/// The empty text alone, or NULL alone, is written to a CSV file, in a quasi-identifier too.
+/// Either the empty text or NULL alone is written to a CSV file, also in a quasi-identifier.
 #[tokio::test]
 async fn the_empty_text_alone_is_written() {
     let scratch = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! Object stores as sources: the same answers as from files, and no credential in any output.
+//! Tests object stores as sources. The answers are those from files, and no output contains a
+//! credential.
 
 use crate::common::{anonsql, collect, context, number};
 use crate::moto::{Moto, SECRET};
@@ -35,7 +36,7 @@ async fn put(store: &dyn ObjectStore, path: &str, content: &str) {
     store.put(&Path::from(path), content.into()).await.unwrap();
 }
 
-/// A URL may stand wherever a source's path may, and a store that the caller registered is used.
+/// A URL is accepted wherever a source's path is, and a store that the caller registered is used.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_url_stands_where_a_path_does() {
     let (context, _) = registered(&[
@@ -118,7 +119,7 @@ async fn an_object_that_changes_during_a_run_ends_it() {
     }
 }
 
-/// A URL that is not a place of objects is refused with an error that says what to do. A URL with
+/// A URL that does not name objects is refused with an error that says what to do. A URL with
 /// credentials is refused and not shown.
 #[tokio::test]
 async fn what_cannot_be_read_is_refused() {
@@ -133,19 +134,19 @@ async fn what_cannot_be_read_is_refused() {
         (release("https://127.0.0.1:1/people/"), "name one file"),
         (
             release("https://ann:quixotica@example.org/a.csv"),
-            "has a user name or a password",
+            "contains a user name or a password",
         ),
         (
             release("https://example.org/a.csv?X-Amz-Signature=quixotica"),
-            "credentials stand in the environment",
+            "credentials belong in the environment",
         ),
         (
             "CREATE HIERARCHY h FROM 'https://ann:quixotica@example.org/h.csv'".into(),
-            "credentials stand in the environment",
+            "credentials belong in the environment",
         ),
         (
             "CREATE EXTERNAL TABLE t STORED AS CSV LOCATION 'https://ann:quixotica@example.org/h.csv'".into(),
-            "credentials stand in the environment",
+            "credentials belong in the environment",
         ),
         (
             "CREATE HIERARCHY h FROM 's3://lake/nothing.csv'".into(),
@@ -153,7 +154,7 @@ async fn what_cannot_be_read_is_refused() {
         ),
         (
             "SET anonsql.s3.endpoint = 'http://ann:quixotica@h'".into(),
-            "credentials stand in the environment",
+            "credentials belong in the environment",
         ),
     ] {
         let e = context.sql(&sql).await.expect_err(&sql);
@@ -162,7 +163,7 @@ async fn what_cannot_be_read_is_refused() {
     }
 }
 
-/// A file of a web server is read, and checked again at the end.
+/// A file of a web server is read. At the end, it is checked for changes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_of_a_web_server_is_a_source() {
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -188,7 +189,7 @@ async fn a_file_of_a_web_server_is_a_source() {
     assert!(e.to_string().contains("no such file"), "{e}");
 }
 
-/// Answers HEAD and GET requests, also for a part of a file, as a plain web server does.
+/// Answers HEAD and GET requests, including those for a part of a file, as a plain web server does.
 fn serve(mut stream: std::net::TcpStream) {
     let mut request = vec![];
     let mut buffer = [0; 1024];
@@ -227,8 +228,8 @@ fn serve(mut stream: std::net::TcpStream) {
     let _ = stream.write_all(format!("{head}{body}").as_bytes());
 }
 
-/// The command reads a bucket of a server with the credentials of its environment, and shows none
-/// of them, even if the server is not there.
+/// The command reads a bucket of a server with the credentials of its environment. It shows none of
+/// them, even if the server is unreachable.
 #[test]
 #[cfg_attr(not(has_moto), ignore = "needs moto_server: pip install 'moto[server]'")]
 fn the_command_reads_a_bucket() {
@@ -294,8 +295,8 @@ fn the_command_reads_a_bucket() {
     assert!(!ok && said.contains("SET anonsql.s3.allow_http = true"), "{said}");
 }
 
-/// A report replaces an object that is as anonsql wrote it. Any other object is replaced only with
-/// OVERWRITE.
+/// A report replaces an object only if anonsql wrote it and it is unchanged. Any other object is
+/// replaced only with OVERWRITE.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_report_replaces_its_own_object_alone() {
     let (context, store) = registered(&[("people.csv", PEOPLE), ("mine.md", "mine")]).await;

@@ -1,5 +1,5 @@
-//! The answer of SUGGEST ROLES runs as it stands, is the same every time, and shows nothing of the
-//! data.
+//! Tests the answer of SUGGEST ROLES. It runs unchanged, is the same every time, and shows no data
+//! value.
 
 use crate::common::{collect, context, shared};
 use anonsql::AnonContext;
@@ -25,8 +25,8 @@ async fn carried_out(file: &Path) -> Vec<(String, String)> {
     let source = format!("'{}'", file.display());
     let context = context(2);
     let rows = suggest(&context, &source).await;
-    // In a build that is not optimised, a trial may reach its time limit. What is known of a column
-    // does not depend on that.
+    // In a build that is not optimised, a trial may reach its time limit. The facts about a column
+    // do not depend on it.
     let again = suggest(&crate::common::context(1), &source).await;
     let known = |rows: &[[Option<String>; 5]]| {
         let columns = rows.iter().filter(|row| row[0].is_some());
@@ -49,7 +49,7 @@ async fn carried_out(file: &Path) -> Vec<(String, String)> {
             collect(&context, statement).await;
         }
     }
-    // Without TO, the rows are answered, and no folder is written.
+    // Without TO, the statement returns the rows and writes no folder.
     let statement = anonymize[4].as_ref().unwrap();
     let (before, target) = statement.split_once(" TO 'out/").unwrap();
     let (_, after) = target.split_once(" OVERWRITE").unwrap();
@@ -128,7 +128,7 @@ async fn no_value_is_shown() {
         for batch in collect(&paths, &format!("SELECT * FROM {source}")).await {
             for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
                 let texts = arrow::compute::cast(column, &arrow::datatypes::DataType::Utf8).unwrap();
-                // Numbers and plain words are in the answer for any table.
+                // The answer for any table contains numbers and plain words.
                 let plain =
                     |v: &str| v.chars().all(|c| c.is_ascii_lowercase()) || v.chars().all(|c| c.is_ascii_digit());
                 let values = texts.as_string::<i32>().iter().flatten();

@@ -1,4 +1,5 @@
-//! The prompt as a person uses it: in a terminal of 80 columns and 24 lines, which tmux plays.
+//! Tests the prompt as a person uses it: in a terminal of 80 columns and 24 lines, which tmux
+//! emulates.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -8,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// The longest wait for a text. A test that passes does not wait that long.
+/// The longest wait for a text. A passing test waits less.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A terminal with a session of anonsql, which ends when the value is dropped.
@@ -27,8 +28,8 @@ impl Terminal {
         Self::within(Arc::new(tempfile::tempdir().unwrap()), variables)
     }
 
-    /// Starts another session with the history and the settings of this one. It has a server of its
-    /// own, because the server of a session that has ended may still be exiting.
+    /// Starts another session with the history and the settings of this one. It has its own tmux
+    /// server, because the server of an ended session may still be exiting.
     fn again(&self) -> Self {
         Self::within(Arc::clone(&self.folder), &[])
     }
@@ -90,9 +91,9 @@ impl Terminal {
         output
     }
 
-    /// Types a text as it is.
+    /// Types a text without interpreting it.
     fn types(&self, text: &str) {
-        // A `;` at the end of an argument would end the command of tmux.
+        // tmux would interpret a `;` at the end of an argument as the end of its command.
         let text = match text.strip_suffix(';') {
             Some(before) => format!("{before}\\;"),
             None => text.to_string(),
@@ -100,7 +101,7 @@ impl Terminal {
         self.tmux(&["send-keys", "-l", "--", &text]);
     }
 
-    /// Types a text and the enter key.
+    /// Types a text and presses Enter.
     fn enters(&self, text: &str) {
         self.types(text);
         self.press("Enter");
@@ -111,7 +112,7 @@ impl Terminal {
         self.tmux(&["send-keys", key]);
     }
 
-    /// Pastes a text, between the marks of a paste if `marked`.
+    /// Pastes a text. If `marked`, the text is between the marks of a bracketed paste.
     fn pastes(&self, text: &str, marked: bool) {
         self.tmux_with(&["load-buffer", "-"], text);
         self.tmux(if marked {
@@ -121,13 +122,13 @@ impl Terminal {
         });
     }
 
-    /// Returns everything that was shown, with the lines that have left the screen.
+    /// Returns everything that was shown, including the lines that have left the screen.
     fn shown(&self) -> String {
         let output = self.tmux(&["capture-pane", "-p", "-S", "-"]);
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Returns what is shown, as soon as `wanted` accepts it.
+    /// Returns the shown text, as soon as `wanted` accepts it.
     fn wait(&self, what: &str, wanted: impl Fn(&str) -> bool) -> String {
         let started = Instant::now();
         loop {
@@ -140,7 +141,7 @@ impl Terminal {
         }
     }
 
-    /// Waits until the text is shown, and returns all that is shown.
+    /// Waits until the text is shown, and returns everything that is shown.
     fn waits_for(&self, text: &str) -> String {
         self.wait(text, |shown| shown.contains(text))
     }
@@ -148,7 +149,7 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // The server is gone already if the session has ended.
+        // If the session has ended, the server is already gone.
         let _ = Command::new("tmux")
             .args(["-L", &self.socket, "kill-server"])
             .stderr(Stdio::null())
@@ -156,12 +157,12 @@ impl Drop for Terminal {
     }
 }
 
-/// Returns five statements that answer 100 to 104, each under a name of its own.
+/// Returns five statements that answer 100 to 104, each with its own column name.
 fn five() -> String {
     (0..5).map(|i| format!("SELECT {i} +\n  100 AS sum{i};\n")).collect()
 }
 
-/// Returns true if `shown` has the answers of the five statements, each once and in their order.
+/// Returns true if `shown` has the answers of the five statements once each, in order.
 fn answered(shown: &str) -> bool {
     let sums: Vec<&str> = shown.lines().filter(|l| l.starts_with("|  10")).collect();
     let all: Vec<String> = (0..5).map(|i| format!("|  {} |", 100 + i)).collect();
@@ -190,7 +191,7 @@ fn a_paste_is_run_in_order_and_none_of_it_is_lost() {
 fn what_is_typed_while_a_statement_runs_waits_for_the_prompt() {
     let terminal = Terminal::new();
     terminal.enters("SELECT count(*) AS many FROM generate_series(1, 30000000) WHERE value % 7 = 3;");
-    // Longer than any line that the system would keep whole.
+    // This line is longer than any that the system would keep whole.
     let long = "x".repeat(6000);
     terminal.types(&format!(
         "SELECT length('{long}') AS len; SELECT 'typed' || ' ahead' AS it"
@@ -232,7 +233,7 @@ fn columns_of_a_file_complete() {
     terminal.waits_for("anonsql> SELECT * FROM 'data/census");
 }
 
-/// The keys that are typed after Ctrl-C arrive in one piece with it.
+/// Keys that are typed after Ctrl-C arrive together with it.
 #[test]
 #[cfg_attr(not(has_tmux), ignore = "needs tmux: install it")]
 fn what_is_typed_after_control_c_is_kept() {
@@ -260,7 +261,7 @@ fn control_c_clears_the_line_and_ends_a_statement() {
     terminal.enters("SELECT 'whole' AS it;");
     terminal.waits_for("| whole |");
     terminal.enters("SELECT count(*) FROM generate_series(1, 100000) a, generate_series(1, 100000000) b;");
-    // Ctrl-C may come before the statement runs; then it only clears the line.
+    // Ctrl-C may come before the statement runs. Then it only clears the line.
     terminal.wait("the end of the statement", |shown| {
         let ended = shown.contains("error: interrupted");
         if !ended {

@@ -1,4 +1,4 @@
-//! Statements whose outcome is a value: the value describes what was released.
+//! Tests statements whose result is a value that describes the release.
 
 use crate::common::{collect, context};
 use anonsql::error::ErrorKind;
@@ -43,7 +43,8 @@ async fn rows_come_with_their_figures() {
     let Anonymized::Rows { release, rows } = anonymized else {
         panic!("there is no TO");
     };
-    // In spans of five years, 31, 33 and 34 are one class, and 36 and 38 another; 52 is alone.
+    // In intervals of five years, 31, 33 and 34 are one class, and 36 and 38 are another. 52 is
+    // alone.
     let classes = classes(&rows.collect().await.unwrap());
     assert_eq!(classes, [("30-34".into(), 3), ("35-39".into(), 2)].into());
     assert_eq!(
@@ -84,7 +85,7 @@ async fn a_folder_has_the_manifest_that_is_returned_and_is_kept_where_asked() {
 async fn a_verification_holds_if_every_check_does() {
     let context = people().await;
     let verify = |k: u64| format!("VERIFY people QUASI IDENTIFIERS (column2) SATISFYING k_anonymity({k})");
-    // Four have the flu, and two a cold.
+    // Four people have the flu, and two have a cold.
     for (k, holds) in [(1, true), (2, true), (3, false)] {
         let verification = context.verify(&verify(k)).await.unwrap();
         assert_eq!(
@@ -106,7 +107,7 @@ async fn a_front_is_what_its_rows_say() {
     let apply: Vec<&str> = rows[0]["apply"].as_string::<i32>().iter().flatten().collect();
     assert_eq!(front.points.iter().map(|p| p.apply.as_str()).collect::<Vec<_>>(), apply);
     for point in &front.points {
-        // The figures of a point are those of a release with the point's clauses.
+        // A release with a point's clauses has the figures of the point.
         let request = "ANONYMIZE people QUASI IDENTIFIERS (column1 USING age) SENSITIVE (column2)";
         let anonymized = context.anonymize(&format!("{request} {}", point.apply)).await.unwrap();
         let release = anonymized.release().unwrap();

@@ -1,5 +1,5 @@
-//! UTILITY OF against figures that plain SQL counts on the same rows, and the same answer for any
-//! number of threads.
+//! Compares UTILITY OF with figures that plain SQL counts on the same rows. The answer is the same
+//! for any number of threads.
 
 use crate::common::{collect, context, number, shared};
 use anonsql::AnonContext;
@@ -52,8 +52,8 @@ async fn released(threads: usize, target: &str, search: &str) -> AnonContext {
     context
 }
 
-/// Every released age is an interval of five years, which SQL reads separately and spreads over the
-/// source's ages.
+/// Every released age is an interval of five years. SQL parses it separately and spreads its rows
+/// over the source's ages.
 #[tokio::test]
 async fn figures_are_those_that_sql_counts() {
     let scratch = tempfile::tempdir().unwrap();
@@ -69,8 +69,8 @@ async fn figures_are_those_that_sql_counts() {
         .await,
     );
     let of = |column: &str, measure: &str| found[&(column.to_string(), measure.to_string())];
-    // By age: the shares p in the source and q in the release, spread evenly over the ages under a
-    // label.
+    // For each age: the share p in the source and q in the release, where a label spreads evenly
+    // over its ages.
     let shares = String::from(
         "WITH ages AS (SELECT age, count(*) AS n, age / 5 AS label FROM census GROUP BY age), \
          released AS (SELECT CAST(split_part(age, '-', 1) AS INT) / 5 AS label, count(*) AS m FROM published GROUP BY 1), \
@@ -121,7 +121,7 @@ async fn threads_change_nothing() {
     assert_eq!(answers[0], answers[1]);
 }
 
-/// The report holds every figure, and no value of a row.
+/// The report contains every figure, and no value of a row.
 #[tokio::test]
 async fn the_report_has_the_figures_and_no_values() {
     let context = context(2);
@@ -146,7 +146,7 @@ async fn the_report_has_the_figures_and_no_values() {
     }
 }
 
-/// On numbers alone, the classifiers find what scikit-learn 1.9.1 finds: GaussianNB, and
+/// On numbers alone, the classifiers have the results of scikit-learn 1.9.1: GaussianNB, and
 /// DecisionTreeClassifier with max_depth = 8 and min_samples_leaf = 7, trained and tested on all
 /// rows of Pima.
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! A VERIFY that fails cannot be taken for one that passed.
+//! Tests that a failed VERIFY cannot be mistaken for one that passed.
 
 use crate::common::{collect, context};
 use anonsql::AnonContext;
@@ -23,7 +23,7 @@ fn statement(sql: &str) -> Statement {
     parse(sql).unwrap().remove(0)
 }
 
-/// Two rows are suppressed, so that the released rows are not the whole table.
+/// Two rows are suppressed, so the released rows are not the whole table.
 #[tokio::test]
 async fn a_strict_verify_does_not_pass_what_only_the_source_decides() {
     let context = context(1);
@@ -82,7 +82,7 @@ async fn the_rows_of_a_failed_verify_are_there_for_who_reads_them() {
     assert_eq!(answer.verified().unwrap_err().kind(), ErrorKind::Verification);
     let batches: Vec<_> = answer.rows.try_collect().await.unwrap();
     assert!(batches[0].num_rows() >= 2);
-    // Collecting cannot lose the failure.
+    // Collecting the rows also returns the failure.
     let collected = context.execute(failed()).await.unwrap().collect().await;
     assert_eq!(collected.unwrap_err().kind(), ErrorKind::Verification);
 }

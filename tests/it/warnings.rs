@@ -1,5 +1,5 @@
-//! Warnings, as each of their readers finds them: on standard error, in the log, in the report, in
-//! values and in EXPLAIN.
+//! Tests where warnings appear: on standard error, in the log, in the report, in values and in
+//! EXPLAIN.
 
 use crate::common::{anonsql, collect, context, text, with_paths};
 use anonsql::manifest::WarningKind;
@@ -9,8 +9,7 @@ use std::path::Path;
 use std::process::Output;
 use std::sync::Arc;
 
-/// Returns a statement that releases the repository's census with everybody's social security
-/// number.
+/// Returns a statement that releases the repository's census with all social security numbers.
 fn census(rest: &str) -> String {
     let census = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/census.parquet");
     format!(
@@ -57,7 +56,7 @@ fn a_kept_number_is_warned_of_everywhere() {
             "{report}"
         );
     }
-    // The red tile comes before all others.
+    // The red tile is the first of all tiles.
     let page = read("r.html");
     let tiles = page.split("<a class=\"tile ").nth(1).unwrap();
     assert!(tiles.starts_with("open\" href=\"#warnings\""), "{tiles}");
@@ -122,13 +121,13 @@ impl Observer for Told {
     }
 }
 
-/// A note on a source comes with the statement that reads the source, and not with a later
+/// A note about a source belongs to the statement that reads the source, and not to a later
 /// statement.
 #[tokio::test]
 async fn a_note_is_of_the_statement_that_reads() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("some.csv");
-    // Only some delimiters are followed by blanks, so the blanks are read.
+    // Only some delimiters are followed by blanks, so the blanks are part of the values.
     std::fs::write(&path, "age,work,sex\n39, a,M\n50, b,F\n61, b,F\n47, a,M\n").unwrap();
     let told = Arc::new(Told::default());
     let context = with_paths(1).with_observer(Arc::clone(&told) as Arc<dyn Observer>);
@@ -141,7 +140,7 @@ async fn a_note_is_of_the_statement_that_reads() {
     let path = path.display();
     let request = format!("ANONYMIZE '{path}' QUASI IDENTIFIERS (age, work) KEEP (sex) SATISFYING k_anonymity(1)");
     let anonymized = context.anonymize(&request).await.unwrap();
-    // A release has a warning about the source, and no note.
+    // The release has a warning about the source, and no note.
     assert!(!anonymized.release().unwrap().warnings.is_empty());
     assert_eq!(noted(), 0);
     collect(&context, "SELECT 1").await;
@@ -153,7 +152,7 @@ async fn a_note_is_of_the_statement_that_reads() {
     assert_eq!(noted(), 0);
 }
 
-/// A table whose counts are estimates, in several partitions.
+/// A table with several partitions whose counts are estimates.
 const LARGE: &str = "CREATE TABLE people AS SELECT 'p' || CAST(value AS VARCHAR) AS code, value % 70 AS age, value % 2 AS sex, \
                      'room ' || CAST(value % 90001 AS VARCHAR) AS room FROM range(0, 180000)";
 
@@ -207,8 +206,8 @@ async fn explain_knows_names_and_explain_analyze_what_was_counted() {
     );
 }
 
-/// Every second person is of one age, and each age has a job of its own: levels lose much, groups
-/// little.
+/// Every second person has the same age, and each age has its own job. Levels lose much here, and
+/// groups lose little.
 #[tokio::test]
 async fn a_search_that_loses_much_is_told_of_local_recoding() {
     let told = Arc::new(Told::default());

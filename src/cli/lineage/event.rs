@@ -1,4 +1,4 @@
-//! One event of OpenLineage 2-0-2: <https://openlineage.io/spec/2-0-2/OpenLineage.json>.
+//! Creates events of OpenLineage 2-0-2: <https://openlineage.io/spec/2-0-2/OpenLineage.json>.
 
 use crate::folder::{Manifest, Role};
 use crate::observe::Release;
@@ -13,7 +13,7 @@ const PRODUCER: &str = concat!("https://github.com/anonsql/anonsql/v", env!("CAR
 const EVENT: &str = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent";
 const FACETS: &str = "https://openlineage.io/spec/facets";
 
-/// The run of a release that has begun.
+/// A release whose run has begun.
 #[derive(Debug)]
 pub struct Run {
     id: Uuid,
@@ -21,18 +21,18 @@ pub struct Run {
     sources: BTreeSet<Dataset>,
 }
 
-/// The state of a run that an event reports.
+/// The state of a run in an event.
 pub enum Outcome<'a> {
     /// The run began.
     Start,
     /// The release is in place.
     Complete(&'a Release, &'a Manifest),
-    /// The run failed, with the kind of the error. The text of the error is omitted, because it may
+    /// The run failed, with this kind of error. The text of the error is omitted, because it may
     /// contain confidential names.
     Fail(&'a str),
 }
 
-/// A dataset as OpenLineage names it: the store, and the place in the store.
+/// A dataset as OpenLineage names it: the namespace of its store, and its name in the store.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Dataset {
     namespace: String,
@@ -62,7 +62,8 @@ impl Dataset {
 }
 
 impl Run {
-    /// Creates the run of a release that begins now. Several files in one folder form one dataset.
+    /// Creates the run of a release. If there are several sources, each source in a folder is named
+    /// by its folder, so files in one folder form one dataset.
     pub fn new(target: &Path, sources: &[String]) -> Self {
         let folder = |source: &String| match source.rsplit_once('/') {
             Some((folder, _)) if sources.len() > 1 => Dataset::of(folder),
@@ -75,7 +76,7 @@ impl Run {
         }
     }
 
-    /// Returns an event of the run.
+    /// Returns the event that reports `outcome`.
     pub fn event(&self, outcome: Outcome<'_>) -> Value {
         let (kind, run, output) = match outcome {
             Outcome::Start => ("START", json!({}), json!({})),
@@ -107,8 +108,8 @@ impl Run {
         })
     }
 
-    /// Returns the facets of the release: its columns, and the columns of the source that they come
-    /// from.
+    /// Returns the facets of the release: its columns, and the source columns from which they were
+    /// made.
     fn output(&self, manifest: &Manifest) -> Value {
         let fields = manifest
             .columns
@@ -156,8 +157,8 @@ fn promises(release: &Release, manifest: &Manifest) -> Value {
     })
 }
 
-/// Returns a facet with the fields that every facet has. `schema` is the version and name of the
-/// facet's schema.
+/// Returns a facet with `content` and the fields that all facets have. `schema` is the version and
+/// the name of the facet's schema.
 fn facet(schema: &str, content: Value) -> Value {
     let mut facet = json!({"_producer": PRODUCER, "_schemaURL": format!("{FACETS}/{schema}.json")});
     if let (Value::Object(facet), Value::Object(content)) = (&mut facet, content) {

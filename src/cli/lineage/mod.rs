@@ -1,9 +1,9 @@
-//! Lineage for catalogues of data: OpenLineage events of every release, without data values.
+//! Lineage for data catalogues: OpenLineage events of every release, without data values.
 //!
-//! A release emits START once its target is open, and COMPLETE with the columns, the models and the
-//! figures once it is in place. A statement that fails in between, or is cancelled, emits FAIL.
-//! Events go to a file, one JSON object a line, or to a server by POST. A server that cannot be
-//! reached never fails a release; the failure is reported at the end.
+//! A release emits START once its target is open, and COMPLETE once it is in place. COMPLETE
+//! contains the columns, the models and the figures. A statement that fails or is cancelled in
+//! between emits FAIL. Events are appended to a file, one JSON object per line, or sent to a server
+//! by POST. An unreachable server never fails a release; the problem is reported at the end.
 
 mod event;
 mod sender;
@@ -17,10 +17,10 @@ use sender::Sender;
 use std::path::Path;
 use std::time::Duration;
 
-/// The longest wait at the end of a statement for its events to be sent.
+/// The maximum time at the end of a statement for sending its events.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// The destination of the events of a process. Without a destination, no events are emitted.
+/// The destination of a process's events. Without a destination, no events are emitted.
 #[derive(Debug, Default)]
 pub struct Lineage {
     sender: Option<Sender>,
@@ -28,7 +28,8 @@ pub struct Lineage {
 }
 
 impl Lineage {
-    /// Opens the place of `--lineage`: a file, or the URL of a server.
+    /// Opens the destination of `--lineage`: a file, or a server by its URL. `None` is no
+    /// destination.
     pub fn open(place: Option<&str>) -> Result<Self> {
         Ok(Self {
             sender: place.map(Sender::open).transpose()?,
@@ -36,7 +37,7 @@ impl Lineage {
         })
     }
 
-    /// Emits the event START for a release.
+    /// Emits the event START for a new release.
     pub fn start(&self, target: &Path, sources: &[String]) {
         if let Some(sender) = &self.sender {
             let run = Run::new(target, sources);
@@ -45,15 +46,15 @@ impl Lineage {
         }
     }
 
-    /// Emits the event COMPLETE for the release that began.
+    /// Emits the event COMPLETE for the current release.
     pub fn complete(&self, release: &Release, manifest: &Manifest) {
         if let (Some(sender), Some(run)) = (&self.sender, self.run.lock().take()) {
             sender.send(run.event(Outcome::Complete(release, manifest)));
         }
     }
 
-    /// Emits the event FAIL, with the outcome of the statement, for a release that began and did
-    /// not complete. Waits until all events are sent, and returns a message if they cannot be sent.
+    /// Emits the event FAIL if the current release has not completed. `outcome` is the outcome of
+    /// the statement. Waits until all events are sent; returns a message if they cannot be sent.
     pub async fn finish(&self, outcome: &str) -> Option<String> {
         let sender = self.sender.as_ref()?;
         if let Some(run) = self.run.lock().take() {

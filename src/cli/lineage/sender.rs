@@ -1,4 +1,4 @@
-//! Sends events out of the process in their order, on a separate thread.
+//! Sends the events of a process in order, on a separate thread.
 
 use crate::error::{Error, Result};
 use client::{HttpClient, HttpConnector, ReqwestConnector};
@@ -11,18 +11,18 @@ use tokio::runtime::Builder;
 use tokio::sync::{mpsc, oneshot};
 use url::Url;
 
-/// The path on the server that accepts events.
+/// The default path for events on a server.
 const API: &str = "api/v1/lineage";
-/// The number of attempts to send an event.
+/// The maximum number of attempts to send an event.
 const ATTEMPTS: u32 = 3;
 
-/// The sender of events.
+/// A handle to the thread that sends events.
 #[derive(Debug)]
 pub(super) struct Sender(mpsc::UnboundedSender<Parcel>);
 
 enum Parcel {
     Event(Value),
-    /// Asks for the first failure so far, once all earlier events are sent.
+    /// Requests the first failure so far, after all earlier events are sent.
     Flush(oneshot::Sender<Option<String>>),
 }
 
@@ -34,19 +34,20 @@ enum Place {
 
 impl Sender {
     /// Opens a file, or a server by its URL. Fails with `ErrorKind::Usage` for a URL with
-    /// credentials: a server's key is in OPENLINEAGE_API_KEY.
+    /// credentials, because OPENLINEAGE_API_KEY contains the key of a server.
     pub(super) fn open(place: &str) -> Result<Self> {
         let place = Place::open(place).map_err(|e| e.context("--lineage"))?;
         let (sender, parcels) = mpsc::unbounded_channel();
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|e| Error::io("cannot send events", e))?;
-        // Events are sent on a separate thread, so that a cancelled statement does not stop them.
+        // A separate thread sends the events, so that they are sent even if the statement is
+        // cancelled.
         std::thread::spawn(move || runtime.block_on(place.serve(parcels)));
         Ok(Self(sender))
     }
 
     pub(super) fn send(&self, event: Value) {
-        // The receiver lives as long as the sender.
+        // The receiving thread lives as long as the sender.
         let _ = self.0.send(Parcel::Event(event));
     }
 
@@ -76,7 +77,8 @@ impl Place {
         }
         if !url.username().is_empty() || url.password().is_some() {
             return Err(Error::usage(
-                "a URL has no credentials here; the key of a server is in the environment, as OPENLINEAGE_API_KEY",
+                "this URL must not contain credentials; put the key of the server in the environment, \
+                as OPENLINEAGE_API_KEY",
             ));
         }
         if url.path() == "/" {
@@ -105,7 +107,7 @@ impl Place {
         }
     }
 
-    /// Sends an event. The error is the reason for a failure.
+    /// Sends an event. The error is the reason of the last failure.
     async fn send(&mut self, event: &Value) -> std::result::Result<(), String> {
         match self {
             Self::File(file) => writeln!(file, "{event}").map_err(|e| e.to_string()),

@@ -1,4 +1,4 @@
-//! Formats values as text for people.
+//! Formats values as text for readers.
 
 use crate::error::Result;
 use arrow::array::Array;
@@ -16,17 +16,17 @@ pub fn is_number(kind: &DataType) -> bool {
     }
 }
 
-/// Returns the formatters of a batch's columns; NULL is printed as `null`.
+/// Returns a formatter for each column of a batch. NULL becomes `null`.
 pub fn formatters<'a>(batch: &'a RecordBatch, null: &'a str) -> Result<Vec<Formatter<'a>>> {
     let format = |column: &'a dyn Array| {
-        // An error in a value, such as a date out of range, is shown in place of the value.
+        // A value that cannot be formatted, such as a date out of range, is replaced by its error.
         let options = FormatOptions::new().with_display_error(true).with_null(null);
         Formatter::try_new(column, &options).map_err(super::sink::unshown)
     };
     batch.columns().iter().map(|c| format(c.as_ref())).collect()
 }
 
-/// Returns the rows of a statement without a result, each as a note of one line.
+/// Formats each row of a statement without a result as a note of one line.
 pub fn notes(batch: &RecordBatch) -> Result<Vec<String>> {
     let (schema, formatters) = (batch.schema(), formatters(batch, "NULL")?);
     let note = |row| {

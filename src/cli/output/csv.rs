@@ -1,4 +1,4 @@
-//! Prints comma-separated values.
+//! Prints comma-separated values (CSV).
 
 use super::cell;
 use super::sink::{Out, Sink, unshown, unwritable};
@@ -11,13 +11,13 @@ use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use std::io::Write;
 use std::sync::Arc;
 
-/// Writes CSV with a header. Nested columns, which CSV does not support, are written as text.
+/// A writer of CSV with a header. Nested columns, which CSV does not support, are written as text.
 pub struct Csv {
     writer: Writer<Out>,
 }
 
 impl Csv {
-    /// Writes the header.
+    /// Creates the writer, and writes the header.
     pub fn new(schema: &SchemaRef, out: Out) -> Result<Self> {
         let mut csv = Self {
             writer: Writer::new(out),
@@ -30,7 +30,7 @@ impl Csv {
     }
 }
 
-/// Returns the schema in which the columns are written.
+/// Returns the schema of the written columns.
 fn flat(schema: &Schema) -> SchemaRef {
     let fields = schema.fields().iter().map(|f| match f.data_type().is_nested() {
         true => Field::new(f.name(), DataType::Utf8, true),
@@ -55,8 +55,7 @@ impl Sink for Csv {
                 Arc::new((0..column.len()).map(text).collect::<StringArray>())
             });
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-        // The batch's own schema is used, because its string types may differ from the planned
-        // ones.
+        // The batch has its own schema, because its string types may differ from those of the plan.
         let flat = RecordBatch::try_new_with_options(flat(&batch.schema()), columns.collect(), &options);
         self.writer.write(&flat.map_err(unshown)?).map_err(unshown)
     }

@@ -1,4 +1,4 @@
-//! The file of `-o`, which appears when all results are in it.
+//! The file of `-o`, which is moved into place once it contains all results.
 
 use crate::error::{Error, Result};
 use crate::location::resolved;
@@ -7,16 +7,16 @@ use std::fs::{File, OpenOptions};
 use std::path::Path;
 use std::sync::Arc;
 
-/// A file that results are written to before it is moved into place.
+/// A file that collects results before it is moved into place.
 pub struct OutputFile {
     file: Arc<File>,
-    /// The hidden file until it is put in its place; `None` for a device, which is written to
+    /// The hidden file until the results are complete; `None` for a device, which is written
     /// directly.
     stage: Option<Stage>,
 }
 
 impl OutputFile {
-    /// Prepares the file at `path`. An existing file is kept until [`OutputFile::publish`].
+    /// Prepares the file at `path`. An existing file remains until [`OutputFile::publish`].
     pub fn open(path: &Path) -> Result<Self> {
         let failed = |e| Error::io(format!("--output {}", path.display()), e);
         let is_device = std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
@@ -45,7 +45,7 @@ impl OutputFile {
         })
     }
 
-    /// Returns the file to write to.
+    /// Returns the file that collects the results.
     pub fn file(&self) -> Arc<File> {
         Arc::clone(&self.file)
     }

@@ -1,22 +1,22 @@
-//! Which columns of a table fit on a terminal, and how wide each may be.
+//! Chooses the columns of a table that fit on a terminal, and their widths.
 
-/// The width that a column takes in addition to its text: `| ` before and ` ` after it.
+/// The width of a column in addition to its text: `| ` before the text, and a blank after it.
 pub const FRAME: usize = 3;
 
-/// The columns that are shown.
+/// The choice of columns.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Fit {
-    /// The index and the width of each shown column.
+    /// The index and the width of each shown column, in order.
     pub shown: Vec<(usize, usize)>,
-    /// The number of shown columns before those that are left out, if any are left out.
+    /// The number of shown columns before the gap; `None` if all columns are shown.
     pub gap: Option<usize>,
 }
 
-/// Chooses the columns that fit into `room`. Columns become narrower before any are left out. The
-/// columns in the middle are left out first.
+/// Chooses the columns that fit into `room`. Columns are narrowed before any is omitted. The
+/// columns in the middle are omitted first.
 ///
-/// `natural` contains the width at which each column is shown in full, and `least` the width below
-/// which the column is left out.
+/// `natural` contains the width at which each column is shown in full. `least` contains its minimum
+/// width: a column that does not fit with this width is omitted.
 pub fn fit(natural: &[usize], least: &[usize], room: usize) -> Fit {
     // The frame ends with one more `|`.
     let room = room.saturating_sub(1);
@@ -39,7 +39,7 @@ pub fn fit(natural: &[usize], least: &[usize], room: usize) -> Fit {
     Fit { shown, gap }
 }
 
-/// Takes columns from both ends in turn while they fit into `room`.
+/// Takes columns alternately from both ends as long as they fit into `room`.
 fn ends(least: &[usize], mut room: usize) -> (Vec<usize>, Vec<usize>) {
     let (mut left, mut right) = (vec![], vec![]);
     while left.len() + right.len() < least.len() {
@@ -59,8 +59,8 @@ fn ends(least: &[usize], mut room: usize) -> (Vec<usize>, Vec<usize>) {
     (left, right)
 }
 
-/// Divides `room` among the columns. All become equally wide, but none wider than its natural
-/// width, and none narrower than its least width.
+/// Divides `room` among the columns. All get the same width, but none is wider than its natural
+/// width or narrower than its minimum width.
 fn shares(columns: &[usize], natural: &[usize], least: &[usize], room: usize) -> Vec<(usize, usize)> {
     let widths = |level: usize| {
         columns

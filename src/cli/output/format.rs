@@ -11,19 +11,20 @@ pub enum Format {
     Csv,
     /// An array of objects
     Json,
-    /// One object a line
+    /// One object per line
     Ndjson,
     /// A Markdown table
     Markdown,
 }
 
 impl Format {
-    /// Returns true if programs read the results, so that nothing else may stand between them.
+    /// Returns true if programs read the results, so that other text must not be printed between
+    /// them.
     pub fn is_for_programs(self) -> bool {
         matches!(self, Self::Csv | Self::Json | Self::Ndjson)
     }
 
-    /// Returns true if two results one after the other are no longer one text of this format.
+    /// Returns true if two consecutive results are not a valid text of this format.
     pub fn is_one_result(self) -> bool {
         matches!(self, Self::Csv | Self::Json)
     }

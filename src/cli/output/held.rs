@@ -1,4 +1,4 @@
-//! The destination of results: standard output, a file, or memory until the length of the result is
+//! The destination of results: standard output, a file, or memory until the length of a result is
 //! known.
 
 use super::standard::StandardOutput;
@@ -10,16 +10,16 @@ use std::sync::Arc;
 /// The destination of results.
 #[derive(Debug, Clone)]
 pub enum Destination {
-    /// Standard output, as the results are computed.
+    /// Standard output, while the results are computed.
     Standard,
-    /// Memory first; a pager shows a result that is longer than the screen.
+    /// Memory. A pager then shows a result that is longer than the screen.
     Held(Held),
-    /// To this file.
+    /// A file.
     File(Arc<File>),
 }
 
 impl Destination {
-    /// Returns true if results are shown on standard output.
+    /// Returns true if the results go to standard output, directly or through memory.
     pub fn is_standard(&self) -> bool {
         !matches!(self, Self::File(_))
     }
@@ -33,11 +33,11 @@ impl Destination {
     }
 }
 
-/// The most bytes that are held in memory. A longer result is written as it is computed, without a
-/// pager.
+/// The maximum number of bytes in memory. A longer result is written directly to standard output,
+/// without a pager.
 const MOST: usize = 4 << 20;
 
-/// Output that is held back.
+/// Output that is kept in memory until [`Held::take`].
 #[derive(Debug, Clone, Default)]
 pub struct Held(Arc<Mutex<State>>);
 
@@ -54,7 +54,7 @@ impl Default for State {
 }
 
 impl Held {
-    /// Removes and returns the held bytes. Bytes that are written later are held again.
+    /// Returns the bytes in memory, and removes them. Later output is kept again.
     pub fn take(&self) -> Vec<u8> {
         match std::mem::take(&mut *self.0.lock()) {
             State::Holding(bytes) => bytes,

@@ -8,19 +8,19 @@ use arrow::json::writer::{JsonArray, JsonFormat, LineDelimited, Writer};
 use arrow::record_batch::RecordBatch;
 use std::io::Write;
 
-/// Writes JSON; every object has every column.
+/// A writer of JSON. Every object contains all columns.
 pub struct Json<F: JsonFormat> {
     writer: Writer<Out, F>,
     /// The text after the last row.
     end: &'static str,
 }
 
-/// Writes an array of objects, followed by a line feed.
+/// Creates a writer of an array of objects with a final line break.
 pub fn array(out: Out) -> Json<JsonArray> {
     new(out, "\n")
 }
 
-/// Writes one object per line.
+/// Creates a writer of one object per line.
 pub fn lines(out: Out) -> Json<LineDelimited> {
     new(out, "")
 }

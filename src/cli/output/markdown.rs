@@ -8,13 +8,13 @@ use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use std::io::Write;
 
-/// Writes rows as they arrive, without padding.
+/// A writer of a Markdown table. It writes rows as they arrive, without padding.
 pub struct Markdown {
     out: Out,
 }
 
 impl Markdown {
-    /// Writes the header.
+    /// Creates the writer, and writes the header.
     pub fn new(schema: &SchemaRef, out: Out) -> Result<Self> {
         let mut markdown = Self { out };
         markdown.line(schema.fields().iter().map(|f| f.name().clone()))?;

@@ -1,4 +1,4 @@
-//! Prints results in the requested format, on standard output or where the user sends them.
+//! Prints results in the requested format, to standard output or to another destination.
 
 mod cell;
 mod csv;
@@ -30,29 +30,29 @@ use futures::StreamExt;
 use sink::{Out, Sink, unwritable};
 use std::io::{BufWriter, IsTerminal};
 
-/// The settings of printing.
+/// The settings for printing results.
 #[derive(Debug, Clone)]
 pub struct Printing {
     /// The format of results.
     pub format: Format,
-    /// The largest number of rows of a table that are printed.
+    /// The maximum number of printed rows of a table; `None` for all rows.
     pub max_rows: Option<usize>,
     /// The destination of results.
     pub to: Destination,
-    /// The terminal, if standard output is one.
+    /// The terminal; `None` if standard output is not a terminal.
     pub screen: Option<Screen>,
-    /// Whether a pager shows text that is longer than the screen.
+    /// Whether a pager may show text that is longer than the screen.
     pub pager: bool,
-    /// Whether errors while reading may quote the data.
+    /// Whether errors during reading may quote data.
     pub show_values: bool,
-    /// Whether results are not printed.
+    /// Whether printing is turned off.
     pub silent: bool,
 }
 
 /// The outcome of printing an answer.
 #[derive(Debug, Default)]
 pub struct Printed {
-    /// The number of rows.
+    /// The number of rows in the answer.
     pub rows: u64,
     /// Whether the answer was printed as a result.
     pub is_result: bool,
@@ -65,7 +65,7 @@ impl Printing {
     pub async fn print(&self, answer: Answer) -> Result<Printed> {
         let is_note = answer.is_note && self.format.is_for_programs();
         let mut stream = answer.rows;
-        // CREATE, DROP and the like return no columns, so there is nothing to print.
+        // Statements such as CREATE and DROP return no columns, so there is no result to print.
         let mut sink = match answer.schema.fields().is_empty() || is_note || self.silent {
             true => None,
             false => Some(self.sink(&answer.schema, self.out())?),
@@ -96,7 +96,7 @@ impl Printing {
         Ok(printed)
     }
 
-    /// Shows held output, with a pager if it is longer than the screen.
+    /// Shows the output in memory, with a pager if it is longer than the screen.
     pub fn show_held(&self) -> Result<()> {
         let Destination::Held(held) = &self.to else {
             return Ok(());
@@ -114,7 +114,7 @@ impl Printing {
 
     fn out(&self) -> Out {
         let out = BufWriter::new(self.to.writer());
-        // A table escapes each of its cells, and has colours of its own.
+        // A table escapes its own cells, and contains colours.
         match self.to.is_standard() && std::io::stdout().is_terminal() && self.format != Format::Table {
             true => Box::new(terminal::Spelled::new(out, self.format)),
             false => Box::new(out),
@@ -143,7 +143,7 @@ mod testing {
     pub struct Kept(Arc<parking_lot::Mutex<Vec<u8>>>);
 
     impl Kept {
-        /// Returns what was written.
+        /// Returns the written text.
         pub fn text(&self) -> String {
             String::from_utf8(self.0.lock().clone()).unwrap()
         }

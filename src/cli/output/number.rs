@@ -1,12 +1,12 @@
-//! Floating-point numbers for people.
+//! Rounds floating-point numbers for readers.
 
-/// Decimals that every number keeps, so that money does not lose its cents.
+/// The number of decimals that every number keeps, so that an amount of money keeps its cents.
 const DECIMALS: i32 = 4;
-/// Significant digits that a small number keeps.
+/// The number of significant digits that a small number keeps.
 const DIGITS: i32 = 6;
 
-/// Returns the text of a floating-point number with fewer digits if it has many. Returns any other
-/// text unchanged.
+/// Returns a floating-point number with fewer digits if its text has many. Returns any other text
+/// unchanged.
 pub fn rounded(text: &str) -> String {
     let Some(value) = text.parse::<f64>().ok().filter(|v| v.is_finite() && *v != 0.0) else {
         return text.to_string();

@@ -1,9 +1,9 @@
-//! The terminal on which tables are shown, with its settings.
+//! The terminal that shows tables, with its settings.
 
 use crate::plain;
 use console::Term;
 
-/// When a result is turned on its side, with a line for each value.
+/// The condition for showing a result on its side, with a line for each value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expanded {
     /// Always.
@@ -14,26 +14,26 @@ pub enum Expanded {
     Auto,
 }
 
-/// The terminal on which tables are shown, with its settings.
+/// The terminal that shows tables, with its settings.
 #[derive(Debug, Clone)]
 pub struct Screen {
     /// The width in columns.
     pub columns: usize,
     /// The height in lines.
     pub lines: usize,
-    /// Whether results are turned on their side.
+    /// The condition for showing results on their side.
     pub expanded: Expanded,
     /// The text for NULL.
     pub null: String,
     /// Whether colours are used.
     pub colours: bool,
-    /// Whether the user can type commands such as `\x`.
+    /// Whether the user can type commands such as `\x`, so that messages may name them.
     pub prompts: bool,
 }
 
 impl Screen {
-    /// Returns the terminal on standard output; `None` if standard output is no terminal. `prompts`
-    /// is whether the user can type commands.
+    /// Returns the terminal of standard output; `None` if standard output is not a terminal.
+    /// `prompts` tells whether the user can type commands.
     pub fn standard(prompts: bool) -> Option<Self> {
         let terminal = Term::stdout();
         let (lines, columns) = size(&terminal).filter(|_| terminal.is_term())?;
@@ -47,14 +47,14 @@ impl Screen {
         })
     }
 
-    /// Reads the size of the terminal again, which may have changed.
+    /// Reads the size of the terminal again, because it may have changed.
     pub fn measure(&mut self) {
         if let Some(size) = size(&Term::stdout()) {
             (self.lines, self.columns) = size;
         }
     }
 
-    /// Returns the text for NULL as it is shown.
+    /// Returns the text for NULL, dimmed if colours are used.
     pub(super) fn shown_null(&self) -> String {
         match self.colours && !self.null.is_empty() {
             true => format!("\x1b[2m{}\x1b[0m", plain::line(&self.null)),
@@ -63,7 +63,7 @@ impl Screen {
     }
 }
 
-/// Returns the lines and columns of a terminal that has a size.
+/// Returns the lines and columns of a terminal; `None` if its size is unknown.
 fn size(terminal: &Term) -> Option<(usize, usize)> {
     let (lines, columns) = terminal.size_checked()?;
     (lines > 0 && columns > 0).then_some((lines.into(), columns.into()))

@@ -1,19 +1,19 @@
-//! The writer of a result in one format, and its errors.
+//! The interface for writing a result in one format, and its errors.
 
 use crate::error::{Error, Result};
 use arrow::error::ArrowError;
 use arrow::record_batch::RecordBatch;
 use std::io::Write;
 
-/// Writes the batches of one result.
+/// A writer for the batches of one result.
 pub trait Sink: Send {
     /// Writes a batch of rows.
     fn write(&mut self, batch: &RecordBatch) -> Result<()>;
-    /// Writes what follows the last row.
+    /// Writes the end of the result, and flushes the output.
     fn finish(self: Box<Self>) -> Result<()>;
 }
 
-/// The destination of results.
+/// The stream to which a result is written.
 pub type Out = Box<dyn Write + Send>;
 
 /// Returns the error for a failed write to standard output.

@@ -3,12 +3,12 @@
 use std::io::{ErrorKind, Stdout, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Standard output that records when its reader has closed it.
+/// Standard output. It records when its reader has closed it.
 pub struct StandardOutput(Stdout);
 
 static READER_GONE: AtomicBool = AtomicBool::new(false);
 
-/// Returns true if the reader of standard output, such as `head`, has closed it, which is not an
+/// Returns true if the reader of standard output, such as `head`, has closed it. This is not an
 /// error.
 pub fn reader_gone() -> bool {
     READER_GONE.load(Ordering::Relaxed)

@@ -1,5 +1,5 @@
-//! Prints a table for people. On a terminal, the table is made to fit: long texts are wrapped or
-//! cut, columns in the middle are left out, or a line is printed for each value.
+//! Prints a table for readers. On a terminal, the table is made to fit: long texts are wrapped or
+//! cut, columns in the middle are omitted, or a line is printed for each value.
 
 use super::cell;
 use super::fit::{FRAME, Fit, fit};
@@ -15,7 +15,8 @@ use arrow::record_batch::RecordBatch;
 use console::measure_text_width;
 use std::io::Write;
 
-/// Collects the rows to print, because the widest value of a column decides its width.
+/// Prints a table. It collects all rows first, because the widest value of a column decides its
+/// width.
 pub struct Table {
     out: Out,
     header: Vec<String>,
@@ -26,11 +27,12 @@ pub struct Table {
     screen: Option<Screen>,
 }
 
-/// A line of the table: the text of each shown column.
+/// A line of the table, with the text of each shown column.
 type Line = Vec<String>;
 
 impl Table {
-    /// Creates a table of at most `max_rows` rows that fits on `screen`.
+    /// Creates a table with at most `max_rows` rows. With `None`, it prints all rows, or does not
+    /// fit the table to a screen.
     pub fn new(schema: &SchemaRef, out: Out, max_rows: Option<usize>, screen: Option<Screen>) -> Self {
         Self {
             out,
@@ -43,8 +45,9 @@ impl Table {
         }
     }
 
-    /// Returns two widths of each column: the natural width, at which nothing is wrapped or cut,
-    /// and the least width, which keeps all digits of numbers, and a few letters of text.
+    /// Returns the natural width and the minimum width of each column. At the natural width,
+    /// nothing is wrapped or cut. The minimum width keeps all digits of numbers and some letters of
+    /// text.
     fn widths(&self) -> (Vec<usize>, Vec<usize>) {
         let mut widths = vec![0; self.header.len()];
         for row in &self.rows {
@@ -62,7 +65,7 @@ impl Table {
         .unzip()
     }
 
-    /// Returns the lines of the table, and the number of columns that are shown.
+    /// Returns the lines of the table, and the number of shown columns.
     fn laid_out(&self) -> (Vec<String>, usize) {
         let ((widths, least), all) = (self.widths(), self.header.len());
         let whole = |widths: &[usize]| Fit {
@@ -80,7 +83,7 @@ impl Table {
         if needed <= screen.columns {
             return (self.drawn(&whole(&widths), wrapped), all);
         }
-        // A line is left for the prompt.
+        // One line of the screen is left for the prompt.
         let fits = |lines: &[String]| lines.len() < screen.lines;
         let fitted = fit(&widths, &least, screen.columns);
         if fitted.gap.is_none() {
@@ -100,8 +103,8 @@ impl Table {
         )
     }
 
-    /// Draws the shown columns in a frame. `broken` breaks the text of a cell into lines of the
-    /// given width.
+    /// Draws the shown columns in a frame. `broken` breaks the text of a cell into lines of a given
+    /// width.
     fn drawn(&self, fit: &Fit, broken: impl Fn(&str, usize) -> Vec<String>) -> Vec<String> {
         let rule = joined(fit, |_, width| format!("+{}", "-".repeat(width + 2)), "+---") + "+";
         let frame = |cells: &[String]| -> Vec<String> {
@@ -122,7 +125,7 @@ impl Table {
         lines
     }
 
-    /// Returns one line of the table.
+    /// Returns one framed line of the table.
     fn framed(&self, fit: &Fit, texts: &[String]) -> String {
         let mut texts = texts.iter();
         let cell = |i: usize, width: usize| {
@@ -136,7 +139,8 @@ impl Table {
         joined(fit, cell, "| … ") + "|"
     }
 
-    /// Returns a line for each value. Further lines of a value are aligned with its first line.
+    /// Returns a line for each value. The further lines of a long value are aligned with its first
+    /// line.
     fn on_its_side(&self, columns: usize) -> Vec<String> {
         let width = self.header.iter().map(|h| measure_text_width(h)).max().unwrap_or(0);
         let width = width.min((columns / 2).max(1));
@@ -155,7 +159,7 @@ impl Table {
         lines
     }
 
-    /// Returns the line about the rows and columns that are not shown, if there are any.
+    /// Returns a line about omitted rows and columns; `None` if all are shown.
     fn missing(&self, columns: usize) -> Option<String> {
         let rows = (self.total > self.rows.len()).then(|| format!("{} of {} rows", self.rows.len(), self.total));
         let columns = (columns < self.header.len()).then(|| format!("{columns} of {} columns", self.header.len()));
@@ -166,12 +170,12 @@ impl Table {
     }
 }
 
-/// The least width of a column of text before columns are left out.
+/// The minimum width of a text column before columns are omitted.
 const LEAST_COLUMN: usize = 12;
-/// The least width of a value beside its name.
+/// The minimum width of a value next to its name.
 const LEAST_VALUE: usize = 8;
 
-/// Joins the shown columns, with `marker` where columns are left out.
+/// Joins the shown columns. `marker` stands for the omitted columns.
 fn joined(fit: &Fit, mut cell: impl FnMut(usize, usize) -> String, marker: &str) -> String {
     let mut line = String::new();
     for (at, (i, width)) in fit.shown.iter().enumerate() {
@@ -215,7 +219,7 @@ impl Sink for Table {
                 let text = formatter.value(row).to_string();
                 match column.data_type().is_floating() {
                     true => rounded(&text),
-                    // Without the quotes, this text could not be distinguished from NULL.
+                    // Without quotes, this text would look like NULL.
                     false if text == screen.null => format!("'{}'", plain::line(&text)),
                     false => text.split('\n').map(plain::line).collect::<Vec<_>>().join("\n"),
                 }

@@ -1,20 +1,20 @@
-//! Protects a terminal from control characters, because formats for machines write values
+//! Protects a terminal from control characters in formats for programs, which contain values
 //! unchanged.
 
 use super::format::Format;
 use crate::plain;
 use std::io::{Result, Write};
 
-/// A writer that passes text on with all control characters escaped.
+/// A writer that escapes all control characters.
 pub struct Spelled<W> {
     out: W,
     spell: fn(&str) -> String,
-    /// The first bytes of a character that is not complete yet.
+    /// The first bytes of an incomplete UTF-8 character.
     rest: Vec<u8>,
 }
 
 impl<W: Write> Spelled<W> {
-    /// Escapes text of this format, and writes it to `out`.
+    /// Creates a writer that escapes text of this format, and writes it to `out`.
     pub fn new(out: W, format: Format) -> Self {
         let spell = match format {
             Format::Json | Format::Ndjson => plain::json,
@@ -52,7 +52,7 @@ mod tests {
 
     fn sent(format: Format, text: &str) -> String {
         let mut terminal = Spelled::new(vec![], format);
-        // The text is written byte by byte, so that characters of several bytes arrive in parts.
+        // The text is written byte by byte, so that multi-byte characters arrive in parts.
         text.bytes().for_each(|b| terminal.write_all(&[b]).unwrap());
         String::from_utf8(terminal.out).unwrap()
     }

@@ -2,13 +2,13 @@
 
 use console::{measure_text_width, truncate_str};
 
-/// Returns the text cut to `width` columns, with `…` at its end if something is missing.
+/// Cuts the text to `width` columns. A text that was cut ends with `…`.
 pub fn cut(text: &str, width: usize) -> String {
     truncate_str(text, width, "…").into_owned()
 }
 
-/// Returns the text in lines of at most `width` columns, broken at spaces where there are some. The
-/// line breaks of the text are kept, and the rest of a broken line is indented like the line.
+/// Breaks the text into lines of at most `width` columns, at spaces if possible. Line breaks in the
+/// text are kept. The parts of a broken line have its indentation.
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let indented = |line: &str| {
         let indent = line.len() - line.trim_start_matches(' ').len();
@@ -36,7 +36,7 @@ fn broken(line: &str, width: usize) -> Vec<String> {
             .take_while(fits)
             .last()
             .map_or(0, |(at, c)| at + c.len_utf8());
-        // A space directly after the line is a place to break, too.
+        // The line may also end directly before a space.
         let space = match rest[end..].starts_with(' ') {
             true => Some(end),
             false => rest[..end].rfind(' ').filter(|at| *at > 0),

@@ -1,4 +1,4 @@
-//! The helper of the line editor: completion and colours.
+//! Helps the line editor with completion and colours.
 
 use super::complete::{self, Candidate};
 use super::highlight;
@@ -11,16 +11,16 @@ use rustyline::validate::Validator;
 use rustyline::{Context, Helper};
 use std::borrow::Cow;
 
-/// The helper of the line editor.
+/// The completion and the colours of the line editor.
 pub struct Assistant {
     names: Names,
-    /// The earlier lines of the statement, before the line that is typed.
+    /// The earlier lines of the statement, before the current line.
     before: String,
     files: FilenameCompleter,
 }
 
 impl Assistant {
-    /// Creates a helper that knows the names of a session.
+    /// Creates a helper for a session with these names.
     pub fn new(names: Names) -> Self {
         Self {
             names,
@@ -29,7 +29,7 @@ impl Assistant {
         }
     }
 
-    /// Sets the earlier lines of the statement, before the line that is typed.
+    /// Sets the earlier lines of the statement, before the current line.
     pub fn set_before(&mut self, lines: &str) {
         self.before.replace_range(.., lines);
     }
@@ -52,8 +52,8 @@ impl Completer for Assistant {
                 Ok((start, paths))
             }
             Candidate::Words(start, mut words) => {
-                // A complete word gets a space, so that the cursor leaves it, also where a tab
-                // stands in pasted text.
+                // A complete word gets a space, so that the cursor moves on. A tab in pasted text
+                // then becomes a space too.
                 if let [only] = &mut words[..]
                     && line[start..pos].eq_ignore_ascii_case(only)
                 {
@@ -83,5 +83,5 @@ impl Highlighter for Assistant {
     }
 }
 
-/// Every line is accepted as it is typed, because the session joins the lines of a statement.
+/// Accepts every line as typed, because the session joins the lines of a statement.
 impl Validator for Assistant {}

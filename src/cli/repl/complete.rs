@@ -1,4 +1,4 @@
-//! The completions of the tab key: what may come next at the cursor.
+//! The completions of the tab key at the cursor.
 
 use super::command::{self, Argument};
 use super::follow;
@@ -16,12 +16,13 @@ use std::collections::BTreeSet;
 pub enum Candidate {
     /// Paths of files.
     Files,
-    /// These words; each replaces the text from this byte of the line onwards. A keyword ends with
+    /// Words. Each replaces the text of the line from this byte to the cursor. A keyword ends with
     /// a space.
     Words(usize, Vec<String>),
 }
 
-/// Returns the completions at byte `pos` of `line`, which follows the lines `before` it.
+/// Returns the completions at byte `pos` of `line`. `before` contains the earlier lines of the
+/// statement.
 pub fn candidates(names: &Names, before: &str, line: &str, pos: usize) -> Candidate {
     let typed = &line[..pos];
     if let Some((name, argument)) = command::read(typed).filter(|_| before.is_empty() || typed.starts_with('\\')) {
@@ -36,15 +37,15 @@ pub fn candidates(names: &Names, before: &str, line: &str, pos: usize) -> Candid
         _ => text.len(),
     };
     let Some(in_line) = start.checked_sub(before.len()) else {
-        // The cursor is in a quoted name that began on an earlier line.
+        // The cursor is in a quoted name that begins on an earlier line.
         return Candidate::Words(pos, vec![]);
     };
     let whole = format!("{text}{}", &line[pos..]);
     let statement = Statement::around(&whole, start);
     let typed = &text[start..];
     let found = words(in_line, typed, |some| statement.next(names, some));
-    // There are hundreds of functions. They are offered only after a typed letter, and only if
-    // nothing else matches.
+    // The session has hundreds of functions. They are offered only after the first letter, and only
+    // if nothing else matches.
     let nothing = matches!(&found, Candidate::Words(_, words) if words.is_empty());
     match nothing && !typed.is_empty() && statement.takes_expression() {
         true => words(in_line, typed, |_| names.functions()),
@@ -52,7 +53,7 @@ pub fn candidates(names: &Names, before: &str, line: &str, pos: usize) -> Candid
     }
 }
 
-/// Returns the completions of a command, or of its argument.
+/// Returns the completions for a command or its argument.
 fn of_command(names: &Names, typed: &str, name: &str, argument: &str) -> Candidate {
     let start = typed.len() - argument.len();
     let entry = command::COMMANDS.iter().find(|c| c.name == name);
@@ -69,18 +70,18 @@ fn of_command(names: &Names, typed: &str, name: &str, argument: &str) -> Candida
     }
 }
 
-/// An incomplete statement, with the place of the cursor in it.
+/// An incomplete statement, with the position of the cursor.
 struct Statement<'t> {
     text: &'t str,
     /// The words and symbols before the cursor.
     before: Vec<&'t str>,
-    /// The end of the text before the cursor.
+    /// The byte position of the cursor in the text.
     at: usize,
 }
 
 impl<'t> Statement<'t> {
-    /// Returns the statement of `text` that contains byte `at`. An ANONYMIZE in parentheses is a
-    /// statement of its own.
+    /// Returns the statement of `text` around byte `at`. An ANONYMIZE in open parentheses counts as
+    /// a separate statement.
     fn around(text: &'t str, at: usize) -> Self {
         let all: Vec<Piece> = pieces(text).into_iter().filter(|p| p.class != Class::Comment).collect();
         let part = |p: &Piece| &text[p.range.clone()];
@@ -115,7 +116,8 @@ impl<'t> Statement<'t> {
         }
     }
 
-    /// Returns what may come next. `some` is true if a part of it was typed.
+    /// Returns the words that may come next. `some` is true if the user has typed the beginning of
+    /// a word.
     fn next(&self, names: &Names, some: bool) -> Vec<String> {
         if let [.., table, "."] = self.before[..] {
             let table = table.trim_matches('"');
@@ -126,7 +128,7 @@ impl<'t> Statement<'t> {
         }
         let expected = names.expected(&self.text[..self.at]);
         let mut all: Vec<String> = expected.iter().flat_map(|e| self.meant(names, e)).collect();
-        // A keyword that is offered alone replaces the sequences of keywords that begin with it.
+        // If a keyword is offered alone, longer sequences that begin with it are removed.
         let offered: BTreeSet<String> = all.iter().cloned().collect();
         all.retain(|text| {
             let first = text.split_once(' ').filter(|(_, rest)| !rest.is_empty());
@@ -136,7 +138,7 @@ impl<'t> Statement<'t> {
             all.extend(self.followed(names));
         }
         if all.is_empty() && !some {
-            // Only a symbol may follow.
+            // Only a symbol can come next.
             all.extend(expected.iter().filter_map(|e| match e {
                 Expectation::Symbol(symbol) => Some(symbol.clone()),
                 _ => None,
@@ -145,7 +147,8 @@ impl<'t> Statement<'t> {
         all
     }
 
-    /// Returns true if the words before the cursor belong to a statement that anonsql adds to SQL.
+    /// Returns true if the words before the cursor belong to a statement that anonsql adds to SQL,
+    /// outside of its queries.
     fn is_ours(&self) -> bool {
         let begins = |start: &&str| {
             let mut before = self.before.iter();
@@ -156,9 +159,9 @@ impl<'t> Statement<'t> {
         (STATEMENTS.iter().flat_map(|s| s.starts).any(begins) || wraps()) && !self.is_in_query()
     }
 
-    /// Returns true if the cursor is in a query within the statement.
+    /// Returns true if the cursor is in a query inside the statement.
     fn is_in_query(&self) -> bool {
-        // For the whole text and for each open bracket: whether it contains a SELECT.
+        // For the whole text and for each open bracket: whether it has a SELECT so far.
         let mut open = vec![false];
         for word in &self.before {
             match (*word, open.last_mut()) {
@@ -171,12 +174,12 @@ impl<'t> Statement<'t> {
         open.contains(&true)
     }
 
-    /// Returns true if an expression may follow in a statement of DataFusion.
+    /// Returns true if the statement is one of DataFusion, and an expression may come next.
     fn takes_expression(&self) -> bool {
         !self.is_ours() && follow::next(&self.before).names == Some(follow::Names::Columns)
     }
 
-    /// Returns the words that match an expectation of the parser.
+    /// Returns the completions for one expectation of the parser.
     fn meant(&self, names: &Names, expected: &Expectation) -> Vec<String> {
         let what = match expected {
             Expectation::Keywords(words) => return vec![format!("{words} ")],
@@ -201,7 +204,7 @@ impl<'t> Statement<'t> {
         meant.map_or(vec![], |(_, all)| all())
     }
 
-    /// Returns what may follow in a statement of DataFusion.
+    /// Returns the words that may come next in a statement of DataFusion.
     fn followed(&self, names: &Names) -> Vec<String> {
         let next = follow::next(&self.before);
         let mut all: Vec<String> = next.keywords.iter().map(|w| format!("{w} ")).collect();
@@ -213,8 +216,7 @@ impl<'t> Statement<'t> {
         all
     }
 
-    /// Returns the columns of the sources of the statement, or of all tables if it has no source
-    /// yet.
+    /// Returns the columns of the statement's sources, or of all tables if it has no source yet.
     fn columns(&self, names: &Names) -> Vec<String> {
         let sources = sources(self.text);
         let all: Vec<String> = match sources.is_empty() {
@@ -233,9 +235,9 @@ fn quoted(names: Vec<String>) -> Vec<String> {
     names.iter().map(|n| ident(n).to_string()).collect()
 }
 
-/// Returns the words that begin with the typed text, ignoring case and quotes, and that contain no
-/// control characters. Keywords are in the case of the typed text. The argument of `all` is true if
-/// there is a typed text.
+/// Returns the words that begin with the typed text, ignoring case and quotes. Words with control
+/// characters are removed. Keywords get the case of the typed text. The argument of `all` is true
+/// if the typed text is not empty.
 fn words(start: usize, typed: &str, all: impl Fn(bool) -> Vec<String>) -> Candidate {
     let lower = typed.starts_with(|c: char| c.is_lowercase());
     let prefix = typed.trim_start_matches('"').to_lowercase();
@@ -254,7 +256,7 @@ mod tests {
     use datafusion::prelude::SessionContext;
     use tokio::runtime::Runtime;
 
-    /// Returns the completions at the `|` of a text.
+    /// Returns the completions at the `|` in a text.
     fn found(text: &str) -> Vec<String> {
         found_after("", text)
     }

@@ -1,9 +1,9 @@
-//! The statement that is being typed, line by line.
+//! Collects the lines of a statement while the user types it.
 
 use super::lex::{Class, pieces};
 use crate::sql;
 
-/// The input that a typed line completes.
+/// The input that a new line completes.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Typed {
     /// A backslash command, or a word such as `exit`.
@@ -13,7 +13,7 @@ pub enum Typed {
 }
 
 impl Typed {
-    /// Returns the text as it was typed.
+    /// Returns the typed text.
     pub fn text(&self) -> &str {
         match self {
             Self::Command(text) | Self::Statements(text) => text,
@@ -21,20 +21,21 @@ impl Typed {
     }
 }
 
-/// The lines of a statement that is not complete yet.
+/// The lines of an incomplete statement.
 #[derive(Debug, Default)]
 pub struct Draft {
     text: String,
 }
 
 impl Draft {
-    /// Returns the lines so far, each with its line end.
+    /// Returns the lines so far, each with its line break.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Adds a line, and returns what it completes. A command may stand between the lines of a
-    /// statement; `is_command` recognizes the commands that stand alone.
+    /// Adds a line. Returns the input that it completes; `None` if the statement is still
+    /// incomplete. A backslash command may come between the lines of a statement. `is_command`
+    /// recognizes other commands, which must come before the first line.
     pub fn add(&mut self, line: &str, is_command: impl Fn(&str) -> bool) -> Option<Typed> {
         let between = line.trim_start().starts_with('\\') && !self.is_inside_quotes();
         if between || (self.text.is_empty() && is_command(line)) {
@@ -51,12 +52,12 @@ impl Draft {
         None
     }
 
-    /// Removes and returns the lines so far.
+    /// Returns the lines so far, and removes them.
     pub fn take(&mut self) -> String {
         std::mem::take(&mut self.text)
     }
 
-    /// Returns true if the next line begins in a string, a quoted name or a comment.
+    /// Returns true if the next line begins inside a string, a quoted name or a comment.
     fn is_inside_quotes(&self) -> bool {
         let last = pieces(&self.text).pop();
         last.is_some_and(|p| p.open && matches!(p.class, Class::Text | Class::Quoted | Class::Comment))

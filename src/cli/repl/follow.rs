@@ -1,11 +1,11 @@
-//! Finds what may come next in a statement of DataFusion from the words before.
+//! Predicts the next words in a statement of DataFusion from the words before the cursor.
 
-/// What may come next.
+/// The words that may come next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Next {
-    /// These keywords.
+    /// The keywords that may come next.
     pub keywords: &'static [&'static str],
-    /// The kind of name that may come next, if any.
+    /// The kind of names that may come next; `None` if no name may.
     pub names: Option<Names>,
 }
 
@@ -14,11 +14,11 @@ pub struct Next {
 pub enum Names {
     /// A table.
     Tables,
-    /// A column, or a function.
+    /// A column or a function.
     Columns,
 }
 
-/// The words that begin a statement.
+/// The first words of statements.
 const STARTS: &[&str] = &[
     "SELECT",
     "WITH",
@@ -32,7 +32,7 @@ const STARTS: &[&str] = &[
     "SET",
 ];
 
-/// What may follow directly after these words.
+/// The words that may come directly after one of these words.
 const AFTER: &[(&[&str], Next)] = &[
     (&["SELECT"], columns(&["DISTINCT", "CASE"])),
     (&["DISTINCT", "BY", "CASE", "WHEN", "THEN", "ELSE"], columns(&[])),
@@ -57,7 +57,8 @@ const AFTER: &[(&[&str], Next)] = &[
     (&["LIMIT", "OFFSET", "LOCATION"], words(&[])),
 ];
 
-/// What may follow a finished name, value or bracket within the clause that these words begin.
+/// The words that may come after a finished name, value or bracket, in the clause that one of these
+/// words begins.
 const WITHIN: &[(&[&str], Next)] = &[
     (&["SELECT"], words(&["FROM", "AS"])),
     (
@@ -104,7 +105,7 @@ const WITHIN: &[(&[&str], Next)] = &[
     (&["CASE"], words(&["WHEN", "THEN", "ELSE", "END"])),
 ];
 
-/// The formats of files, which follow `STORED AS`.
+/// The file formats, which follow `STORED AS`.
 const FORMATS: Next = words(&["PARQUET", "CSV", "JSON", "AVRO", "ARROW"]);
 
 const fn words(keywords: &'static [&'static str]) -> Next {
@@ -125,7 +126,7 @@ const fn tables(keywords: &'static [&'static str]) -> Next {
     }
 }
 
-/// Returns what may come next after these words and symbols of a statement.
+/// Returns the words that may come after these words and symbols of a statement.
 pub fn next(before: &[&str]) -> Next {
     let upper: Vec<String> = before.iter().map(|w| w.to_ascii_uppercase()).collect();
     let Some(last) = upper.last() else {
@@ -142,8 +143,8 @@ pub fn next(before: &[&str]) -> Next {
         return next;
     }
     let begins = |w: &String| found(WITHIN, w);
-    // After a comma, the list of its clause continues. After an operator or a bracket comes an
-    // expression.
+    // After a comma, the list of the clause continues. After an operator or an opening bracket, an
+    // expression begins.
     match last.as_str() {
         "," => match upper.iter().rev().find(|w| begins(w).is_some()).map(String::as_str) {
             Some("FROM") => tables(&[]),

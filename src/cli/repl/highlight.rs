@@ -1,4 +1,4 @@
-//! Colours the typed text.
+//! Adds colours to the typed text.
 
 use super::lex::{Class, pieces};
 use crate::session;
@@ -9,7 +9,8 @@ const NUMBER: &str = "\x1b[36m";
 const COMMENT: &str = "\x1b[2m";
 const RESET: &str = "\x1b[0m";
 
-/// The most common keywords of DataFusion; those of anonsql come from its syntax texts.
+/// The most common keywords of DataFusion. The keywords of anonsql come from the syntax texts of
+/// its statements.
 const COMMON: &[&str] = &[
     "ALL",
     "AND",
@@ -88,8 +89,8 @@ fn is_keyword(word: &str) -> bool {
     COMMON.contains(&upper.as_str()) || session::keywords().contains(upper.as_str())
 }
 
-/// Returns the line, which follows the lines `before` it, with colours; its visible characters are
-/// unchanged.
+/// Adds colours to a line; its visible characters do not change. `before` contains the earlier
+/// lines of the statement.
 pub fn coloured(before: &str, line: &str) -> String {
     let text = format!("{before}{line}");
     let mut out = String::with_capacity(line.len() * 2);

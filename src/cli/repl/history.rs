@@ -5,15 +5,17 @@ use rustyline::{Editor, Helper};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The environment variable with the path of the history file; if empty, no history is kept.
+/// The environment variable for the path of the history file. If it is set to an empty value, no
+/// history is kept.
 const VARIABLE: &str = "ANONSQL_HISTORY";
 
-/// Returns the history file; `None` if no history is kept.
+/// Returns the path of the history file; `None` if no history is kept.
 pub fn file() -> Option<PathBuf> {
     place(|name| std::env::var_os(name))
 }
 
-/// Returns the history file for these environment variables.
+/// Returns the path of the history file; `None` if no history is kept. `variable` returns the value
+/// of an environment variable.
 fn place(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     if let Some(file) = variable(VARIABLE) {
         return (!file.is_empty()).then(|| file.into());
@@ -24,7 +26,7 @@ fn place(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     } else if cfg!(target_os = "macos") {
         folder("HOME")?.join("Library/Application Support")
     } else {
-        // The XDG base directory specification says that relative paths must be ignored.
+        // The XDG base directory specification requires that relative paths are ignored.
         folder("XDG_DATA_HOME")
             .filter(|p| p.is_absolute())
             .or_else(|| Some(folder("HOME")?.join(".local/share")))?
@@ -32,7 +34,8 @@ fn place(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     Some(data.join("anonsql").join("history"))
 }
 
-/// Appends the input since the last call to the file. A failed write is ignored.
+/// Appends the history since the last call to the file. Does nothing if the history is empty. A
+/// failed write is ignored.
 pub fn keep<H: Helper>(editor: &mut Editor<H, FileHistory>, file: &Path) {
     if editor.history().is_empty() {
         return;

@@ -1,5 +1,5 @@
-//! Splits the typed text into pieces for colours and completion: the parser's tokens, and an
-//! unfinished rest.
+//! Splits the typed text into pieces for colours and completion: the tokens of the SQL parser, and
+//! the unfinished rest of the text.
 
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer, Whitespace};
@@ -22,7 +22,7 @@ pub enum Class {
     Other,
 }
 
-/// A piece of the text.
+/// A piece of the typed text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
     /// The class of the piece.
@@ -33,10 +33,10 @@ pub struct Piece {
     pub open: bool,
 }
 
-/// Splits `text` into pieces that cover it completely.
+/// Splits `text` into pieces, which cover the whole text.
 pub fn pieces(text: &str) -> Vec<Piece> {
     let mut tokens = vec![];
-    // An unfinished token is an error, and the tokens before it are kept in the buffer.
+    // An unfinished token is an error, but the tokens before it remain in the buffer.
     let mut tokenizer = Tokenizer::new(&GenericDialect {}, text);
     let _ = tokenizer.tokenize_with_location_into_buf(&mut tokens);
     let mut pieces = vec![];
@@ -80,7 +80,7 @@ fn class(token: &Token, part: &str) -> Class {
     }
 }
 
-/// Returns the class of an unfinished token.
+/// Returns the class of the unfinished token in `rest`.
 fn unfinished(rest: &str) -> Class {
     match rest {
         _ if rest.starts_with("/*") => Class::Comment,

@@ -38,12 +38,13 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 
 const PROMPT: &str = "anonsql> ";
-/// The prompt of the second and every further line of a statement.
+/// The prompt for the second and all further lines of a statement.
 const CONTINUED: &str = "    ...> ";
 
-/// Reads and runs statements until the end of the input.
+/// Reads and runs commands and statements until the user quits.
 pub fn run(runner: &mut Runner) -> Result<()> {
-    // Completion has its own thread, because the threads of a statement may still be computing.
+    // Completion has its own thread, because the threads of a cancelled statement may still be
+    // computing.
     let lookups = Workers::start(NonZeroUsize::MIN)?;
     let done = converse(runner, &lookups);
     lookups.shutdown(Duration::ZERO);
@@ -76,9 +77,8 @@ fn unusable(error: ReadlineError) -> Error {
     Error::usage(format!("the terminal cannot be used: {error}"))
 }
 
-/// Ctrl-C at the prompt. The editor's own command for this key returns an error, and the editor
-/// then loses the text that was typed after the key. So the line is accepted, and marked as
-/// discarded.
+/// Handles Ctrl-C at the prompt. With the editor's own command for this key, text that was typed
+/// after the key would be lost. Therefore, the line is accepted and marked as discarded.
 struct Discard(Arc<AtomicBool>);
 
 impl ConditionalEventHandler for Discard {
@@ -88,10 +88,10 @@ impl ConditionalEventHandler for Discard {
     }
 }
 
-/// The line editor, and the state that its lines act on.
+/// The line editor, and the state that typed lines change.
 struct Session<'a> {
     editor: Editor<Assistant, FileHistory>,
-    /// Whether the last line was ended by Ctrl-C.
+    /// Whether Ctrl-C ended the last line.
     discarded: Arc<AtomicBool>,
     history: Option<PathBuf>,
     shell: Shell<'a>,
@@ -112,7 +112,7 @@ impl<'a> Session<'a> {
         editor.bind_sequence(KeyEvent::ctrl('C'), discard);
         let history = history::file();
         if let Some(file) = &history {
-            // On the first run there is no history file.
+            // The history file does not exist before the first session.
             let _ = editor.load_history(file);
         }
         runner.expect_typing();
@@ -136,15 +136,15 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Discards the typed lines. All but the last are added to the history, so that they can be
-    /// edited.
+    /// Discards the typed lines. All lines but the last are added to the history, so that the user
+    /// can edit them.
     fn discard(&mut self) {
         let discarded = self.shell.draft.take();
         self.remember(&discarded);
     }
 
-    /// Runs the commands and statements of a text, line by line and up to the first error. A text
-    /// of several lines was pasted, or comes from the history or an editor.
+    /// Runs the commands and statements of a text, line by line, up to the first error. A text with
+    /// several lines was pasted, or comes from the history or an editor.
     fn take(&mut self, text: &str) -> Flow {
         let mut lines = text.split('\n');
         while let Some(line) = lines.next() {
@@ -172,8 +172,8 @@ impl<'a> Session<'a> {
         Flow::Go
     }
 
-    /// Adds a text to the history, and saves it at once, so that nothing is lost if the terminal is
-    /// killed.
+    /// Adds a text to the history, and saves the history at once, so that it is not lost if the
+    /// terminal is killed.
     fn remember(&mut self, text: &str) {
         let text = text.trim_end();
         if text.is_empty() || !self.editor.add_history_entry(text).unwrap_or(false) {
@@ -186,7 +186,7 @@ impl<'a> Session<'a> {
 }
 
 impl Shell<'_> {
-    /// Runs a command or statements.
+    /// Runs one command or several statements.
     fn run(&mut self, typed: &Typed) -> Result<Flow> {
         let started = Instant::now();
         if let Some(screen) = &mut self.runner.printing_mut().screen {

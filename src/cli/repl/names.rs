@@ -1,4 +1,4 @@
-//! The names of a session, for completion.
+//! The names of a session's objects, for completion.
 
 use super::sources::Source;
 use crate::session::{AnonContext, Registry};
@@ -13,17 +13,18 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
-/// The time that a completion waits for the columns of a file.
+/// The maximum time that a completion waits for the columns of a source.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The names of a session.
+/// The names of a session's objects.
 pub struct Names {
     context: AnonContext,
     handle: Handle,
 }
 
 impl Names {
-    /// Creates the names of `context`; tables are looked up on the runtime of `handle`.
+    /// Creates the names for the session `context`. Tables are looked up on the runtime of
+    /// `handle`.
     pub fn new(context: AnonContext, handle: Handle) -> Self {
         Self { context, handle }
     }
@@ -49,14 +50,14 @@ impl Names {
         session.catalog(&names.default_catalog)?.schema(&names.default_schema)
     }
 
-    /// Returns the tables of the default schema, sorted.
+    /// Returns the names of the tables in the default schema, sorted.
     pub fn tables(&self) -> Vec<String> {
         let mut names = self.schema().map(|s| s.table_names()).unwrap_or_default();
         names.sort();
         names
     }
 
-    /// Returns what may come next at the end of an unfinished text.
+    /// Returns the parser's expectations at the end of an unfinished text.
     pub(super) fn expected(&self, text: &str) -> Vec<Expectation> {
         self.context.expected(text)
     }
@@ -73,8 +74,8 @@ impl Names {
         names
     }
 
-    /// Returns the columns of a table or a path; empty if there is none, or if the lookup takes too
-    /// long.
+    /// Returns the columns of a table or a path. Returns none if it does not exist, or the lookup
+    /// takes longer than [`PATIENCE`].
     pub(super) fn columns(&self, name: &str) -> Vec<String> {
         let session = self.context.session();
         let parsed = match name.contains(['/', '*']) || Path::new(name).exists() {
@@ -84,12 +85,12 @@ impl Names {
         self.within_patience(session.table_provider(parsed), |table| table.schema())
     }
 
-    /// Returns the columns of a source of a statement.
+    /// Returns the columns of a source of a statement; none in the same cases.
     pub(super) fn columns_of(&self, source: &Source) -> Vec<String> {
         match source {
             Source::Named(name) => self.columns(name),
             Source::Query(query) => {
-                // The query is planned but not run.
+                // The query is planned, but not run.
                 let planned = self.context.session().state();
                 let plan = async move { planned.create_logical_plan(query).await };
                 self.within_patience(plan, |plan| Arc::clone(plan.schema().inner()))

@@ -1,4 +1,5 @@
-//! The tables, files and queries that a statement reads, whose columns it may name.
+//! Finds the tables, files and queries that a statement reads. The statement can use the names of
+//! their columns.
 
 use super::lex::{Class, Piece, pieces};
 
@@ -11,7 +12,7 @@ pub enum Source {
     Query(String),
 }
 
-/// The keywords before the name of a source.
+/// The keywords that precede the name of a source.
 const READERS: &[&str] = &[
     "FROM",
     "JOIN",
@@ -24,7 +25,7 @@ const READERS: &[&str] = &[
     "AGAINST",
 ];
 
-/// Returns the sources of the statement, in the order of appearance.
+/// Returns the sources of a statement in the order of their first appearance.
 pub fn sources(statement: &str) -> Vec<Source> {
     let all: Vec<Piece> = pieces(statement)
         .into_iter()
@@ -39,7 +40,7 @@ pub fn sources(statement: &str) -> Vec<Source> {
         }
         let source = match (piece.class, text(piece)) {
             (Class::Word, word) => {
-                // A name may have several parts.
+                // A name can have several parts, separated by dots.
                 let parts = all[i + 1..].chunks_exact(2).take_while(|two| text(&two[0]) == ".");
                 let more: String = parts.flatten().map(text).collect();
                 Some(Source::Named(format!("{}{}", word.to_lowercase(), more.to_lowercase())))
@@ -60,8 +61,8 @@ pub fn sources(statement: &str) -> Vec<Source> {
     found
 }
 
-/// Returns the index, among `all` pieces of `statement`, of the `)` that closes the `(` at index
-/// `open`.
+/// Returns the index of the `)` that closes the `(` at index `open`; `None` if it is not closed.
+/// Both are indices into `all`, the pieces of `statement`.
 pub fn closing(statement: &str, all: &[Piece], open: usize) -> Option<usize> {
     let mut depth = 0usize;
     for (i, piece) in all.iter().enumerate().skip(open) {

@@ -1,9 +1,9 @@
-//! Writes plans for Ballista: operators of this crate with this crate's codec, and operators of
-//! Ballista with Ballista's own codec.
+//! Writes plans for Ballista. The codec of this crate writes operators of this crate, and
+//! Ballista's own codec writes Ballista's operators.
 //!
-//! The scheduler divides a plan into stages and passes them to executors. It does not read
-//! operators of this crate, but passes on their bytes. So it needs neither the secrets of hashes
-//! nor the memory of large recodings.
+//! The scheduler divides a plan into stages and passes them to executors. It does not decode
+//! operators of this crate, but passes on their bytes. It therefore needs neither the secrets of
+//! hashes nor the memory of large recodings.
 
 use crate::canonical::function;
 use crate::cluster::codec::{Codec, Seen, seen};
@@ -19,20 +19,20 @@ use datafusion_proto::physical_plan::{PhysicalExtensionCodec, PhysicalProtoConve
 use std::fmt;
 use std::sync::Arc;
 
-/// The first byte of an operator of this crate.
+/// The first byte of an encoded operator of this crate.
 const OURS: u8 = 1;
 const THEIRS: u8 = 0;
 
 /// Writes and reads operators of this crate and of Ballista.
 #[derive(Debug)]
 pub(super) struct BallistaCodec {
-    /// The codec for operators of this crate; `None` where they are passed on unread.
+    /// The codec for operators of this crate; `None` if their bytes are passed on.
     own: Option<Codec>,
     theirs: BallistaPhysicalExtensionCodec,
 }
 
 impl BallistaCodec {
-    /// Returns the codec for processes that make or execute plans.
+    /// Returns the codec for processes that create or execute plans.
     pub(super) fn reading(own: Codec) -> Self {
         Self {
             own: Some(own),
@@ -40,7 +40,7 @@ impl BallistaCodec {
         }
     }
 
-    /// Returns the codec of the scheduler.
+    /// Returns the codec for the scheduler, which does not decode operators of this crate.
     pub(super) fn sealing() -> Self {
         Self {
             own: None,
@@ -100,7 +100,7 @@ impl PhysicalExtensionCodec for BallistaCodec {
     }
 
     fn try_decode_udf(&self, name: &str, bytes: &[u8]) -> Result<Arc<ScalarUDF>> {
-        // The scheduler reads the expressions of the plans that it passes on.
+        // The scheduler decodes the expressions of the plans that it passes on.
         match function(name) {
             Some(function) => Ok(function),
             None => self.theirs.try_decode_udf(name, bytes),
@@ -108,8 +108,8 @@ impl PhysicalExtensionCodec for BallistaCodec {
     }
 }
 
-/// An operator of this crate that is passed on unread. In a plan for a scheduler, it has the same
-/// partitions as its input.
+/// An operator of this crate whose bytes are passed on without decoding. In the scheduler's plan,
+/// it has the partitions of its input.
 #[derive(Debug)]
 struct Sealed {
     name: String,

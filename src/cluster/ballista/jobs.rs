@@ -1,4 +1,4 @@
-//! Jobs: plans that a scheduler hands out, and that the driver watches.
+//! Jobs: plans that the scheduler distributes to executors, and whose progress the driver watches.
 
 use super::codec::BallistaCodec;
 use crate::cluster::answer::{Answer, told};
@@ -42,25 +42,26 @@ use tonic::transport::{Channel, Endpoint};
 use url::Url;
 use uuid::Uuid;
 
-/// The number of single-task jobs that wait at the scheduler at once, and the number of parts of a
-/// shuffle. The scheduler decides who executes them, and does not report how many executors there
-/// are.
+/// The maximum number of single-task jobs that wait at the scheduler at once, and the number of
+/// parts of a shuffle. The scheduler assigns tasks to executors, but does not report the number of
+/// executors.
 const AT_ONCE: NonZeroUsize = NonZeroUsize::MIN.saturating_add(7);
-/// The shortest and the longest time between two requests for the state of a job. The time grows
+/// The minimum and the maximum time between two requests for the state of a job. The time grows
 /// with the age of the job.
 const LOOK: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(1)];
-/// The interval at which the caller learns that a job makes progress.
+/// The interval at which empty batches report the progress of a job.
 const BEAT: Duration = Duration::from_secs(5);
-/// How long a job may make no progress at its first attempt, in addition to the time for its bytes.
-/// The time doubles with each further attempt.
+/// The maximum time without progress at the first attempt of a job, in addition to the time for
+/// reading its bytes. The time doubles with each further attempt.
 const STILL: Duration = Duration::from_secs(20);
-/// The least number of bytes that a job is assumed to read in a second.
+/// The assumed minimum read rate of a job, in bytes per second.
 const BYTES: u64 = 16 << 20;
-/// How long an executor may take to answer a greeting. It may be busy with another task.
+/// The maximum time until an executor answers a greeting. The executor may be busy with another
+/// task.
 const THERE: Duration = Duration::from_secs(30);
 
-/// An executor that cannot fetch the rows of another executor fails soon, because the driver tries
-/// again.
+/// Settings that let an executor give up soon if it cannot fetch the rows of another executor. The
+/// driver then tries again.
 const FETCHING: [(&str, &str); 2] = [
     ("ballista.client.io_retries_times", "1"),
     ("ballista.client.io_retry_wait_time_ms", "200"),
@@ -71,13 +72,13 @@ const FETCHING: [(&str, &str); 2] = [
 pub(super) struct Ballista {
     scheduler: Url,
     codec: Codec,
-    /// The settings that executors need: where the stores are.
+    /// The settings that executors need to open object stores.
     settings: Vec<KeyValuePair>,
     session: String,
 }
 
 impl Ballista {
-    /// Returns the executors of a session.
+    /// Returns the engine for the executors of a scheduler, with the settings of a session.
     pub(super) fn of(state: &SessionState, scheduler: &Url, codec: Codec) -> Result<Self> {
         let settings = state.config().options().entries().into_iter();
         let settings = settings.filter(|entry| entry.key.starts_with("anonsql.s3."));
@@ -105,7 +106,7 @@ impl Ballista {
             .max_decoding_message_size(usize::MAX))
     }
 
-    /// Submits a plan.
+    /// Submits a plan to the scheduler. `still` is the maximum time without progress.
     async fn submit(&self, plan: Arc<dyn ExecutionPlan>, still: Duration) -> DfResult<Job> {
         let codec = BallistaCodec::reading(self.codec);
         let node = PhysicalPlanNode::try_from_physical_plan(plan, &codec)?;
@@ -135,8 +136,7 @@ impl Ballista {
         }
     }
 
-    /// Returns the rows of a plan. While the plan is being executed, empty batches take their
-    /// place.
+    /// Returns the rows of a plan. While the plan is running, the stream has empty batches.
     async fn answers(&self, plan: Arc<dyn ExecutionPlan>, attempts: usize) -> Result<Answers, Option<Error>> {
         let schema = plan.schema();
         let read = Duration::from_secs(bytes_of(&plan) / BYTES);
@@ -162,7 +162,7 @@ impl Ballista {
         Ok(Answers::new(all.filter_map(futures::future::ready).boxed(), ()))
     }
 
-    /// Returns a plan that makes an executor check that it has this version.
+    /// Returns a plan whose decoding checks that the executor has the version of the driver.
     fn greeting() -> Arc<dyn ExecutionPlan> {
         let nothing = Arc::new(EmptyExec::new(Arc::new(Schema::empty())));
         Arc::new(OperatorExec::looking(nothing, Answer))
@@ -191,7 +191,7 @@ impl Engine for Ballista {
                     threads: AT_ONCE,
                 }]),
                 Ok(Err(e)) => Err(told(&e).unwrap_or_else(|| nobody("it failed"))),
-                Err(_) => Err(nobody("they take no task")),
+                Err(_) => Err(nobody("no executor took a task")),
             }
         })
     }
@@ -237,14 +237,14 @@ impl Engine for Ballista {
 struct Job {
     client: SchedulerGrpcClient<Channel>,
     id: String,
-    /// How long the job may make no progress.
+    /// The maximum time without progress.
     still: Duration,
     is_over: bool,
 }
 
 impl Job {
-    /// Waits until the job is done, and returns where its rows are. Fails if the job failed or
-    /// makes no progress.
+    /// Waits until the job is done, and returns the locations of its rows. Fails if the job fails
+    /// or makes no progress.
     async fn done(&mut self) -> DfResult<Vec<PartitionLocation>> {
         let begun = Instant::now();
         let (mut before, mut since) = (None, begun);
@@ -273,12 +273,12 @@ impl Job {
             if now != before {
                 (before, since) = (now, Instant::now());
             } else if since.elapsed() > self.still {
-                return Err(DataFusionError::Execution("a job stands still".into()));
+                return Err(DataFusionError::Execution("a job makes no progress".into()));
             }
         }
     }
 
-    /// Returns how many stages are done.
+    /// Returns the number of stages that are done; 0 if the scheduler does not answer.
     async fn stages(&mut self) -> usize {
         let asked = GetJobMetricsParams {
             job_id: self.id.clone(),
@@ -290,7 +290,7 @@ impl Job {
             .map_or(0, |metrics| metrics.into_inner().stages.len())
     }
 
-    /// Ends the job, and has its files removed.
+    /// Ends the job, and requests the removal of its files.
     async fn end(&mut self) {
         self.is_over = true;
         ended(self.client.clone(), self.id.clone()).await;
@@ -315,8 +315,8 @@ async fn ended(mut client: SchedulerGrpcClient<Channel>, job: String) {
     let _ = timeout(SILENCE, clean).await;
 }
 
-/// Returns the places of a job's rows, one for each partition. Fails if a partition occurs twice,
-/// which may happen after the scheduler repeated a stage.
+/// Returns the locations of a job's rows, one for each partition. Fails if a partition occurs
+/// twice, which may happen after the scheduler repeats a stage.
 fn each_once(places: Vec<PartitionLocation>) -> DfResult<Vec<PartitionLocation>> {
     let partition = |place: &PartitionLocation| place.partition_id.as_ref().map(|id| (id.stage_id, id.partition_id));
     let distinct: HashSet<_> = places.iter().map(partition).collect();
@@ -326,7 +326,7 @@ fn each_once(places: Vec<PartitionLocation>) -> DfResult<Vec<PartitionLocation>>
     }
 }
 
-/// Fetches rows from the executors that have them.
+/// Fetches a job's rows from the executors that produced them.
 async fn fetched(located: Vec<PartitionLocation>) -> DfResult<Vec<RecordBatch>> {
     let mut batches = vec![];
     for place in located {
@@ -346,7 +346,8 @@ async fn fetched(located: Vec<PartitionLocation>) -> DfResult<Vec<RecordBatch>> 
     Ok(batches)
 }
 
-/// Returns the error of a message of the scheduler, which may contain an error of this crate.
+/// Returns the error for a message of the scheduler. The message may contain an error of this
+/// crate.
 fn refused(text: &str) -> DataFusionError {
     // The scheduler reports errors in Rust's debug form.
     DataFusionError::Execution(text.replace("\\\"", "\""))

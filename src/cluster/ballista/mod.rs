@@ -1,21 +1,20 @@
-//! The engine of Ballista: jobs that a scheduler hands out to executors (feature `ballista`).
+//! The engine of Ballista: a scheduler that distributes jobs to executors (feature `ballista`).
 //!
-//! The scheduler and the executors are this command, with the services of Ballista 55 in them:
-//! `anonsql cluster scheduler` and `anonsql cluster executor`. Ballista's own recovery from a lost
-//! executor cannot be trusted with a release: in a trial of 8 kills, 5 jobs succeeded with up to
-//! four times their rows. Its recovery is therefore turned off: the scheduler never considers an
-//! executor lost, and a job fails with the first failure of one of its tasks. The driver watches
-//! each job ([`jobs`]), cancels a job that makes no progress, and asks for the missing rows in
-//! another job. Executors fetch their tasks. If the scheduler sent them instead, the slots of a
-//! lost executor's tasks would never be free again.
+//! The commands `anonsql cluster scheduler` and `anonsql cluster executor` contain the services of
+//! Ballista 55. Ballista's own recovery from a lost executor is not safe for a release: in a trial
+//! of 8 kills, 5 jobs succeeded with up to four times their rows. Its recovery is therefore turned
+//! off: the scheduler never considers an executor lost, and a job fails with the first failure of
+//! one of its tasks. The driver watches each job ([`jobs`]), cancels a job that makes no progress,
+//! and requests the missing rows in another job. Executors fetch their tasks from the scheduler. If
+//! the scheduler sent tasks instead, the task slots of a lost executor would never become free.
 //!
-//! A shuffle is one job. Its first stage makes the rows and deals them out. Its second stage
-//! executes the plan of a part over each partition ([`each`](super::each)). The scheduler does not
-//! read operators of this crate, and so does not need the secret of a hash ([`codec`]).
+//! A shuffle is one job. Its first stage produces the rows and partitions them. Its second stage
+//! executes a plan over each partition ([`each`](super::each)). The scheduler does not decode
+//! operators of this crate, and therefore does not need the secret of a hash ([`codec`]).
 //!
-//! Ballista cannot show certificates, so all its processes are on one machine, on loopback
-//! addresses only. Rows that are dealt out are in files while a job runs. The files are removed
-//! with the job. The files of a killed executor are removed by the next executor ([`work`]).
+//! Ballista cannot present certificates, so all its processes run on one machine and use loopback
+//! addresses only. The rows of a shuffle are in files while its job runs. The files are removed
+//! with the job. The next executor removes the files of a killed executor ([`work`]).
 
 #[cfg(feature = "ballista")]
 mod codec;
@@ -38,17 +37,17 @@ use url::Url;
 #[cfg(feature = "ballista")]
 pub(crate) use processes::{ExecutorProcess, execute, schedule};
 
-/// Returns the engine behind a scheduler.
+/// Returns the engine that submits jobs to a scheduler.
 #[cfg(feature = "ballista")]
 pub(super) fn engine(state: &SessionState, scheduler: &Url, codec: Codec) -> Result<Arc<dyn Engine>> {
     Ok(Arc::new(jobs::Ballista::of(state, scheduler, codec)?))
 }
 
-/// Returns the error for a build without Ballista.
+/// Returns the error of a build without Ballista.
 #[cfg(not(feature = "ballista"))]
 pub(super) fn engine(_: &SessionState, scheduler: &Url, _: Codec) -> Result<Arc<dyn Engine>> {
     Err(crate::error::Error::usage(format!(
-        "{scheduler} is a scheduler of Ballista, and this anonsql was built without it; build it with --features ballista, or use \
-         workers: anonsql worker"
+        "{scheduler} is a Ballista scheduler, but this anonsql was built without Ballista; build it with --features \
+        ballista, or use workers: anonsql worker"
     )))
 }

@@ -1,4 +1,4 @@
-//! The scheduler and the executors: this command, with the services of Ballista in it.
+//! Runs the scheduler and the executors, which use the services of Ballista.
 
 use super::codec::BallistaCodec;
 use super::unopened::Unopened;
@@ -29,27 +29,28 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// The most bytes of a message. Plans contain the keys of all classes.
+/// The maximum number of bytes of a message. Plans contain the keys of all equivalence classes.
 const MESSAGE: u32 = i32::MAX as u32;
-/// The time in seconds without a sign of life after which the scheduler considers an executor lost:
-/// a day. The scheduler would then execute whole stages again, and count the rows of some of their
-/// tasks twice.
+/// The time in seconds after which the scheduler considers a silent executor lost: a day. The
+/// scheduler would then execute whole stages again, and count the rows of some of their tasks
+/// twice.
 const LOST: u64 = 24 * 3600;
-/// The time in seconds after the end of a job at which its files are removed once more, in case the
-/// driver has gone or tasks have continued.
+/// The time in seconds between the end of a job and another removal of its files, in case the
+/// driver ended early or some tasks continued.
 const LEFT: u64 = 120;
-/// The age in seconds at which an executor removes files of a job that no other process has
-/// removed, and the time between two checks.
+/// The age in seconds at which an executor removes the remaining files of a job, and the time
+/// between two checks.
 const OLD: u64 = 3600;
 const SWEEP: u64 = 60;
-/// How often an executor checks whether the scheduler answers, and how long the scheduler may not
-/// answer before the files of its jobs are removed.
+/// The interval at which an executor checks whether the scheduler answers, and the time without an
+/// answer after which the executor removes the files of all jobs.
 const BEAT: Duration = Duration::from_secs(5);
 const ALONE: Duration = Duration::from_secs(60);
-/// How long an executor waits for its scheduler when it starts, in seconds.
+/// The number of seconds for which a new executor waits for its scheduler.
 const WAIT: u16 = 30;
 
-/// Hands out jobs to executors until the process ends. `ready` is called with the address.
+/// Runs the scheduler, which distributes jobs to executors, until the process ends. Calls `ready`
+/// with the address.
 pub(crate) async fn schedule(address: &str, ready: impl FnOnce(SocketAddr)) -> Result<()> {
     let address = free(listening(address, false)?)?;
     let host = address.ip().to_string();
@@ -62,7 +63,7 @@ pub(crate) async fn schedule(address: &str, ready: impl FnOnce(SocketAddr)) -> R
         external_host: host,
         bind_port: address.port(),
         scheduling_policy: TaskSchedulingPolicy::PullStaged,
-        // Only the driver tries again.
+        // The scheduler must not retry; only the driver does.
         task_max_failures: 1,
         stage_max_failures: 1,
         executor_timeout_seconds: LOST,
@@ -89,18 +90,18 @@ pub(crate) async fn schedule(address: &str, ready: impl FnOnce(SocketAddr)) -> R
     start_server(cluster, address, Arc::new(config)).await.map_err(ended)
 }
 
-/// An executor before it is started.
+/// The parameters of an executor.
 pub(crate) struct ExecutorProcess<'a> {
     /// The address of its scheduler.
     pub(crate) scheduler: &'a str,
     /// The address from which other processes fetch rows.
     pub(crate) listen: &'a str,
-    /// The folder of the files of jobs.
+    /// The folder that contains the files of jobs.
     pub(crate) folder: &'a Path,
 }
 
-/// Executes tasks with the memory, the threads and the temporary files of `session`, until the
-/// process ends. `ready` is called with the address.
+/// Runs an executor with the memory, the threads and the temporary files of `session`, until the
+/// process ends. Calls `ready` with the address.
 pub(crate) async fn execute(
     session: &SessionContext,
     executor: ExecutorProcess<'_>,
@@ -157,8 +158,8 @@ pub(crate) async fn execute(
     removed
 }
 
-/// Removes the files of all jobs if the scheduler has not answered for a minute, because no other
-/// process would have them removed.
+/// Removes the files of all jobs whenever the scheduler has not answered for [`ALONE`], because no
+/// other process would then request their removal.
 async fn cleaned(health: ExecutorHealth, work: PathBuf) {
     let mut silent = Duration::ZERO;
     loop {
@@ -186,16 +187,16 @@ fn remove_jobs(work: &Path) {
     }
 }
 
-/// Returns the function that makes the configuration of a job: this configuration, with the
-/// settings that a job may bring.
+/// Returns a function that creates the configuration of a job: `config`, extended with the settings
+/// that a job may set.
 fn producing(config: SessionConfig) -> ConfigProducer {
     let mut config = config.upgrade_for_ballista();
     Settings::extend(config.options_mut());
     Arc::new(move || config.clone())
 }
 
-/// Returns the address, with a free port in place of port 0. Ballista needs to know its port before
-/// it listens.
+/// Returns the address, with a free port in place of port 0. Ballista must know its port before it
+/// listens.
 fn free(address: SocketAddr) -> Result<SocketAddr> {
     let listener = TcpListener::bind(address);
     let bound = listener.and_then(|listener| listener.local_addr());

@@ -1,5 +1,5 @@
-//! The stores of a scheduler. A scheduler decodes plans whose scans look up their store, but opens
-//! no file.
+//! The object stores of a scheduler. A scheduler decodes plans, and the scans in them look up their
+//! stores, but it never opens a file.
 
 use datafusion::error::Result;
 use datafusion::execution::object_store::ObjectStoreRegistry;
@@ -8,7 +8,8 @@ use datafusion::object_store::memory::InMemory;
 use std::sync::Arc;
 use url::Url;
 
-/// Returns an empty store for every URL, so that a scheduler needs no credentials.
+/// A registry that returns the same empty store for every URL, so that a scheduler needs no
+/// credentials.
 #[derive(Debug, Default)]
 pub(super) struct Unopened(Arc<InMemory>);
 

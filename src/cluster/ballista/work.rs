@@ -1,4 +1,4 @@
-//! The folder of an executor, with the files of its jobs.
+//! The working folder of an executor, which contains the files of its jobs.
 
 use crate::error::{Error, Result};
 use crate::folder::{create_private, hold};
@@ -8,19 +8,19 @@ use uuid::Uuid;
 
 const PREFIX: &str = ".anonsql-executor-";
 
-/// The folder of an executor. The executor holds the folder for as long as this value exists.
+/// The working folder of an executor, locked for as long as this value exists.
 pub(super) struct Work {
     path: PathBuf,
     _held: File,
 }
 
 impl Work {
-    /// Creates the folder of an executor in `parent`. Folders of killed executors in `parent` are
-    /// removed.
+    /// Creates and locks the working folder of an executor inside `parent`. Also removes the
+    /// folders of killed executors from `parent`.
     pub(super) fn create(parent: &Path) -> Result<Self> {
         for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
             let is_ours = entry.file_name().to_string_lossy().starts_with(PREFIX);
-            // The folder of another user is kept.
+            // A folder of another user cannot be locked, and remains.
             if let (true, Ok(Some(_held))) = (is_ours, hold(&entry.path())) {
                 let _ = fs::remove_dir_all(entry.path());
             }
@@ -29,7 +29,7 @@ impl Work {
         loop {
             let path = parent.join(format!("{PREFIX}{}", Uuid::new_v4().simple()));
             create_private(&path).map_err(|e| failed(&path, e))?;
-            // Until the new folder is held, another executor may consider it abandoned.
+            // Before the new folder is locked, another executor may consider it abandoned.
             if let Some(held) = hold(&path).map_err(|e| failed(&path, e))? {
                 return Ok(Self { path, _held: held });
             }

@@ -1,4 +1,5 @@
-//! The commit: one entry of the log, written only if the log has no entry with its number.
+//! Commits to a Delta table: writes one entry to the log, unless the log already has an entry with
+//! its number.
 
 use super::entry::commit_info;
 use super::error::failed;
@@ -18,13 +19,13 @@ use std::collections::HashMap;
 
 /// The table feature for timestamps without a time zone.
 const WITHOUT_ZONE: &str = "timestampNtz";
-/// The features of a table whose log names none.
+/// The features that a table has if its log names no features.
 const ALWAYS: [&str; 2] = ["appendOnly", "invariants"];
-/// The prefix of the properties that anonsql sets.
+/// The prefix of properties that anonsql sets.
 const OWN: &str = "anonsql.";
 
-/// Commits a change as the next version of the table at a place: the first one, or the one after
-/// `before`.
+/// Commits a change as the next version of the table at `place`: the version after `before`, or the
+/// first version.
 pub(super) async fn commit(place: &Place, before: Option<&Table>, change: Change) -> CommitOutcome {
     let doing = format!("cannot commit to the Delta table {}", place.url);
     let parts = log(place).and_then(|log| Ok((log, actions(before, &change, &doing)?)));
@@ -49,7 +50,7 @@ pub(super) async fn commit(place: &Place, before: Option<&Table>, change: Change
     let prepared = CommitBuilder::default()
         .with_actions(actions)
         .with_app_metadata(information)
-        // There is no retry, because another commit may have released something else.
+        // There is no retry, because the other commit may have been another release.
         .with_max_retries(0)
         .build(snapshot, log.clone(), operation)
         .into_prepared_commit_future()
@@ -58,8 +59,8 @@ pub(super) async fn commit(place: &Place, before: Option<&Table>, change: Change
         Ok(prepared) => prepared,
         Err(e) => return CommitOutcome::Failed(failed(doing, &e)),
     };
-    // The work of `deltalake-core` after a commit is left out. It may fail for other reasons,
-    // although the commit is done.
+    // The work of `deltalake-core` after a commit is skipped. It may fail although the commit
+    // succeeded.
     match prepared.await {
         Ok(_) => CommitOutcome::Committed,
         Err(e) => {
@@ -69,8 +70,8 @@ pub(super) async fn commit(place: &Place, before: Option<&Table>, change: Change
     }
 }
 
-/// Finds out whether a commit that failed was done. A request whose answer was lost is sent again,
-/// and then finds the result of the first attempt.
+/// Finds out whether a failed commit was written. If the answer to a request was lost, the request
+/// is sent again, and then conflicts with its own first attempt.
 async fn found_out(
     log: &LogStoreRef,
     version: u64,
@@ -90,7 +91,7 @@ async fn found_out(
     match log.read_commit_entry(version).await {
         Ok(Some(entry)) if is_own(&entry, change) => CommitOutcome::Committed,
         Ok(Some(entry)) if is_release(&entry) => CommitOutcome::Late,
-        // The next run reads what the other tool left, and continues or fails with the reason.
+        // The next run reads the version of the other tool, and continues or fails with the reason.
         Ok(Some(_)) => CommitOutcome::Failed(Error::new(
             ErrorKind::Unavailable,
             format!(
@@ -103,12 +104,12 @@ async fn found_out(
     }
 }
 
-/// Returns true if an entry of the log belongs to a release.
+/// Returns true if a log entry is the commit of a release.
 fn is_release(entry: &[u8]) -> bool {
     commit_info(entry).is_some_and(|told| told.get(RELEASE).is_some())
 }
 
-/// Returns true if an entry of the log belongs to this change.
+/// Returns true if a log entry is the commit of this change.
 fn is_own(entry: &[u8], change: &Change) -> bool {
     let is_said = |told: &Value, (name, text): (&String, &String)| told.get(name).and_then(Value::as_str) == Some(text);
     let is_own = |told: Value| change.properties.iter().all(|property| is_said(&told, property));
@@ -148,14 +149,14 @@ fn added(addition: &Addition, now: i64) -> Add {
 }
 
 fn metadata(before: Option<&Table>, change: &Change, schema: &StructType, doing: &str) -> Result<Metadata> {
-    // Properties that others set on the table are kept, such as the retention of its log.
+    // Properties from other tools are kept, such as the retention of the log.
     let kept = before.map(|table| table.snapshot.metadata().configuration());
     let kept = kept.into_iter().flatten();
     let kept = kept.filter(|(name, _)| !name.starts_with(OWN));
     let configuration: HashMap<&String, &String> = kept.chain(&change.properties).collect();
     if let Some(name) = configuration.keys().find(|name| is_binding(name)) {
         return Err(Error::usage(format!(
-            "{doing}: the table has the property {name}, which binds its columns; write to another table"
+            "{doing}: the table has the property {name}, which restricts its columns; write to another table"
         )));
     }
     let metadata = new_metadata(schema, &change.partitioned_by, configuration);
@@ -166,12 +167,13 @@ fn metadata(before: Option<&Table>, change: &Change, schema: &StructType, doing:
     metadata.map_err(|e| failed(doing, &e.into()))
 }
 
-/// Returns true if a property restricts the columns of a table.
+/// Returns true if a property of a table restricts its columns.
 fn is_binding(name: &str) -> bool {
     name.starts_with("delta.constraints.") || name == "delta.columnMapping.mode"
 }
 
-/// Returns the protocol that the table needs and does not yet have.
+/// Returns the protocol to which the table must be upgraded; `None` if its own protocol is
+/// sufficient.
 fn protocol(before: Option<&Table>, is_without_zone: bool, doing: &str) -> Result<Option<Protocol>> {
     let broken = |e: serde_json::Error| Error::internal(format!("a protocol cannot be written as JSON: {e}"));
     let made = |value: Value| serde_json::from_value(value).map(Some).map_err(broken);

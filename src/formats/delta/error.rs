@@ -1,12 +1,12 @@
-//! Errors of `deltalake-core` as errors of this crate. They never quote a line of the log, which
-//! may contain values.
+//! Converts errors of `deltalake-core` to errors of this crate. They never quote a line of the log,
+//! because it may contain values.
 
 use crate::error::{Error, ErrorKind};
 use deltalake_core::DeltaTableError;
 use deltalake_core::kernel::transaction::TransactionError;
 use std::fmt;
 
-/// Returns the error of an operation on a table. The error begins with `doing`.
+/// Returns the error for a failed operation on a table. The message begins with `doing`.
 pub(super) fn failed(doing: impl fmt::Display, error: &DeltaTableError) -> Error {
     match error {
         DeltaTableError::ObjectStore { source } => Error::of_store(doing, source),
@@ -22,7 +22,7 @@ pub(super) fn failed(doing: impl fmt::Display, error: &DeltaTableError) -> Error
     }
 }
 
-/// Returns the error of a transaction. The error begins with `doing`.
+/// Returns the error for a failed transaction. The message begins with `doing`.
 pub(super) fn of_transaction(doing: impl fmt::Display, error: &TransactionError) -> Error {
     match error {
         TransactionError::ObjectStore { source } => Error::of_store(doing, source),
@@ -43,7 +43,7 @@ pub(super) fn of_transaction(doing: impl fmt::Display, error: &TransactionError)
     }
 }
 
-/// Returns the error for an unanswered request to the store, which `deltalake-core` reports as
+/// Returns the error for an unanswered request to the store. `deltalake-core` reports it only as
 /// text.
 fn away(doing: impl fmt::Display) -> Error {
     Error::new(
@@ -52,8 +52,8 @@ fn away(doing: impl fmt::Display) -> Error {
     )
 }
 
-/// Returns true if an error of Delta's kernel names features of a table. Such names are words of
-/// the protocol.
+/// Returns true if an error of Delta's kernel names table features. Their names are words of the
+/// protocol, and not data.
 fn is_of_features(said: &str) -> bool {
     said.starts_with("Unsupported")
 }

@@ -1,4 +1,4 @@
-//! How Delta tables are found, read and committed to.
+//! Finds and reads Delta tables, and commits to them.
 
 use super::commit::commit;
 use super::statistics::statistics;
@@ -32,7 +32,8 @@ impl TableFormat for Delta {
         match place.has(LOG).await? {
             true => Ok(Arc::new(Table::at(&place, at).await?)),
             false => Err(Error::usage(format!(
-                "delta.{path:?}: there is no Delta table, which has a folder {LOG}; a file or a folder of files stands without delta."
+                "delta.{path:?}: there is no Delta table, which has a folder {LOG}; write a file or a folder of \
+                files without delta."
             ))),
         }
     }

@@ -1,4 +1,4 @@
-//! Delta in the list of table formats.
+//! The entry of Delta in the list of table formats.
 
 use super::types::{check_column, stored};
 use crate::formats::entry::{Entry, Log};
@@ -7,13 +7,13 @@ use crate::formats::place::LOG;
 #[cfg(feature = "delta")]
 use super::format::Delta;
 
-/// The entry of Delta.
+/// The entry of Delta in the list of table formats.
 pub(crate) const ENTRY: Entry = Entry {
     word: "delta",
     feature: "delta",
     lacks: "neither reads nor writes Delta tables",
     called: |path| Ok(path.to_string()),
-    // A table is a folder.
+    // Each table is a folder, so its name ends in a slash.
     is_table: |name| name.ends_with('/'),
     #[cfg(feature = "delta")]
     format: Some(&Delta),

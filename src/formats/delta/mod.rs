@@ -1,11 +1,12 @@
-//! Delta tables: one version of a table as a source, and one commit to its log as the end of a
-//! release.
+//! Delta tables. A statement reads one version of a table, and a release ends with one commit to
+//! its log.
 //!
-//! The crate `deltalake-core` reads the log and the data files, and writes the entry of a commit.
-//! It uses the stores of the session ([`Place`](super::Place)), so there is no second way to
-//! credentials. The format is behind the cargo feature `delta`.
+//! The crate `deltalake-core` reads the log and the data files, and writes the log entry of a
+//! commit. It uses the object stores of the session ([`Place`](super::Place)), and therefore needs
+//! no credentials of its own. The format requires the cargo feature `delta`.
 //!
-//! A log may contain values of the table: the bounds of each file. So no error quotes the log.
+//! The log of a table may contain data values, such as the bounds of each file. Therefore, no error
+//! quotes the log.
 
 #[cfg(feature = "delta")]
 mod commit;

@@ -1,4 +1,4 @@
-//! The operations of statements and releases on a version of a Delta table.
+//! Implements the operations of statements and releases for a version of a Delta table.
 
 use super::commit::commit;
 use super::entry::commit_info;
@@ -88,9 +88,9 @@ impl PinnedTable for Table {
         Ok(plan.await?)
     }
 
-    /// The values of partitions, and the bounds of whole numbers and dates, decide a filter. Bounds
-    /// of decimals and doubles are rounded to the digits of a double and ignore NaN. Bounds of
-    /// times are cut to milliseconds, and bounds of texts to their first letters.
+    /// A filter is decided by partition values, and by the bounds of whole numbers and dates. Other
+    /// bounds are not exact: decimals and doubles are rounded to the digits of a double and ignore
+    /// NaN, times are cut to milliseconds, and texts to their first letters.
     fn decides(&self, filter: &Expr, schema: &Schema) -> bool {
         let partitions = self.snapshot.metadata().partition_columns();
         let is_decided = |name: &str| {
@@ -101,7 +101,7 @@ impl PinnedTable for Table {
         filter.column_refs().iter().all(|column| is_decided(&column.name))
     }
 
-    /// The operator for deletion vectors accepts no other reader in place of its own.
+    /// The operator that applies deletion vectors requires its own reader.
     fn reads_by_place(&self) -> bool {
         self.deletes_rows
     }
@@ -135,7 +135,7 @@ impl LoggedTable for Table {
             let entry = log.read_commit_entry(version).await;
             let entry = entry.map_err(|e| failed(format!("cannot read the log of {}", self.place.url), &e))?;
             let Some(told) = entry.as_deref().and_then(commit_info) else {
-                // Entries that a cleanup has removed are older than the rest.
+                // A cleanup has removed this entry and all older entries.
                 break;
             };
             if told.get(RELEASE).and_then(Value::as_str) == Some(run) {

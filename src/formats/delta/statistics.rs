@@ -1,4 +1,4 @@
-//! The statistics of a data file in the form of the log: counts and bounds of the released values.
+//! Computes the statistics of a data file for the log: counts and bounds of the released values.
 
 use crate::error::{Error, Result};
 use parquet::basic::{LogicalType, Type};
@@ -7,18 +7,18 @@ use parquet::file::statistics::Statistics;
 use serde_json::{Map, Value, json};
 use std::fs::File;
 
-/// The largest number of characters of a text that is used as a bound.
+/// The maximum number of characters of a text bound.
 const LONGEST: usize = 32;
 
-/// Returns the statistics of a Parquet file, as JSON. Only columns of whole numbers, texts and
-/// dates have bounds.
+/// Returns the statistics of a Parquet file as JSON. Only columns of whole numbers, texts and dates
+/// get bounds.
 pub(super) fn statistics(file: &File) -> Result<String> {
     let metadata = ParquetMetaDataReader::new().parse_and_finish(file)?;
     let rows = metadata.file_metadata().num_rows();
     let (mut nulls, mut least, mut most) = (Map::new(), Map::new(), Map::new());
     for (at, column) in metadata.file_metadata().schema_descr().columns().iter().enumerate() {
         let [name] = column.path().parts() else {
-            // Bounds of nested values are of little use to readers.
+            // Readers rarely use the bounds of nested values.
             continue;
         };
         let groups: Option<Vec<&Statistics>> = groups(&metadata).map(|group| group.column(at).statistics()).collect();
@@ -54,11 +54,11 @@ fn groups(metadata: &ParquetMetaData) -> impl Iterator<Item = &RowGroupMetaData>
     metadata.row_groups().iter()
 }
 
-/// A bound of a column. The bounds of one column are of one kind.
+/// A bound of a column. All bounds of a column have the same variant.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Bound {
     Number(i64),
-    /// Days since 1970.
+    /// A date as the number of days since 1970-01-01.
     Day(i32),
     Text(String),
 }
@@ -76,8 +76,8 @@ impl Bound {
     }
 }
 
-/// Returns the bounds of a row group if they are exact; `None` if a log cannot contain them, or if
-/// there are none.
+/// Returns the bounds of a row group; `None` if they are missing or not exact, or their type has no
+/// bounds in the log.
 fn bounds(group: &Statistics, physical: Type, logical: Option<&LogicalType>) -> Option<(Bound, Bound)> {
     if !(group.min_is_exact() && group.max_is_exact()) {
         return None;

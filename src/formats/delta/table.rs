@@ -1,4 +1,4 @@
-//! Opening one version of a table.
+//! Opens one version of a Delta table.
 
 use super::error::{failed, of_transaction};
 use crate::error::{Error, Result};
@@ -13,14 +13,14 @@ use std::fmt;
 use std::sync::Arc;
 use url::Url;
 
-/// One version of a Delta table. A later commit changes nothing in it.
+/// One version of a Delta table. Later commits do not change it.
 #[derive(Clone)]
 pub(super) struct Table {
     pub(super) place: Place,
     pub(super) snapshot: Arc<EagerSnapshot>,
-    /// The data files with their sizes, by their paths relative to the table, sorted.
+    /// The data files, sorted by path: each path relative to the table, with the size in bytes.
     pub(super) files: Vec<(String, u64)>,
-    /// True if rows of the files are deleted in this version.
+    /// Whether deletion vectors delete rows of the files in this version.
     pub(super) deletes_rows: bool,
 }
 
@@ -30,7 +30,7 @@ impl fmt::Debug for Table {
     }
 }
 
-/// Opens the log of a table, or of a table that is to be created.
+/// Opens the log of a table, which need not exist yet.
 pub(super) fn log(place: &Place) -> Result<LogStoreRef> {
     let url = Url::parse(&place.url).map_err(|_| Error::usage(format!("{} is not a URL", place.url)))?;
     let inside = PrefixStore::new(Arc::clone(&place.store), place.path.clone());
@@ -43,8 +43,8 @@ pub(super) fn log(place: &Place) -> Result<LogStoreRef> {
 }
 
 impl Table {
-    /// Opens a version of the table at a place. Fails with `ErrorKind::Usage` if there is no such
-    /// version, and with `ErrorKind::Data` if the table has features that `deltalake-core` does not
+    /// Opens a version of the table at `place`. Fails with `ErrorKind::Usage` if the version does
+    /// not exist, and with `ErrorKind::Data` if the table has features that `deltalake-core` cannot
     /// read.
     pub(super) async fn at(place: &Place, at: &At) -> Result<Self> {
         let doing = format!("cannot read the Delta table {}", place.url);
@@ -87,15 +87,15 @@ impl Table {
         })
     }
 
-    /// Returns the entries of the log that remove all data files.
+    /// Returns the log entries that remove all data files of this version.
     pub(super) fn removals(&self) -> Vec<Remove> {
         let views = self.snapshot.log_data();
         views.iter().map(|view| view.remove_action(true)).collect()
     }
 }
 
-/// Returns the version that was the newest at the given time. Fails with `ErrorKind::Usage` if
-/// there was none yet.
+/// Returns the newest version at the given time. Fails with `ErrorKind::Usage` if the table had no
+/// version yet.
 async fn at_time(log: &LogStoreRef, text: &str, doing: &str) -> Result<u64> {
     let time = time(text)?;
     let mut table = DeltaTable::new(Arc::clone(log));

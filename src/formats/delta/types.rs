@@ -1,15 +1,15 @@
-//! The types of a Delta table: the type that stores the values of another type, and the columns
-//! that no type can store.
+//! The types of a Delta table: how values of other types are stored, and which columns cannot be
+//! stored.
 
 use crate::error::{Error, Result};
 use crate::hierarchy::plain_type;
 use arrow::datatypes::{DataType, FieldRef, TimeUnit};
 use std::sync::Arc;
 
-/// The characters that a column's name may not contain in a table without column mapping.
+/// The characters that are not allowed in column names of a table without column mapping.
 const UNNAMED: [char; 11] = [' ', ',', ';', '{', '}', '(', ')', '\n', '\t', '\r', '='];
 
-/// Returns the type in which a table stores the values of another type.
+/// Returns the type with which a table stores values of `data_type`.
 pub(super) fn stored(data_type: &DataType) -> DataType {
     match data_type {
         DataType::Dictionary(_, values) => stored(values),
@@ -23,7 +23,7 @@ pub(super) fn stored(data_type: &DataType) -> DataType {
         DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => DataType::Binary,
         DataType::Date64 => DataType::Timestamp(TimeUnit::Microsecond, None),
         DataType::Timestamp(_, zone) => {
-            // A time with a zone is an instant, and is stored in UTC.
+            // A time with a zone is an instant, and is stored as UTC.
             DataType::Timestamp(TimeUnit::Microsecond, zone.as_ref().map(|_| "UTC".into()))
         }
         DataType::Struct(fields) => DataType::Struct(fields.iter().map(stored_field).collect()),
@@ -37,8 +37,8 @@ fn stored_field(field: &FieldRef) -> FieldRef {
     Arc::new(field.as_ref().clone().with_data_type(stored(field.data_type())))
 }
 
-/// Checks that a table can have a column of this name and type, and be partitioned by it if
-/// `is_partition`. Fails with `ErrorKind::Usage` if it cannot.
+/// Checks that a table can have a column with this name and type and, if `is_partition` is true, be
+/// partitioned by it. Fails with `ErrorKind::Usage` if not.
 pub(super) fn check_column(name: &str, data_type: &DataType, is_partition: bool) -> Result<()> {
     if name.is_empty() || name.contains(UNNAMED) {
         return Err(Error::usage(format!(

@@ -1,27 +1,27 @@
-//! How a statement names a table: `catalog.sqlite#schema.table`.
+//! Parses the names of tables in statements: `catalog.sqlite#schema.table`.
 
 use crate::error::{Error, Result};
 use crate::location::expanded;
 use std::fmt;
 
-/// The separator between the catalog and the table.
+/// The separator between catalog and table.
 pub(crate) const TABLE: char = '#';
-/// The schema of a table that is named without one.
+/// The schema of a table whose name has no schema.
 const SCHEMA: &str = "main";
 
-/// A table of a catalog.
+/// The address of a table: its catalog, its schema and its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Address {
-    /// The path of the catalog.
+    /// The path of the catalog file.
     pub(crate) catalog: String,
     pub(crate) schema: String,
     pub(crate) table: String,
 }
 
 impl Address {
-    /// Splits `catalog#table` or `catalog#schema.table`. Fails with `ErrorKind::Usage` if the text
-    /// does not name a table, or names a catalog that is not a local file. That error does not
-    /// quote the text, which may contain a password.
+    /// Parses `catalog#table` or `catalog#schema.table`. Fails with `ErrorKind::Usage` if the text
+    /// does not name a table, or the catalog is not a local file. The error for such a catalog does
+    /// not quote the text, which may contain a password.
     pub(crate) fn of(text: &str) -> Result<Self> {
         let is_local = text.starts_with("file:");
         let scheme = text.split_once(':').map_or("", |(scheme, _)| scheme);

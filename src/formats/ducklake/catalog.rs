@@ -1,4 +1,4 @@
-//! The catalog of a lake, which is an SQLite file. One snapshot is read from it.
+//! The catalog of a lake, an SQLite file. A statement reads one snapshot of it.
 
 use super::address::Address;
 use super::error::failed;
@@ -15,26 +15,26 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The version of the format that is read.
+/// The supported version of the DuckLake format.
 const VERSION: &str = "1.0";
 /// The first bytes of an SQLite file.
 const SQLITE: &[u8] = b"SQLite format 3\0";
 /// The bytes that follow the checksum in a DuckDB file.
 const DUCKDB: &[u8] = b"DUCK";
-/// The forms of the time of a snapshot. A time without a zone is in UTC.
+/// The formats of a snapshot's time with a zone.
 const TIMES: &[&str] = &["%Y-%m-%d %H:%M:%S%.f%#z", "%Y-%m-%dT%H:%M:%S%.f%#z"];
 
-/// A catalog, with the provider of `datafusion-ducklake` that reads the contents of a snapshot.
+/// A catalog. The provider of `datafusion-ducklake` reads the contents of its snapshots.
 #[derive(Debug, Clone)]
 pub(super) struct Catalog {
     pub(super) provider: Arc<dyn MetadataProvider>,
-    /// The beginning of every error about the table.
+    /// The start of every error message about the table.
     pub(super) doing: String,
 }
 
 impl Catalog {
-    /// Opens the catalog of a table. Fails with `ErrorKind::Usage` if the file is not a catalog,
-    /// and with `ErrorKind::Data` if the catalog has an unknown version or is encrypted.
+    /// Opens the catalog of a table. Fails with `ErrorKind::Usage` if the file is not an SQLite
+    /// file.
     pub(super) async fn open(address: &Address) -> Result<Self> {
         let doing = format!("cannot read the DuckLake table {address}");
         let path = PathBuf::from(&address.catalog);
@@ -44,7 +44,7 @@ impl Catalog {
         Ok(Self { provider, doing })
     }
 
-    /// Fails with `ErrorKind::Data` if the version of the format is not known, or if files are
+    /// Fails with `ErrorKind::Data` if the version of the format is not supported, or the files are
     /// encrypted.
     pub(super) fn check_format(&self) -> Result<()> {
         let settings = self.provider.get_metadata_settings(None, None);
@@ -63,14 +63,15 @@ impl Catalog {
         }
     }
 
-    /// Returns the error for encrypted files.
+    /// Returns the error for a table with encrypted files.
     pub(super) fn encrypted(&self) -> Error {
-        Error::data(format!("{}: its files are encrypted, which is not read", self.doing))
+        Error::data(format!("{}: its files are encrypted, and cannot be read", self.doing))
     }
 
-    /// Returns the numbers of the snapshots with their times, sorted.
+    /// Returns the number and the time of each snapshot, sorted by number.
     fn snapshots(&self) -> Result<Vec<(i64, Option<String>)>> {
-        // `datafusion-ducklake` has two lists. This one reads the times that DuckDB writes.
+        // `datafusion-ducklake` has two functions that list snapshots. Only this function can read
+        // the times that DuckDB writes.
         let listed = self.provider.list_snapshot_changes();
         let listed = listed.map_err(|e| failed(&self.doing, &e))?;
         let mut snapshots: Vec<(i64, Option<String>)> =
@@ -79,13 +80,13 @@ impl Catalog {
         Ok(snapshots)
     }
 
-    /// Returns true if a snapshot still exists.
+    /// Returns true if the snapshot exists and has not expired.
     pub(super) fn has_snapshot(&self, number: i64) -> Result<bool> {
         Ok(self.snapshots()?.iter().any(|(known, _)| *known == number))
     }
 
-    /// Returns the number of the snapshot that a statement asks for. Fails with `ErrorKind::Usage`
-    /// if there is no such snapshot.
+    /// Returns the number of the snapshot that a statement reads. Fails with `ErrorKind::Usage` if
+    /// it does not exist.
     pub(super) fn snapshot(&self, at: &At) -> Result<i64> {
         let snapshots = self.snapshots()?;
         let Some((newest, _)) = snapshots.last() else {
@@ -126,8 +127,8 @@ impl Catalog {
         }
     }
 
-    /// Returns the schema and the table of an address in a snapshot. Fails with `ErrorKind::Usage`
-    /// if one of them does not exist.
+    /// Finds the schema and the table of an address in a snapshot. Fails with `ErrorKind::Usage` if
+    /// one of them does not exist.
     pub(super) fn find(&self, address: &Address, snapshot: i64) -> Result<(SchemaMetadata, TableMetadata)> {
         let failed = |e| failed(&self.doing, &e);
         let schema = self.provider.get_schema_by_name(&address.schema, snapshot);
@@ -156,11 +157,11 @@ impl Catalog {
         Err(Error::unknown("table", &address.table, known).context(&self.doing))
     }
 
-    /// Returns a checksum of the numbers of two kinds of rows: rows that the catalog itself
-    /// contains, and rows of files that it marks as deleted. Returns `None` if there are no such
-    /// rows. Fails with `ErrorKind::Data` if such rows were written when the table had other
-    /// columns: `datafusion-ducklake` finds the columns of such rows by their current names, and
-    /// would read a renamed column as NULL.
+    /// Returns a checksum of the numbers of two kinds of rows: inlined rows, which the catalog
+    /// itself contains, and rows of files that the catalog marks as deleted. Returns `None` if
+    /// there are no such rows. Fails with `ErrorKind::Data` if inlined rows were written when the
+    /// table had other columns: `datafusion-ducklake` finds the columns of inlined rows by their
+    /// current names, and would read a renamed column as NULL.
     pub(super) fn check_inlined(&self, table: i64, snapshot: i64) -> Result<Option<String>> {
         let failed = |e| failed(&self.doing, &e);
         let columns = self.provider.get_table_structure(table, snapshot).map_err(failed)?;
@@ -177,7 +178,7 @@ impl Catalog {
             let before = self.provider.get_table_structure(table, then).map_err(failed)?;
             if !is_same(&before, &columns) {
                 return Err(Error::data(format!(
-                    "{}: rows that stand in the catalog were written when the table had other columns; CALL \
+                    "{}: rows in the catalog were written when the table had other columns; CALL \
                      ducklake_flush_inlined_data('catalog') in DuckDB writes them to files, which are read",
                     self.doing
                 )));
@@ -198,8 +199,8 @@ fn is_same(before: &[DuckLakeTableColumn], now: &[DuckLakeTableColumn]) -> bool 
     before.len() == now.len() && before.iter().zip(now).all(is_same)
 }
 
-/// Returns the whole path of a catalog. Fails with `ErrorKind::Usage` if the file is not an SQLite
-/// file.
+/// Returns the absolute path of a catalog. Fails with `ErrorKind::Usage` if the file is not an
+/// SQLite file.
 fn checked(path: &Path) -> Result<PathBuf> {
     let failed = |e| Error::io(format!("cannot read {}", path.display()), e);
     let mut head = vec![];
@@ -214,14 +215,14 @@ fn checked(path: &Path) -> Result<PathBuf> {
     }
     if head != SQLITE {
         return Err(Error::usage(format!(
-            "{} is not an SQLite file, as a DuckLake catalog is",
+            "{} is not an SQLite file, which a DuckLake catalog must be",
             path.display()
         )));
     }
     path.canonicalize().map_err(failed)
 }
 
-/// Returns the URL with which `datafusion-ducklake` opens a file for reading only.
+/// Returns the URL with which `datafusion-ducklake` opens a catalog read-only.
 fn url(path: &Path) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.".contains(&byte);
     let bytes = path.as_os_str().as_encoded_bytes().iter();
@@ -232,7 +233,8 @@ fn url(path: &Path) -> String {
     format!("sqlite://{}?mode=ro", spelled.collect::<String>())
 }
 
-/// Returns the time of a snapshot, which the catalog has as text.
+/// Parses the time of a snapshot. A time without a zone is taken as UTC. Returns `None` if the text
+/// is not a time.
 fn of_snapshot(text: &str) -> Option<DateTime<Utc>> {
     let zoned = TIMES.iter().find_map(|form| DateTime::parse_from_str(text, form).ok());
     let plain = || NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M:%S%.f").ok();

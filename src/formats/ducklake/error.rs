@@ -1,20 +1,20 @@
-//! Errors of `datafusion-ducklake` as errors of this crate. They never quote the catalog, which may
-//! contain values.
+//! Converts errors of `datafusion-ducklake` to errors of this crate. They never quote the catalog,
+//! because it may contain values.
 
 use crate::error::{Error, ErrorKind};
 use datafusion::error::DataFusionError;
 use datafusion_ducklake::DuckLakeError;
 use std::fmt;
 
-/// The first words of the error for a value without the type that `datafusion-ducklake` expects.
+/// The start of the error for a value whose type `datafusion-ducklake` does not expect.
 const DECODING: &str = "error occurred while decoding";
 
-/// Returns the error of an operation on a catalog. The error begins with `doing`.
+/// Returns the error for a failed operation on a catalog. The message begins with `doing`.
 pub(super) fn failed(doing: impl fmt::Display, error: &DuckLakeError) -> Error {
     match error {
         DuckLakeError::ObjectStore(error) => Error::of_store(doing, error),
         DuckLakeError::Sqlx(e) if e.to_string().starts_with(DECODING) => Error::data(format!(
-            "{doing}: rows that stand in the catalog have values of a type that is not read there; CALL \
+            "{doing}: rows in the catalog have values of a type that is not read there; CALL \
              ducklake_flush_inlined_data('catalog') in DuckDB writes them to files, which are read"
         )),
         DuckLakeError::Sqlx(_) => Error::new(
@@ -30,7 +30,8 @@ pub(super) fn failed(doing: impl fmt::Display, error: &DuckLakeError) -> Error {
     }
 }
 
-/// Returns the error of a scan that could not begin.
+/// Returns the error for a scan that could not start. The message begins with `doing` if
+/// `datafusion-ducklake` raised it.
 pub(super) fn failed_scan(doing: &str, error: DataFusionError) -> Error {
     let of_crate = match error.find_root() {
         DataFusionError::External(inner) => inner.downcast_ref::<DuckLakeError>().map(|e| failed(doing, e)),

@@ -1,4 +1,4 @@
-//! The files of a snapshot, by their paths in the store.
+//! Lists the files of a snapshot.
 
 use super::catalog::Catalog;
 use super::error::failed;
@@ -7,9 +7,9 @@ use datafusion_ducklake::DuckLakeFileData;
 use datafusion_ducklake::path_resolver::resolve_path;
 use std::collections::BTreeMap;
 
-/// Returns the data files and the delete files of a snapshot with their sizes, by their paths in
-/// the store. Fails with `ErrorKind::Data` for a file that is encrypted, or that
-/// `datafusion-ducklake` would look for in the wrong place.
+/// Returns the data files and the delete files of a snapshot: their paths in the store, with their
+/// sizes in bytes. Fails with `ErrorKind::Data` for an encrypted file, and for a file that
+/// `datafusion-ducklake` would search in the wrong store.
 pub(super) fn files(
     catalog: &Catalog,
     (table, folder): (i64, &str),
@@ -34,9 +34,9 @@ pub(super) fn files(
     all.map(place).collect()
 }
 
-/// Returns the path in the store of a path in the catalog, which is either relative to `folder` or
-/// absolute. `datafusion-ducklake` looks for absolute paths in the store of the lake, so a path
-/// that names another store is refused.
+/// Converts a path in the catalog, which is absolute or relative to `folder`, to a path in the
+/// store of the lake. `datafusion-ducklake` searches for absolute paths in that store too, so a
+/// path into another store is refused.
 pub(super) fn inside(catalog: &Catalog, folder: &str, path: (&str, bool), is_local: bool) -> Result<String> {
     let (path, is_relative) = path;
     let is_known = is_relative || (is_local && path.starts_with('/'));

@@ -1,4 +1,4 @@
-//! How DuckLake tables are read.
+//! Opens DuckLake tables for statements.
 
 use super::address::Address;
 use super::table::Table;

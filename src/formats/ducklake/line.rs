@@ -1,4 +1,4 @@
-//! DuckLake in the list of table formats.
+//! The entry of DuckLake in the list of table formats.
 
 use super::address::{Address, TABLE};
 use crate::formats::entry::Entry;
@@ -6,12 +6,12 @@ use crate::formats::entry::Entry;
 #[cfg(feature = "ducklake")]
 use super::format::DuckLake;
 
-/// The entry of DuckLake.
+/// The entry of DuckLake in the list of table formats.
 pub(crate) const ENTRY: Entry = Entry {
     word: "ducklake",
     feature: "ducklake",
     lacks: "reads no DuckLake tables",
-    // A text that does not name a table may contain a password, and is not quoted.
+    // A text that does not name a table may contain a password, and is therefore not quoted.
     called: |name| Ok(Address::of(name)?.to_string()),
     is_table: |name| name.contains(TABLE),
     #[cfg(feature = "ducklake")]

@@ -1,12 +1,11 @@
-//! DuckLake tables: one snapshot of a table as a source.
+//! DuckLake tables. A statement reads one snapshot of a table.
 //!
 //! The crate `datafusion-ducklake` reads the catalog, which is an SQLite file, and the data files.
-//! The stores of the data files are those of the session. The format is behind the cargo feature
-//! `ducklake`.
+//! It uses the object stores of the session. The format requires the cargo feature `ducklake`.
 //!
-//! A catalog may contain values of the table: rows that were too few for a file, and the bounds of
-//! each file. So no error quotes the crate's messages about them. Tables that the crate would read
-//! differently from DuckLake are refused: see `Table::open`.
+//! A catalog may contain data values: inlined rows, which were too few for a file, and the bounds
+//! of each file. Therefore, no error quotes the crate's messages about them. Tables whose rows the
+//! crate would not read correctly are refused: see `Table::open`.
 
 mod address;
 #[cfg(feature = "ducklake")]

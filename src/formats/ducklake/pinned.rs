@@ -1,4 +1,4 @@
-//! The operations of statements on a snapshot of a DuckLake table.
+//! Implements the operations of statements for a snapshot of a DuckLake table.
 
 use super::error::failed_scan;
 use super::line::ENTRY;
@@ -41,7 +41,7 @@ impl PinnedTable for Table {
         self.files.keys().any(|path| self.called(path) == name)
     }
 
-    /// Also fails if the snapshot is gone, or now has other files.
+    /// Also fails if the snapshot has expired, or has other files now.
     async fn files(&self) -> Result<Vec<PinnedFile>> {
         let own = self.clone();
         blocking("reading a catalog", move || own.check_unchanged()).await?;
@@ -62,7 +62,7 @@ impl PinnedTable for Table {
         Ok(Arc::clone(&self.rows) as _)
     }
 
-    /// Filters are not passed to `datafusion-ducklake`: with them, it would leave out files by the
+    /// Filters are not passed to `datafusion-ducklake`. It would use them to skip files by the
     /// bounds in the catalog.
     async fn scan(
         &self,

@@ -1,4 +1,4 @@
-//! Opening one snapshot of a table.
+//! Opens one snapshot of a DuckLake table.
 
 use super::address::Address;
 use super::catalog::Catalog;
@@ -18,20 +18,20 @@ use std::fmt;
 use std::sync::Arc;
 use url::Url;
 
-/// One snapshot of a DuckLake table. A later commit changes nothing in it.
+/// One snapshot of a DuckLake table. Later commits do not change it.
 #[derive(Clone)]
 pub(super) struct Table {
     pub(super) address: Address,
     catalog: Catalog,
     pub(super) snapshot: i64,
     table: i64,
-    /// The path in the store that contains the files of the table.
+    /// The path of the table's files in the store.
     folder: String,
     url: ObjectStoreUrl,
     pub(super) store: Arc<dyn ObjectStore>,
-    /// The files with their sizes, by their paths in the store.
+    /// The sizes of the files in bytes, by their paths in the store.
     pub(super) files: BTreeMap<String, u64>,
-    /// The checksum of the rows that the catalog itself contains.
+    /// The checksum of inlined and deleted rows; see [`Catalog::check_inlined`].
     pub(super) inlined: Option<String>,
     pub(super) rows: Arc<DuckLakeTable>,
 }
@@ -42,7 +42,7 @@ impl fmt::Debug for Table {
     }
 }
 
-/// The description of a table in its catalog.
+/// The description of a table, as read from its catalog.
 struct Opened {
     snapshot: i64,
     table: i64,
@@ -54,10 +54,10 @@ struct Opened {
 }
 
 impl Table {
-    /// Opens a snapshot of a table. Fails with `ErrorKind::Usage` if there is no such table or
-    /// snapshot. Fails with `ErrorKind::Data` if `datafusion-ducklake` would not read its rows
-    /// correctly: its files are encrypted or outside of the lake, the version of the format is not
-    /// known, or the catalog has rows from before a change of the columns.
+    /// Opens a snapshot of a table. Fails with `ErrorKind::Usage` if the table or the snapshot does
+    /// not exist. Fails with `ErrorKind::Data` if `datafusion-ducklake` would not read the rows
+    /// correctly: the files are encrypted or outside the lake, the version of the format is not
+    /// supported, or inlined rows were written before a change of the columns.
     pub(super) async fn open(state: &SessionState, address: Address, at: &At) -> Result<Self> {
         let catalog = Catalog::open(&address).await?;
         let (own, named, at) = (catalog.clone(), address.clone(), at.clone());
@@ -83,7 +83,7 @@ impl Table {
         is_local(&self.url)
     }
 
-    /// Returns the path of a local file, or the URL of an object.
+    /// Returns the path of a local file, or the URL of an object in a store.
     pub(super) fn called(&self, path: &str) -> String {
         match self.is_local() {
             true => path.to_string(),
@@ -91,7 +91,8 @@ impl Table {
         }
     }
 
-    /// Fails with `ErrorKind::Data` if the snapshot is gone, or if its rows are now in other files.
+    /// Fails with `ErrorKind::Data` if the snapshot has expired, or its rows are in other files
+    /// now.
     pub(super) fn check_unchanged(&self) -> Result<()> {
         let now = files(
             &self.catalog,
@@ -113,7 +114,7 @@ fn is_local(url: &ObjectStoreUrl) -> bool {
     url.as_str().starts_with("file:")
 }
 
-/// Reads the description of a table in its catalog.
+/// Reads the description of a table from its catalog.
 fn opened(catalog: &Catalog, address: &Address, at: &At) -> Result<Opened> {
     catalog.check_format()?;
     let failed = |e| failed(&catalog.doing, &e);

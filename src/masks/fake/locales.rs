@@ -1,8 +1,8 @@
-//! The lists that FAKE draws from: common names, and telephone numbers that are given to nobody.
+//! The lists that FAKE draws from: common names, and telephone numbers that are assigned to nobody.
 //!
-//! The names are the most common ones in each country by the lists of its statistics office. They
-//! have no accents, so that mail addresses are made of the same letters. The lists may not change,
-//! because a drawn name is the same in every release with the same secret.
+//! The names are the most common ones in each country according to its statistics office. They have
+//! no accents, because mail addresses are formed from the same letters. The lists must not change:
+//! a drawn name is the same in every release with the same secret.
 
 /// The names and telephone numbers of one country.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub(super) struct Locale {
     pub(super) telephones: &'static [&'static str],
 }
 
-/// Every locale. The first one is used without LOCALE.
+/// Every locale. The first one is the default.
 pub(super) const LOCALES: &[Locale] = &[EN, DE, FR];
 
 /// Names of the United States, and numbers for fiction: 555-0100 to 555-0199 in an area code

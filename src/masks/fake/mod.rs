@@ -1,15 +1,15 @@
 //! FAKE: a made-up name, mail address or telephone number in place of the value.
 //!
 //! The word after FAKE determines what is made up: `NAME` (a forename and a surname), `FORENAME`,
-//! `SURNAME`, `MAIL` or `TELEPHONE`. The HMAC-SHA-256 of the value's text draws the fake from
-//! lists: the commonest names of a country (about a hundred forenames and surnames), and numbers
-//! that are assigned to nobody. `LOCALE` is `'en'` (the United States, also without LOCALE), `'de'`
-//! or `'fr'`. Mail addresses are at `example.com`, `example.net` and `example.org`, which nobody
-//! can register (RFC 2606).
+//! `SURNAME`, `MAIL` or `TELEPHONE`. The HMAC-SHA-256 of the value's text selects the fake from
+//! lists: the commonest names of a country (about a hundred forenames and a hundred surnames), and
+//! numbers that are assigned to nobody. `LOCALE` is `'en'` (the United States, also without
+//! LOCALE), `'de'` or `'fr'`. Mail addresses have the domains `example.com`, `example.net` and
+//! `example.org`, which nobody can register (RFC 2606).
 //!
-//! The same value has the same fake in all releases with the same secret. A fake is never the value
-//! itself, in capitals or not. Several values may have the same fake, because each locale has about
-//! ten thousand names, and fewer telephone numbers. NULL stays NULL.
+//! The same value has the same fake in all releases with the same secret. A fake never equals the
+//! value, even if case is ignored. Several values may have the same fake, because each locale has
+//! about ten thousand names, and fewer telephone numbers. NULL stays NULL.
 //!
 //! Example: `IDENTIFIERS (name FAKE NAME LOCALE 'de' WITH SECRET 'env:ANONSQL_SECRET')`
 
@@ -30,13 +30,13 @@ use std::sync::Arc;
 const WORDS: &[&str] = &[LOCALES[0].word, LOCALES[1].word, LOCALES[2].word];
 /// The domains that are reserved for examples.
 const DOMAINS: [&str; 3] = ["example.com", "example.net", "example.org"];
-/// The most draws for a value. A fake that is the value itself is drawn again.
+/// The greatest number of draws for a value. A fake that equals the value is drawn again.
 const ATTEMPTS: u8 = 16;
 
 pub(super) const KIND: MaskKind = MaskKind {
     info: Info {
         name: "fake",
-        summary: "a made-up name, address of mail or telephone number: the same value has the same one",
+        summary: "a made-up name, mail address or telephone number: equal values have the same one",
         params: &[],
         example: "IDENTIFIERS (name FAKE NAME LOCALE 'de' WITH SECRET 'env:ANONSQL_SECRET')",
         reference: "RFC 2104, FIPS 180-4; RFC 2606 and the numbers that each country keeps for fiction",
@@ -75,8 +75,9 @@ pub(super) const KIND: MaskKind = MaskKind {
     tells_apart: false,
     limits: (
         "Made-up values",
-        "A made-up value is drawn again by whoever has the secret, and links the records of one value. Several values may have \
-         the same one, and it may be the name of somebody else. Pseudonymized data stay personal data.",
+        "Anyone with the secret can compute a made-up value again, and it links the records of one value. Several \
+         values may have the same made-up value, and it may be the name of another person. Pseudonymized data stay \
+         personal data.",
     ),
     build: |clause| Ok(Arc::new(Fake::try_new(clause)?)),
 };
@@ -111,8 +112,8 @@ impl Fake {
         Ok(Self { what, locale })
     }
 
-    /// Returns the fake of a value. The fake is another text than the value, or the empty text if
-    /// all [`ATTEMPTS`] draws give the value itself.
+    /// Returns the fake of a value. The fake differs from the value. It is the empty text if all
+    /// [`ATTEMPTS`] draws give the value itself.
     fn of(&self, key: &Key, value: &str) -> String {
         let own = words(value);
         let is_other = |fake: &String| words(fake) != own;
@@ -145,8 +146,8 @@ impl Fake {
     }
 }
 
-/// Returns the words of a text in a fixed order, in lower case without accents: `Müller, Ann` and
-/// `Ann Mueller` have the same words.
+/// Returns the words of a text, sorted, in lower case and without accents: `Müller, Ann` and `Ann
+/// Mueller` have the same words.
 fn words(text: &str) -> Vec<String> {
     let plain = |c: char| match c {
         'ä' | 'æ' => "ae".to_string(),

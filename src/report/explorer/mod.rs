@@ -1,8 +1,8 @@
-//! The page of EXPLORE: the nodes of a lattice to filter, sort and choose from.
+//! The page of EXPLORE, on which a reader filters and sorts the nodes of a lattice and chooses one.
 //!
-//! The page is one HTML file with its style, its script and its data. Nothing is loaded, and no
-//! other script runs: the content security policy names the checksum of the page's script. The data
-//! are counts, metrics, names and rules of levels, and no value of any row.
+//! The page is one HTML file with its style, its script and its data. It loads no other file, and
+//! no other script runs: the content security policy names the checksum of the page's script. The
+//! data are counts, metrics, names and rules of levels. They contain no value of any row.
 
 use super::html::{STYLE, escape};
 use crate::error::{Error, Result};
@@ -22,7 +22,7 @@ pub struct Explorer {
     pub source: String,
     /// The statement that releases a node, without AT NODE.
     pub statement: String,
-    /// Whether the statement lacks the literals of its queries.
+    /// True if the literals of the statement's queries are replaced by question marks.
     pub redacted: bool,
     /// The number of rows of the source.
     pub rows: u64,
@@ -51,7 +51,7 @@ pub struct Explorer {
     pub models: Vec<String>,
     /// The index of the node that the statement names.
     pub picked: Option<usize>,
-    /// The note about which nodes of a large lattice are on the page.
+    /// A note that says which nodes of a large lattice are on the page.
     pub note: String,
 }
 
@@ -79,7 +79,7 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Returns the metric with these values, rounded for the page.
+    /// Creates the metric with these values, rounded for the page.
     pub fn new(name: &str, values: impl Iterator<Item = f64>) -> Self {
         let rounded = |value: f64| format!("{value:.5e}").parse().ok().filter(|v: &f64| v.is_finite());
         Self {

@@ -1,9 +1,10 @@
 "use strict";
-// The explorer of a lattice. Everything is in the page: the data are columns of figures by node.
+// The explorer of a lattice. It needs only this page: the data are lists of figures by node.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const at = (id) => document.getElementById(id);
-  // Characters that no page shows, such as those that turn the direction of a text, are spaces.
+  // Replaces characters that a page cannot show by spaces, such as those that change the
+  // direction of a text.
   const shown = (text) => text.replace(/[\p{Cc}\p{Cf}]/gu, " ");
   const make = (tag, text, attributes = {}) => {
     const made = document.createElement(tag);
@@ -14,10 +15,11 @@
   const count = data.k.length;
   const width = data.columns.length;
   const PAGE = 15;
-  // Of more columns, a row of the table has the levels alone.
+  // With more columns than this, a row of the table has only the levels, without names.
   const NAMED = 4;
 
-  // The levels of a node: of a whole lattice by its number, the last column fastest; else listed.
+  // The levels of a node. In a whole lattice they follow from its number, the last column
+  // fastest; otherwise they are listed.
   const spans = data.columns.map((c) => c.to - c.from + 1);
   const levels = (node) => {
     if (data.nodes) return data.nodes[node];
@@ -121,7 +123,7 @@
   const turn = (by) => { state.page += by; rows(); };
   at("back").addEventListener("click", () => turn(-1));
   at("next").addEventListener("click", () => turn(1));
-  // Up and down go from row to row, and on to the next page.
+  // The up and down keys move from row to row, and on to the next or previous page.
   at("rows").addEventListener("keydown", (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     const row = event.target.closest("tr");
@@ -161,7 +163,7 @@
   });
   at("filters").addEventListener("submit", (event) => event.preventDefault());
 
-  // The picture: each node that is listed, by two figures.
+  // The picture: each listed node, by two figures.
   for (const [id, first] of [["across", data.metric], ["up", "k"]]) {
     for (const f of figures) at(id).append(make("option", f.says, { value: f.name }));
     at(id).value = first;
@@ -239,7 +241,7 @@
   window.addEventListener("resize", draw);
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
 
-  // The node picked.
+  // The selected node.
   const around = (node) => {
     const box = at("around");
     box.replaceChildren();
@@ -324,10 +326,10 @@
     at("figures").append(tile);
   }
   at("lead").append(document.createTextNode(data.note === "" ? "" : ` ${shown(data.note)}`));
-  at("redacted").textContent = data.redacted ? "The literals of the source's query are left out of this page: write them where the question marks stand." : "";
+  at("redacted").textContent = data.redacted ? "The literals of the source's query are left out of this page: write them in place of the question marks." : "";
   at("made").textContent = `Made by ${data.software}.`;
   show();
-  // What is best by the metric of the statement is picked, or the node of AT NODE.
+  // At first, the node of AT NODE is selected, or else the best node by the statement's metric.
   if (data.picked !== null) pick(data.picked);
   else if (list.length > 0) pick(list[0]);
   else { at("verdict").textContent = "No node holds. Untick the first filter to see what the nodes reach."; check.focus(); }

@@ -66,9 +66,9 @@ fn around(report: &Report) -> Result<Vec<Block>> {
     let held = neighbours.iter().filter(|n| !n.coarser && n.holds).count() as u64;
     let finer = match (finer, held) {
         (0, _) => "No column has a finer level.".to_string(),
-        (_, 0) => "With one level less of any column the promise does not hold.".to_string(),
+        (_, 0) => "With one level less of any column the models do not hold.".to_string(),
         (finer, held) => format!(
-            "Of the {} with a finer level, the promise holds for {}.",
+            "Of the {} with a finer level, the models hold for {}.",
             count(finer),
             count(held)
         ),
@@ -102,8 +102,8 @@ fn pareto(front: &Front) -> Result<Vec<Block>> {
     }
     let mut blocks = vec![Block::Paragraph(
         format!(
-            "On the Pareto front are the {} that no other of those assessed beats in every objective; to gain in one is to lose in \
-             another. The knee is where little more is to be gained.",
+            "On the Pareto front are the {} that no other assessed combination beats in every objective. A gain in \
+             one objective is a loss in another. Beyond the knee, little more can be gained.",
             counted(front.points.len() as u64, "combination", "combinations")
         )
         .into(),

@@ -6,7 +6,7 @@ use crate::report::block::{Answer, Block, Section, Tone};
 
 /// A section of every report on a `T`.
 pub(in crate::report) struct Entry<T = Report> {
-    /// The name of the section for links, of letters and hyphens.
+    /// The name of the section in links: letters and hyphens.
     pub(super) id: &'static str,
     pub(super) heading: &'static str,
     /// Returns the short answer, if the heading is a question that this report answers.
@@ -15,7 +15,7 @@ pub(in crate::report) struct Entry<T = Report> {
     pub(super) blocks: fn(&T) -> Result<Vec<Block>>,
 }
 
-/// Returns the answer to a question about released records if there are none.
+/// Returns the answer to a question about released records for a release without any.
 pub(super) fn nothing_released() -> Answer {
     Answer {
         tone: Tone::Good,

@@ -1,4 +1,4 @@
-//! The section on inference: what a class reveals of the sensitive attributes.
+//! The section on inference: the information that a class reveals about the sensitive attributes.
 
 use super::entry::Entry;
 use crate::error::Result;
@@ -60,25 +60,23 @@ fn answer(report: &Report) -> Answer {
     Answer {
         tone: Tone::Partial,
         verdict: "Limited",
-        text: Line::from("The models bound what a class tells of ")
+        text: Line::from("The models limit how much a class reveals about ")
             .names(report.disclosure.iter().map(|d| d.attribute.as_str()))
-            .text("; they do not make it nothing."),
+            .text("; they do not exclude that it reveals something."),
     }
 }
 
 fn blocks(report: &Report) -> Result<Vec<Block>> {
-    let mut blocks = vec![
-        Block::Paragraph(
-            "Inference is to conclude something of a person without finding the record: when all in a class share a value, or \
-             nearly all, whoever belongs to the class has it."
-                .into(),
-        ),
-    ];
+    let mut blocks = vec![Block::Paragraph(
+        "Inference means learning something about a person without finding the record. If all or nearly all \
+             records of a class share a value, a person in the class very likely has it."
+            .into(),
+    )];
     if report.disclosure.is_empty() {
         return Ok(blocks);
     }
     let mut table = Table::new(
-        "What a class tells of the sensitive attributes",
+        "What a class reveals about the sensitive attributes",
         &[
             "Sensitive attribute",
             "Constrained by",
@@ -103,9 +101,9 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
     blocks.extend([
         Block::Table(table),
         Block::Paragraph(
-            "The distance is between the values of a class and those of the whole source, from 0 (the class tells nothing new) to \
-             1 (it tells all): the t of t-closeness, with all values equally far apart. An attribute with many different values is \
-             far from the whole in any class."
+            "The distance is between the values of a class and those of the whole source, from 0 (the class reveals \
+             nothing new) to 1 (it reveals everything): the t of t-closeness, with all values equally far apart. An \
+             attribute with many different values is far from the whole in any class."
                 .into(),
         ),
     ]);

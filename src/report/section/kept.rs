@@ -1,5 +1,4 @@
-//! The section on what is kept: the utility of the release, in the pictures of the report on
-//! utility.
+//! The section on the utility of the release, with the pictures of the report on utility.
 
 use super::entry::{Entry, all};
 use super::utility::list::UTILITY;

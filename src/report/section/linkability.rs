@@ -35,8 +35,8 @@ fn answer(report: &Report) -> Answer {
             tone: Tone::Partial,
             verdict: "Reduced, to classes",
             text: format!(
-                "Who knows the quasi-identifiers of a person can link that person to a class, and to the right record \
-                 in it with a chance of at most {}, {} on average.",
+                "Someone who knows the quasi-identifiers of a person can link that person to a class, and to the \
+                 right record in it with a chance of at most {}, {} on average.",
                 percent(highest),
                 percent(mean)
             )
@@ -89,8 +89,8 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
     };
     let mut blocks = vec![
         Block::Paragraph(
-            "Linking is to connect a record with a person by comparing quasi-identifiers with what is known from elsewhere. The \
-             risk is the chance that the connection is right, by who tries it:"
+            "Linking means connecting a record with a person by comparing quasi-identifiers with information from \
+             elsewhere. The risk is the chance that the connection is right, for each attacker:"
                 .into(),
         ),
         Block::Terms(attackers),
@@ -124,7 +124,7 @@ fn knows(attacker: Attacker) -> &'static str {
     match attacker {
         Attacker::Prosecutor => "knows that a certain person is in the data, and looks for that person.",
         Attacker::Journalist => "looks for anybody in the data, and does not know who is in it.",
-        Attacker::Marketer => "wants to identify as many as possible, and does not mind some mistakes.",
+        Attacker::Marketer => "wants to identify as many as possible, and accepts some mistakes.",
     }
 }
 

@@ -1,4 +1,4 @@
-//! The section on loss: what generalization lost, and which rows were suppressed.
+//! The section on loss: the loss from generalization, and the suppressed rows.
 
 use super::entry::Entry;
 use crate::error::Result;
@@ -30,9 +30,9 @@ fn answer(report: &Report) -> Option<Answer> {
     let mut text = Line::default();
     if !lost.is_empty() {
         let what = if lost.len() == 1 {
-            " says nothing any more. "
+            " no longer says anything. "
         } else {
-            " say nothing any more. "
+            " no longer say anything. "
         };
         text = text.names(lost.iter().map(|(name, _)| *name)).text(what);
     }
@@ -71,7 +71,7 @@ fn suppressed(report: &Report) -> String {
     );
     if suppression.unmapped_rows > 0 {
         text += &format!(
-            " Of them, {} had a value that its hierarchy does not know.",
+            " Of them, {} had a value that its hierarchy does not map.",
             counted(suppression.unmapped_rows, "record", "records")
         );
     }
@@ -79,7 +79,7 @@ fn suppressed(report: &Report) -> String {
         (0, _) => "",
         (_, true) => " They are in the release with * in every quasi-identifier and no sensitive value.",
         (_, false) => {
-            " They are not in the release (record suppression). They are the rare ones: small groups are thinned out."
+            " They are not in the release (record suppression). They are the rare ones, so small groups lose members."
         }
     };
     text
@@ -115,8 +115,8 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
         format: percent,
         line: None,
     };
-    let mut about = "The loss of a column is the mean share of its hierarchy that a released value stands for (general loss): 0% when \
-                     every value is itself, 100% when all are *."
+    let mut about = "The loss of a column is the mean share of its hierarchy that a released value stands for \
+                     (general loss): 0% if every value is unchanged, 100% if all are *."
         .to_string();
     if report.with_role(Role::ItemSet).next().is_some() {
         about += " Of a list of items it is the mean over the items of the released records, and suppression is that of items \

@@ -1,4 +1,4 @@
-//! The section on what the report does not cover.
+//! The section on the topics that the report does not cover.
 
 use super::entry::Entry;
 use crate::error::Result;

@@ -33,8 +33,8 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
     }
     Ok(vec![
         Block::Paragraph(
-            "Each formal privacy measurement model was recounted on the released data, by a query of its own that shares no \
-             code with the search for the levels. Reached is the worst of all classes."
+            "Each formal privacy measurement model was recounted on the released data, by a separate query that \
+             shares no code with the search for the levels. The reached value is that of the worst class."
                 .into(),
         ),
         Block::Table(table),

@@ -45,9 +45,9 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
     if table.rows.is_empty() {
         return Ok(vec![]);
     }
-    let about = "The records of the source and of the released classes by the labels that are released, in the order of what \
-                 these stand for. A label is not named, and a share is in whole percents, of at most 30 labels and at least \
-                 1,000 records: more would tell what the suppressed records are.";
+    let about = "The records of the source and of the released classes by released label, in the order of the \
+                 labels' values. The labels are not named. Shares are whole percents, for at most 30 labels and at \
+                 least 1,000 records, because more would reveal the suppressed records.";
     let picture = Shares {
         title: TITLE,
         series: ["before", "after"],

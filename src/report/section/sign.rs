@@ -7,7 +7,7 @@ use crate::report::block::{Block, Line};
 
 pub(super) const ENTRY: Entry = Entry {
     id: "sign",
-    heading: "For whoever approves the release",
+    heading: "Approval of the release",
     answer: None,
     blocks,
 };
@@ -16,8 +16,9 @@ pub(super) const ENTRY: Entry = Entry {
 const BLANK: &str = "____________________________";
 
 fn blocks(_: &Report) -> Result<Vec<Block>> {
-    let text = "Whoever signs has read the report and judges that the risk that remains is acceptable for this purpose and these \
-                recipients. The page has no date of its own: the same statement on the same data gives the same page.";
+    let text = "The signer has read the report and judges that the remaining risk is acceptable for this purpose and \
+                these recipients. The page has no date of its own: the same statement on the same data gives the \
+                same page.";
     let blank = |what: &str| (Line::from(what), Line::from(BLANK));
     let lines = ["Purpose and recipients", "Name and office", "Date", "Signature"];
     Ok(vec![

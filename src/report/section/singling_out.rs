@@ -46,10 +46,11 @@ fn answer(report: &Report) -> Answer {
 fn blocks(report: &Report) -> Result<Vec<Block>> {
     let [(before, all_before), (after, all_after)] = report.alone();
     let (one, many) = report.unit();
-    let line = Line::from("Singling out is to isolate the records of one person. Whoever knows a person's ")
+    let line = Line::from("Singling out means isolating the records of one person. Someone who knows a person's ")
         .names(report.with_role(Role::QuasiIdentifier).map(|c| c.name.as_str()))
         .text(format!(
-            " can do it where no other {one} has the same values. In the source that was so for {} ({}); in the release, for {}.",
+            " can do it if no other {one} has the same values. This was the case for {} ({}) in the source, and for \
+             {} in the release.",
             counted(before, one, many),
             share(before, all_before),
             match after {

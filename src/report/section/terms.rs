@@ -38,7 +38,7 @@ fn blocks(_: &Report) -> Result<Vec<Block>> {
         ),
         (
             "Pseudonymization",
-            "an identifier is replaced by one that does not say who it is.",
+            "an identifier is replaced by one that does not reveal the person.",
         ),
         (
             "Formal privacy measurement model",

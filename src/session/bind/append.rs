@@ -3,9 +3,8 @@
 use crate::error::{Error, Result};
 use crate::job::{Choice, Job, rises_from_zero};
 
-/// Restricts a search to levels that are not below those of the release to which the rows are
-/// added, and whose labels have the same type. Fails with a usage error if LEVELS excludes all of
-/// these levels.
+/// Restricts a search to levels that are at least the levels of the existing release, and whose
+/// labels have the same type. Fails with a usage error if LEVELS excludes all of these levels.
 pub(super) fn rise(job: &mut Job) -> Result<()> {
     let (Some(standing), Choice::Search { .. }) = (job.output.grows(), &job.goal.choice) else {
         return Ok(());
@@ -14,7 +13,7 @@ pub(super) fn rise(job: &mut Job) -> Result<()> {
     for q in &job.roles.quasi_identifiers {
         let height = q.hierarchy.height();
         let (low, high) = q.levels.unwrap_or((0, height));
-        // The check of the request refuses a column without a level.
+        // The later check of the request refuses a column that has no level in the release.
         let own = standing.node.get(&q.column).copied().unwrap_or(low);
         let high = match own == 0 && !rises_from_zero(job, &q.column) {
             true => high.min(own),
@@ -22,8 +21,8 @@ pub(super) fn rise(job: &mut Job) -> Result<()> {
         };
         if own.max(low) > high {
             return Err(Error::usage(format!(
-                "column {}: the release that stands has it at level {own}, and a batch is released at that level or at a higher \
-                 one of the same type; LEVELS leaves none",
+                "column {}: the existing release has it at level {own}, and a batch needs that level or a higher one \
+                 of the same type; LEVELS excludes all of them",
                 q.column
             )));
         }

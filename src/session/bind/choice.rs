@@ -21,8 +21,8 @@ pub(super) async fn choice(context: &AnonContext, registry: &Registry, asked: &A
         ChoiceClause::Search(call) => return searched(registry, recoding, call),
         ChoiceClause::Node(_) | ChoiceClause::Manifest { .. } if local => {
             return Err(Error::usage(
-                "AT NODE and USING MANIFEST give one level per column, which is RECODING GLOBAL; leave RECODING LOCAL \
-                 out, or them",
+                "AT NODE and USING MANIFEST give one level per column, which is RECODING GLOBAL; leave out RECODING \
+                 LOCAL, or the levels",
             ));
         }
         ChoiceClause::Node(levels) => levels,
@@ -55,7 +55,8 @@ pub(super) async fn choice(context: &AnonContext, registry: &Registry, asked: &A
     Ok(Choice::Node(quasi_identifiers.iter().map(one).collect::<Result<_>>()?))
 }
 
-/// Binds the search that a statement names. Fails if the search belongs to the other recoding.
+/// Binds the search that a statement names. Fails with a usage error if the search is for the other
+/// recoding.
 fn searched(registry: &Registry, recoding: Option<RecodingClause>, call: &Call) -> Result<Choice> {
     let choice = registry.search(call)?;
     let is_local = matches!(choice, Choice::Partition(_));
@@ -70,7 +71,7 @@ fn searched(registry: &Registry, recoding: Option<RecodingClause>, call: &Call) 
     let global: Vec<&str> = registry.searches.names().collect();
     let local: Vec<&str> = registry.partitioners.names().collect();
     Err(Error::usage(format!(
-        "SEARCH USING {} is RECODING {of}, and RECODING {recoding} is asked for; global: {}; local: {}",
+        "SEARCH USING {} needs RECODING {of}, and the statement has RECODING {recoding}; global: {}; local: {}",
         call.name,
         global.join(", "),
         local.join(", ")

@@ -42,7 +42,7 @@ pub(in crate::session) fn constraints(
                 Some(name) if item_sets.iter().any(|s| s.column == *name) => return Err(in_no_class(c, name)),
                 Some(name) if !model.reads().attribute => {
                     return Err(Error::usage(format!(
-                        "{} is about class sizes and reads no sensitive attribute; {name} after ON can only be a list of \
+                        "{} is about class sizes and has no sensitive attribute; after ON, it takes only a list of \
                          quasi-identifiers in parentheses: ON ({name})",
                         c.model
                     )));
@@ -85,7 +85,8 @@ pub(in crate::session) fn constraints(
 /// Returns the error for a model of classes ON a column of lists.
 fn in_no_class(c: &ConstraintClause, column: &str) -> Error {
     Error::usage(format!(
-        "{} is about classes, and the lists of column {column} are in none: km_anonymity(5, 2) ON {column} is about them",
+        "{} is about classes, and the lists of column {column} do not belong to classes; write km_anonymity(5, 2) ON \
+         {column}",
         c.model
     ))
 }

@@ -34,7 +34,7 @@ pub(in crate::session) const OPTIONS: Info = Info {
     params: &[
         Param {
             name: "seed",
-            summary: "the seed of everything random",
+            summary: "the seed of all random choices",
             kind: Kind::Integer { min: 0, max: i64::MAX },
             default: Some("0"),
         },
@@ -52,7 +52,7 @@ pub(in crate::session) const OPTIONS: Info = Info {
         },
         Param {
             name: "strict",
-            summary: "whether a warning is an error, before anything is written (SET anonsql.strict without it)",
+            summary: "whether a warning is an error before anything is written; the default is SET anonsql.strict",
             kind: Kind::Boolean,
             default: Some(""),
         },
@@ -192,8 +192,8 @@ impl AnonContext {
         Ok(Some(report))
     }
 
-    /// Opens the rows of a statement under a policy. Fails with a usage error if they are more than
-    /// selected rows and columns of a table.
+    /// Opens the rows of a statement under a policy. Fails with a usage error if the source does
+    /// more than select rows and columns of a table.
     pub(in crate::session) async fn source_under(&self, policy: &Policy, clause: &SourceClause) -> Result<SourceTable> {
         let source = self.repeatable(clause).await?;
         if matches!(clause, SourceClause::Path(_)) {
@@ -207,7 +207,7 @@ impl AnonContext {
         }
     }
 
-    /// Opens rows that are the same each time they are read.
+    /// Opens a source, and fails if its rows may differ each time they are read.
     async fn repeatable(&self, source: &SourceClause) -> Result<SourceTable> {
         let source = self.source(source).await?;
         check_repeatable(&source.name, &source.rows)?;
@@ -230,17 +230,18 @@ fn is_said_by_classes(statement: &AnonymizeSpec, dry_run: bool) -> Result<()> {
     let refused = |why: &str| Err(Error::usage(format!("differential_privacy: {why}")));
     if !statement.policy.minimizing.is_empty() {
         return refused(
-            "the levels are given, and a loss would tell of the rows that are not released; leave MINIMIZING out",
+            "the levels are given, and a loss would reveal rows that are not released; leave MINIMIZING out",
         );
     }
     if matches!(statement.policy.choice, ChoiceClause::Manifest { .. }) {
         return refused(
-            "the levels of an earlier release may have been found by looking at the same rows; write the levels, AT NODE (...)",
+            "the levels of an earlier release may depend on the same rows; write the levels, AT NODE (...)",
         );
     }
     match dry_run {
         true => refused(
-            "a dry run would show a sample that is not the one of the release, and spend as much; SET anonsql.dry_run = false",
+            "a dry run would show another sample than the release, and spend the same privacy budget; SET \
+             anonsql.dry_run = false",
         ),
         false => Ok(()),
     }

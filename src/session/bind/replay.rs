@@ -1,5 +1,5 @@
-//! Binds USING MANIFEST: the node of an earlier release, and what drifted in columns and
-//! hierarchies since then.
+//! Binds USING MANIFEST: the node of an earlier release, and the drift of columns and hierarchies
+//! since then.
 
 use super::roles::level;
 use crate::catalogue::Call;
@@ -28,8 +28,8 @@ pub(super) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Returns true if a release depends on the column: the column is released, or something is
-    /// counted by the column.
+    /// Returns true if a release depends on the column, because it releases the column or counts by
+    /// it.
     fn uses(&self, column: &str) -> bool {
         let asked = &self.statement.policy;
         let deciding = asked.masks().filter_map(|(_, mask)| mask.entity());
@@ -55,13 +55,13 @@ pub(super) async fn replay(
     (path, on_drift): (&str, Option<OnDrift>),
     asked: &Asked<'_>,
 ) -> Result<Replay> {
-    // This is one function because it lists each kind of drift, and what the drift stops.
+    // This is one function because it lists each kind of drift with its effect.
     let manifest = context.manifest_at(path, &At::Newest).await?;
     let path = expanded(path)?;
     let folder = path.strip_suffix(MANIFEST).unwrap_or(&path).trim_end_matches('/');
     let manifest = of_a_node(manifest, folder)?;
     let on_drift = match on_drift.unwrap_or_default() {
-        // A strict statement releases nothing while a warning is open.
+        // A strict statement releases nothing if there is a warning.
         OnDrift::Warn if asked.strict => OnDrift::Error,
         on_drift => on_drift,
     };
@@ -184,8 +184,8 @@ fn of_a_node(manifest: Option<Manifest>, folder: &str) -> Result<Manifest> {
     })?;
     if manifest.partition.is_some() {
         return Err(Error::usage(format!(
-            "the release in {folder} is local recoding ({}), and a manifest holds no data value and so none of its groups; \
-             run the statement again, with SEARCH USING {}",
+            "the release in {folder} has local recoding ({}), and a manifest contains no data value, so it does not \
+             have the groups; run the statement again, with SEARCH USING {}",
             manifest.search.algorithm, manifest.search.algorithm
         )));
     }
@@ -201,7 +201,7 @@ fn unlike(manifest: &Manifest, quasi_identifiers: &[QuasiIdentifier], attributes
         if !manifest.node.contains_key(column) {
             add(
                 DriftKind::Schema,
-                format!("{column} is a quasi-identifier now, and the release has no level of it"),
+                format!("{column} is a quasi-identifier now, and the release has no level for it"),
             );
         } else if !manifest.used(column, hierarchy)? {
             let name = hierarchy.name();
@@ -212,8 +212,8 @@ fn unlike(manifest: &Manifest, quasi_identifiers: &[QuasiIdentifier], attributes
         }
     }
     for (column, hierarchy) in attributes {
-        // A column that had no hierarchy in the release has one now because the statement names
-        // one.
+        // A column that had no hierarchy in the release has one now because the statement names a
+        // hierarchy.
         if manifest.hierarchy_of(column).is_some() && !manifest.used(column, hierarchy)? {
             let name = hierarchy.name();
             let text = format!("hierarchy {name} of sensitive column {column} is not the one of the release");
@@ -222,7 +222,7 @@ fn unlike(manifest: &Manifest, quasi_identifiers: &[QuasiIdentifier], attributes
     }
     let named = |column: &String| quasi_identifiers.iter().any(|q| q.column == *column);
     for column in manifest.node.keys().filter(|column| !named(column)) {
-        let text = format!("{column} was a quasi-identifier of the release, and is not one now");
+        let text = format!("{column} was a quasi-identifier of the release, and is not a quasi-identifier now");
         found.push(Drift::new(DriftKind::Schema, vec![column.clone()], text));
     }
     Ok(found)
@@ -249,7 +249,8 @@ fn refused(folder: &str, manifest: &Manifest, quasi_identifiers: &[QuasiIdentifi
         None => {
             let new = known().filter(|column| !manifest.node.contains_key(*column));
             Error::usage(format!(
-                "the release in {folder} has no level of {}; say ON DRIFT SEARCH, which looks for a node of all columns",
+                "the release in {folder} has no level for {}; write ON DRIFT SEARCH, which searches for a node of all \
+                 columns",
                 new.collect::<Vec<_>>().join(", ")
             ))
         }

@@ -91,8 +91,8 @@ fn has_lists(rows: &DFSchema, column: &str) -> bool {
 /// Refuses options of a quasi-identifier that a column of lists cannot have.
 fn has_no_cells(q: &QuasiIdentifierClause) -> Result<()> {
     let option = match (q.weight, q.labels) {
-        (Some(_), _) => "WEIGHT is of a cell's loss in the metric",
-        (_, Some(form)) if form != LabelForm::Text => "LABELS computes with the value of a cell",
+        (Some(_), _) => "WEIGHT is for the loss of a cell in the metric",
+        (_, Some(form)) if form != LabelForm::Text => "LABELS is for the value of a cell",
         _ => return Ok(()),
     };
     Err(Error::usage(format!(
@@ -111,8 +111,8 @@ pub(super) fn masks(policy: &PolicyClause, rows: &DFSchema) -> Result<Vec<MaskOf
         if is_other && clause.given.iter().any(|(_, given)| *given == Given::Entity) {
             let start = clause.kind.clause.start;
             return Err(named(Error::usage(format!(
-                "{start} ENTITY is by the column of the clause ENTITY, and the table has a column entity, too; write {start} \
-                 \"entity\" for that one, or the name of the other"
+                "{start} ENTITY means the column of the clause ENTITY, and the table also has a column called entity; \
+                 write {start} \"entity\" for the second, or the name of the first"
             ))));
         }
         let clause = clause.by_entity(policy.entity.as_deref()).map_err(named)?;

@@ -21,33 +21,33 @@ pub(in crate::session) const OPTIONS: Info = Info {
     params: &[
         Param {
             name: "rows_per_file",
-            summary: "rows a file, at most",
+            summary: "the most rows of a file",
             kind: Kind::Integer { min: 1, max: i64::MAX },
             default: Some(""),
         },
         Param {
             name: "file_size",
-            summary: "about how large a file becomes: rows go to the next one when it is reached; in an object store 256MB, and \
-                      in a folder as large as it gets",
+            summary: "the approximate size at which a file ends and the next file begins; the default is 256MB in an \
+                      object store, and no limit in a folder",
             kind: Kind::Size,
             default: Some(""),
         },
         Param {
             name: "layout",
-            summary: "how files lie in an object store: in a folder of each run, which a release can be replaced in; or plain, \
-                      for readers that list folders",
+            summary: "the layout of files in an object store: runs, with a folder for each run, so that the release \
+                      can be replaced; or plain, for readers that list folders",
             kind: Kind::Word(&["runs", "plain"]),
             default: Some(""),
         },
         Param {
             name: "read_again",
-            summary: "with APPEND: whether files may be read again that an earlier batch read, under any name",
+            summary: "with APPEND: whether the source may contain files that an earlier batch read, under any name",
             kind: Kind::Boolean,
             default: Some("false"),
         },
         Param {
             name: "waiting",
-            summary: "with APPEND: the folder, beside the source, that keeps the rows that wait; the next batch takes them",
+            summary: "with APPEND: the folder beside the source for waiting rows, which the next batch contains",
             kind: Kind::Name,
             default: Some(""),
         },
@@ -66,7 +66,7 @@ pub(in crate::session) const OPTIONS: Info = Info {
         },
         Param {
             name: "statement",
-            summary: "how the manifest has the statement: without the literals of its queries, or in full",
+            summary: "how the manifest records the statement: without the literals of its queries, or in full",
             kind: Kind::Word(&["redacted", "full"]),
             default: Some("redacted"),
         },
@@ -78,8 +78,8 @@ pub(in crate::session) const OPTIONS: Info = Info {
 /// The size of the files in an object store, unless the statement gives a size.
 const FILE_SIZE: u64 = 256_000_000;
 
-/// Converts TO to a target: a local folder, or a prefix of an object store. The release under such
-/// a prefix is read now.
+/// Converts TO to a target: a local folder, or a prefix of an object store. Reads the release that
+/// is already under the prefix.
 pub(super) async fn target(state: &SessionState, target: &TargetClause) -> Result<Target> {
     let options = Arguments::of_options(&OPTIONS, &target.options)?;
     let expanded = expanded(&target.path)?;
@@ -156,7 +156,7 @@ fn layout(options: &Arguments, target: &TargetClause, expanded: &str) -> Result<
     Ok(match (layout, table) {
         (Some(_), Some(table)) => {
             return Err(Error::usage(format!(
-                "option layout is not for a {table}, whose log says where its files are; leave it out"
+                "option layout is not for a {table}, whose log names its files; leave it out"
             )));
         }
         (None, Some(_)) => Layout::Logged,
@@ -174,7 +174,7 @@ fn layout(options: &Arguments, target: &TargetClause, expanded: &str) -> Result<
 fn check_path(path: &Path, target: &TargetClause) -> Result<()> {
     if path.as_os_str().is_empty() {
         return Err(Error::usage(format!(
-            "the target {:?} does not name a folder; write the path of the folder that the release is to be",
+            "the target {:?} does not name a folder; write the path of a folder for the release",
             target.path
         )));
     }
@@ -209,10 +209,10 @@ fn check_options(options: &Arguments, target: &TargetClause) -> Result<()> {
             "option footer is for a release of one statement, and APPEND adds the files of another; leave it out"
         }
         () if options.boolean("read_again")? && !appends => {
-            "option read_again is for APPEND: other releases know nothing of earlier ones; leave it out"
+            "option read_again is for APPEND, because other releases have no earlier batches; leave it out"
         }
         () if options.given("waiting", Arguments::word)?.is_some() && !appends => {
-            "option waiting is for APPEND: rows that another release suppresses wait for nothing; leave it out"
+            "option waiting is for APPEND, because only a batch can wait for a later one; leave it out"
         }
         () => return Ok(()),
     };
@@ -220,7 +220,7 @@ fn check_options(options: &Arguments, target: &TargetClause) -> Result<()> {
 }
 
 /// Returns the manifest of the release in the target, if there is one. Fails with `ErrorKind::Data`
-/// if the manifest was changed by hand: what it states about its rows is then unreliable.
+/// if the manifest was changed by hand, because its statements about the rows are then unreliable.
 async fn standing(path: &Path, stored: Option<&Stored>) -> Result<Option<Arc<Manifest>>> {
     let found = match stored {
         Some(stored) => stored.standing.as_ref().map(|s| (s.manifest.clone(), s.is_sealed)),
@@ -231,8 +231,8 @@ async fn standing(path: &Path, stored: Option<&Stored>) -> Result<Option<Arc<Man
     };
     match found {
         Some((_, false)) => Err(Error::data(format!(
-            "{}: the {MANIFEST} was changed since it was written, and no rows are added to what it says; release anew, with \
-             OVERWRITE",
+            "{}: the {MANIFEST} was changed since it was written, so rows cannot be added to the release; release \
+             again, with OVERWRITE",
             path.display()
         ))),
         Some((manifest, true)) => Ok(Some(Arc::new(manifest))),
@@ -292,7 +292,7 @@ async fn stored(state: &SessionState, url: &str, layout: Layout, exists: ExistsC
     let is_replaced = exists == ExistsClause::Overwrite && layout == Layout::Runs && has_runs;
     if standing.is_none() || is_replaced {
         let others = match layout {
-            // The remains of a killed run would be in the way of every later run.
+            // The files of a killed run would block every later run.
             Layout::Plain => vacuum::clear(&prefix, vacuum::ALIVE).await?,
             Layout::Runs | Layout::Logged => 0,
         };
@@ -316,8 +316,8 @@ async fn stored(state: &SessionState, url: &str, layout: Layout, exists: ExistsC
     })
 }
 
-/// Returns the error for a target whose release cannot be read. For a statement that replaces
-/// nothing, the error describes what is in the target.
+/// Returns the error for a target whose release cannot be read. If the statement does not replace
+/// the target, the error describes the content of the target.
 fn unless_release(error: Error, prefix: &Prefix, exists: ExistsClause) -> Error {
     let is_found = matches!(error.kind(), ErrorKind::Data | ErrorKind::Verification);
     match (exists, is_found) {

@@ -1,4 +1,4 @@
-//! Binds waiting rows, which become rows of the next batch.
+//! Binds waiting rows: rows that an earlier batch suppressed, and that the next batch contains.
 
 use crate::error::{Error, Result};
 use crate::job::{SourceTable, Target, Waiting};
@@ -24,8 +24,8 @@ impl AnonContext {
                 .any(|file| folder.as_ref().is_some_and(|folder| file.starts_with(folder)));
         if is_read {
             return Err(Error::usage(format!(
-                "option waiting: the source reads the files in {}, whose rows are added to it anyway; keep them in a folder that the \
-                 source does not read",
+                "option waiting: the source reads the files in {}, and their rows are added to it anyway; keep the \
+                 waiting rows in a folder that the source does not read",
                 waiting.url()
             )));
         }
@@ -34,7 +34,7 @@ impl AnonContext {
             let last = target.grows.as_ref().and_then(|standing| standing.all_batches().pop());
             if let Some(batch) = last.filter(|batch| batch.rows_waiting > 0) {
                 self.observer.advised(&format!(
-                    "{} rows wait since the last batch, and are not in {}: this batch is without them",
+                    "{} rows wait since the last batch, and are not in {}: this batch does not contain them",
                     batch.rows_waiting,
                     waiting.url()
                 ));
@@ -50,8 +50,8 @@ impl AnonContext {
         };
         if waited.typed_columns() != source.typed_columns() {
             return Err(Error::data(format!(
-                "option waiting: the rows in {} have other columns, or other types, than the source; SELECT and CAST those of the \
-                 batch that they are of",
+                "option waiting: the rows in {} have other columns or types than the source; SELECT and CAST the \
+                 columns of their batch",
                 waiting.url()
             )));
         }
@@ -74,7 +74,7 @@ fn check_is_not_read(source: &SourceTable, waiting: &Waiting) -> Result<()> {
     let local = source.files.iter().filter_map(|file| file.file_name()?.to_str());
     let objects = source.pins.objects().filter_map(|(name, _)| name.rsplit('/').next());
     // A folder of files of another format cannot be read either if a Parquet file is in it. So the
-    // names of the source's own files are tried, too.
+    // names of the source's own files are tried as well.
     let mut names = local.chain(objects).chain(["waiting.parquet"]);
     let is_read = names.any(|name| {
         let file = format!("{}{}", waiting.url(), encoded(name.as_bytes()));
@@ -82,8 +82,8 @@ fn check_is_not_read(source: &SourceTable, waiting: &Waiting) -> Result<()> {
     });
     match is_read {
         true => Err(Error::usage(format!(
-            "option waiting: {} is in a folder that the source reads, and the source would change with each run; keep the rows \
-             that wait in a folder beside it",
+            "option waiting: {} is in a folder that the source reads, so the source would change with each run; keep \
+             the waiting rows in a folder beside it",
             waiting.url()
         ))),
         false => Ok(()),

@@ -1,5 +1,5 @@
-//! `generalize('hierarchy', value, level)`: the label of a value at a level, as EXPLAIN ANONYMIZE
-//! uses it.
+//! `generalize('hierarchy', value, level)`: the label of a value at a level. The queries that
+//! EXPLAIN ANONYMIZE shows call this function.
 
 use super::hierarchies::Hierarchies;
 use crate::catalogue::Info;
@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 pub(super) const INFO: Info = Info {
     name: "generalize",
-    summary: "the label of a value at a level: generalize('hierarchy', value, level); a fourth argument is the label of values that \
-              the hierarchy does not know",
+    summary: "the label of a value at a level: generalize('hierarchy', value, level); a fourth argument is the label \
+              of values that the hierarchy does not map",
     params: &[],
     example: "SELECT generalize('age', age, 2) FROM people",
     reference: "in-house",
@@ -76,8 +76,8 @@ impl ScalarUDFImpl for Generalize {
         };
         if level > 0 && hierarchy.rule().reads_whole_column(plain.data_type()) {
             return Err(Error::usage(format!(
-                "hierarchy {name} takes the length of its labels from the longest value of a column, and a function sees \
-                 one batch of it at a time; create it with WIDTH"
+                "hierarchy {name} takes the length of its labels from the longest value of a column, and a function \
+                 reads only one batch of the column at a time; create it with WIDTH"
             ))
             .into());
         }
@@ -85,8 +85,8 @@ impl ScalarUDFImpl for Generalize {
         // Level 0 is the value itself, which needs no label.
         if level > 0 && hierarchy.on_unmapped() == OnUnmapped::Error && lookup.unmapped_values() > 0 {
             return Err(Error::data(format!(
-                "hierarchy {name} does not map {} values that generalize was given; add them, or say ON UNMAPPED TOP when \
-                 creating it, which gives them the label of the top",
+                "hierarchy {name} does not map {} values that generalize was given; add them, or create it with ON \
+                 UNMAPPED TOP, which gives them the label of the top",
                 lookup.unmapped_values()
             ))
             .into());

@@ -36,7 +36,7 @@ impl TableFunctionImpl for HierarchyLevels {
         let hierarchy = self.0.get(name)?;
         let Some(ground) = hierarchy.rule().ground(&DataType::Utf8)? else {
             return Err(Error::usage(format!(
-                "hierarchy {name} is a rule and lists no values; generalize('{name}', value, level) applies it"
+                "hierarchy {name} is a rule and does not list values; generalize('{name}', value, level) applies it"
             ))
             .into());
         };

@@ -53,13 +53,13 @@ impl MaskFunction {
         parts.filter(|part| !matches!(part, Part::Words(_)))
     }
 
-    /// Returns the clause that the arguments after the value stand for.
+    /// Returns the mask clause that the arguments after the value represent.
     fn clause<'a>(&self, arguments: impl Iterator<Item = Option<&'a ScalarValue>>) -> Result<MaskClause> {
         let mut given = vec![];
         for (part, argument) in self.parts().zip(arguments) {
             let (name, item) = match part {
                 Part::Value(name, Item::Column, _) => {
-                    // The rows of the argument take the place of the column that the clause names.
+                    // The rows of the argument replace the column that the clause names.
                     given.push(((*name).to_string(), Given::Text((*name).into())));
                     continue;
                 }

@@ -21,7 +21,7 @@ use pareto_front::ParetoFrontFunction;
 use std::sync::Arc;
 use unmask::Unmask;
 
-/// The description of every function except those of masks.
+/// The description of every function except the mask functions.
 const FUNCTIONS: &[Info] = &[
     generalize::INFO,
     hierarchy_levels::INFO,

@@ -49,7 +49,7 @@ impl TableFunctionImpl for ParetoFrontFunction {
         let text = text.ok_or_else(usage)?;
         let schema = schema(&read(text)?)?;
         let session = args.session().as_any().downcast_ref::<SessionState>();
-        let session = session.ok_or_else(|| Error::usage("pareto_front needs a session of DataFusion's own kind"))?;
+        let session = session.ok_or_else(|| Error::usage("pareto_front needs DataFusion's own kind of session"))?;
         let front = Searching {
             text: text.to_string(),
             anon: AnonContext::sharing(
@@ -75,7 +75,7 @@ fn read(text: &str) -> Result<Request> {
     let statement = statement.map_err(|e| e.context("pareto_front"))?;
     match statement.as_ref().and_then(|s| s.get::<Pareto>()) {
         Some(asked) if asked.anonymize.using.is_some() => Err(Error::usage(
-            "pareto_front knows no policies of the session; PARETO FRONT OF ANONYMIZE ... USING POLICY does",
+            "pareto_front cannot use the policies of the session; write PARETO FRONT OF ANONYMIZE ... USING POLICY",
         )),
         Some(asked) if asked.anonymize.report.is_none() => {
             Request::new(asked.anonymize.clone(), asked.objectives.clone(), asked.epsilon.clone())

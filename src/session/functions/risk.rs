@@ -124,7 +124,7 @@ impl TableFunctionImpl for Function {
         let state = args.session().as_any().downcast_ref::<SessionState>();
         let state = state.ok_or_else(|| Error::internal(format!("{name} in a session of another kind")))?;
         let session = SessionContext::new_with_state(state.clone());
-        // The arguments name nothing that a user can register.
+        // The arguments cannot name a registered entry, so the registry may be the default one.
         let registry = SharedRegistry::default();
         let anon = AnonContext::sharing(session, Arc::clone(&self.hierarchies.0), registry, Arc::new(Silent));
         let rows = Measuring {

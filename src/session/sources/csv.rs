@@ -17,13 +17,13 @@ use datafusion::logical_expr::{Expr, lit};
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
-/// The largest number of bytes that are examined of the first file, and of rows and bytes of every
-/// other file.
+/// The largest number of bytes of the first file that are examined, and the largest numbers of rows
+/// and bytes of every other file.
 const MOST_BYTES: usize = 64 << 20;
 const MOST_ROWS_OF_OTHERS: usize = 1000;
 const MOST_BYTES_OF_OTHERS: usize = 64 << 10;
 
-/// The characters around a field that are not part of the field if blanks are left out.
+/// The characters that the option `trim` removes from both ends of a field.
 const BLANKS: &str = " \t\r\n\u{c}";
 
 /// Reads CSV files whose format is not known yet.
@@ -62,7 +62,7 @@ pub(super) async fn read_csv(
         let text = Expr::Column(Column::from((table, field)));
         let Some(kinds) = kinds.get(i) else { return text };
         let text = match dialect.trim {
-            // A field of nothing but blanks is empty, and so NULL.
+            // A field with only blanks becomes empty, and an empty field is NULL.
             true => nullif(btrim(vec![text, lit(BLANKS)]), lit("")),
             false => text,
         };
@@ -100,8 +100,8 @@ fn format_of(session: &SessionContext, dialect: &Dialect, listing: &Listing) -> 
 /// Returns the note on columns whose texts have blanks around them.
 fn of_blanks(file: &str, padded: &[String]) -> String {
     format!(
-        "{file:?}: {} {} texts with blanks around them, which equal no value that is written without; write OPTIONS (trim true) \
-         after the path, or OPTIONS (trim false) to read them so",
+        "{file:?}: {} {} texts with blanks around them, which differ from the same texts without blanks; write \
+         OPTIONS (trim true) after the path to remove the blanks, or OPTIONS (trim false) to keep them",
         padded.join(", "),
         if padded.len() == 1 { "has" } else { "have" },
     )
@@ -127,8 +127,8 @@ async fn sniffed(listing: &Listing, options: &PathOptions) -> Result<Sniffed> {
         let other = other.map_err(named(file))?;
         if other.has_another_header {
             return Err(Error::data(format!(
-                "the first line of {:?} names the columns, and that of {:?} does not; take the line out or put one in, or, if \
-                 it is a row, write OPTIONS (has_header false)",
+                "the first line of {:?} names the columns, and the first line of {:?} does not; remove the line or \
+                 add one, or, if it is a row, write OPTIONS (has_header false)",
                 listing.name(file),
                 listing.name(first)
             )));

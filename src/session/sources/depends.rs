@@ -1,6 +1,6 @@
-//! Rows that depend on all rows of a source, although no operator of the query shows it: rows with
-//! types that were found by looking at the rows, a release among the tables of a query, and tables
-//! of the session that were made from either.
+//! Rows that depend on all rows of a source, although no operator of the query shows it: rows whose
+//! types were inferred from the rows, a release among the tables of a query, and tables of the
+//! session that were made from either.
 //!
 //! The origin of a table that existed before the session is not known.
 
@@ -14,26 +14,30 @@ use datafusion::logical_expr::LogicalPlan;
 use parking_lot::RwLock;
 use std::sync::{Arc, Weak};
 
-/// The reasons why a row of a table may depend on other rows of a source, with what to write
+/// The reasons why a row of a table may depend on other rows of a source. Each says what to write
 /// instead.
-const CSV: &str = "the columns and types of CSV files are found by looking at their rows, so that a row that is not released may \
-                   change the type of a column; give them in CREATE EXTERNAL TABLE people (age BIGINT, zip VARCHAR) STORED AS CSV \
-                   LOCATION 'people.csv', or read every column as text, as the statement says that it is written: OPTIONS (types \
+const CSV: &str = "the columns and types of CSV files are inferred from their rows, so that a row that is not \
+                   released may change the type of a column; give them in CREATE EXTERNAL TABLE people (age BIGINT, \
+                   zip VARCHAR) STORED AS CSV \
+                   LOCATION 'people.csv', or read every column as text, with the format of the file in the statement: \
+                   OPTIONS (types \
                    'text', has_header true, delimiter ',', quote '\"') after the path";
-const JSON: &str = "the columns and types of JSON files are found by looking at their rows, so that a row that is not released may \
+const JSON: &str = "the columns and types of JSON files are inferred from their rows, so that a row that is not \
+                    released may \
                     change the type of a column; give them in CREATE EXTERNAL TABLE people (age BIGINT, zip VARCHAR) STORED AS \
                     JSON LOCATION 'people.ndjson'";
-const FOLDERS: &str = "the types of columns that are folder names are found by looking at all names, so that a row that is not \
+const FOLDERS: &str = "the types of columns that are folder names are inferred from all names, so that a row that is \
+                       not \
                        released may change them; give each such column a type with OPTIONS (hive_types 'year BIGINT') after \
                        the path, or take them all as text with OPTIONS (hive_types_autocast false)";
-pub(in crate::session) const COMPUTED: &str = "a view over an ANONYMIZE, or over a function that counts a table, has rows that follow from all rows of \
-                        that table; name the table itself";
+pub(in crate::session) const COMPUTED: &str = "a view over an ANONYMIZE, or over a function that counts a table, has \
+                                               rows that depend on all rows of that table; name the table itself";
 
-/// The reason why the rows of an answer, such as that of RISK OF, depend on others.
-pub(in crate::session) const ANSWERED: &str = "an answer such as that of RISK OF follows from all rows of the table that it \
-                                               is asked of, and so does a table of it; name the table itself";
+/// The reason why the rows of an answer, such as the answer of RISK OF, depend on other rows.
+pub(in crate::session) const ANSWERED: &str = "an answer such as that of RISK OF depends on all rows of its table, \
+                                               and so does a table made from the answer; name the table itself";
 
-/// A table, and the reason why its rows depend on others.
+/// A table, and the reason why its rows depend on other rows.
 type Dependent = (Weak<dyn TableProvider>, &'static str);
 
 /// The tables of a session that were made from rows that depend on other rows, each with the
@@ -42,7 +46,7 @@ type Dependent = (Weak<dyn TableProvider>, &'static str);
 pub(in crate::session) struct Made(Arc<RwLock<Vec<Dependent>>>);
 
 impl Made {
-    /// Records a table, and the reason why its rows depend on others.
+    /// Records a table, and the reason why its rows depend on other rows.
     pub(in crate::session) fn add(&self, table: &Arc<dyn TableProvider>, why: &'static str) {
         let mut made = self.0.write();
         made.retain(|(table, _)| table.strong_count() > 0);
@@ -56,14 +60,14 @@ impl Made {
     }
 
     /// Returns the reason why a row of a plan may depend on other rows of a source; `None` if no
-    /// table of the plan is known to have rows that depend on others.
+    /// table of the plan is known to have rows that depend on other rows.
     pub(in crate::session) fn depends(&self, plan: &LogicalPlan) -> DfResult<Option<&'static str>> {
         let mut found = None;
         plan.apply_with_subqueries(|node| {
             if let LogicalPlan::TableScan(scan) = node {
                 found = match scan.source.get_logical_plan() {
                     Some(view) => self.depends(&view)?,
-                    // What a query defines has a plan.
+                    // A view that a query defines has a plan.
                     None if scan.source.table_type() == TableType::View => Some(COMPUTED),
                     None => {
                         let provider = source_as_provider(&scan.source)?;

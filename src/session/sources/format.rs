@@ -27,7 +27,7 @@ const FORMATS: &[(Format, &str, &[&str])] = &[
     (Format::Arrow, "Arrow IPC", &["arrow", "arrows", "ipc", "feather"]),
 ];
 
-/// Content that is recognised by its first bytes.
+/// A kind of content that is recognised by its first bytes.
 enum Content {
     Data(Format),
     Compressed(FileCompressionType),
@@ -112,21 +112,25 @@ impl Format {
             (Some(named), Some(Content::Data(found))) if named == *found => Ok(named),
             (None, Some(Content::Data(found))) => Ok(*found),
             (Some(named), Some(Content::Data(found))) => Err(Error::usage(format!(
-                "it is called {named}, and it is {found}; write OPTIONS (format {}) after the path, or give it another name",
+                "its name says {named}, but its content is {found}; write OPTIONS (format {}) after the path, \
+                 or give it another name",
                 found.name()
             ))),
             (_, Some(Content::Compressed(compression))) => Err(Error::usage(format!(
-                "it is compressed with {0}, and its name does not tell; write OPTIONS (compression {0}) after the path, \
+                "it is compressed with {0}, and its name does not say so; write OPTIONS (compression {0}) after the \
+                 path, \
                  or give it another name",
                 compression_name(*compression)
             ))),
             (_, Some(Content::Other(what))) => Err(Error::usage(format!("it is {what}"))),
             (Some(named), None) if !named.is_text() && is_text(head) => Err(Error::data(format!(
-                "it is called {named}, and it is text; if it is CSV, write OPTIONS (format csv) after the path"
+                "its name says {named}, but its content is text; if it is CSV, write OPTIONS (format csv) after \
+                 the path"
             ))),
             (Some(named), None) => Ok(named),
             (None, None) => Err(Error::usage(format!(
-                "its name does not tell the format; known are {}; name it after the path: OPTIONS (format csv)",
+                "its name does not show the format; known endings are {}; write the format after the path: OPTIONS \
+                 (format csv)",
                 endings()
             ))),
         }
@@ -192,9 +196,9 @@ mod tests {
             (
                 Some(Format::Csv),
                 &b"PAR1..."[..],
-                "called CSV, and it is Parquet; write OPTIONS (format parquet)",
+                "says CSV, but its content is Parquet; write OPTIONS (format parquet)",
             ),
-            (Some(Format::Parquet), b"age,sex\n1,f\n", "it is text"),
+            (Some(Format::Parquet), b"age,sex\n1,f\n", "content is text"),
             (Some(Format::Csv), b"\x1f\x8b\x08", "OPTIONS (compression gzip)"),
             (Some(Format::Csv), b"PK\x03\x04..", "ZIP archive"),
             (None, b"PK\x03\x04..", "ZIP archive"),

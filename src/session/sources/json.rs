@@ -12,8 +12,8 @@ use std::sync::Arc;
 /// The largest number of bytes of a file that are examined.
 const MOST_BYTES: usize = 64 << 20;
 
-/// Returns the schema in which every column of numbers that would be read with a loss is text. If
-/// the statement asks for that, all numbers are text.
+/// Returns the schema with every column of numbers as text that would otherwise lose digits.
+/// Columns that the statement declares as text are text as well.
 pub(super) async fn numbers_as_written(
     schema: SchemaRef,
     listing: &Listing,

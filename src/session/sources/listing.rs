@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The files that a path names, which are all of one format.
+/// The files that a path names. All of them have one format.
 pub(super) struct Listing {
     /// The path, or the folders of a release; at least one.
     pub(super) places: Vec<Files>,
@@ -96,7 +96,7 @@ impl Listing {
         })
     }
 
-    /// Lists the files of all folders of a release, which are all of one format.
+    /// Lists the files of all folders of a release. All of them have one format.
     pub(super) async fn of_folders(state: &SessionState, folders: &[String], options: &PathOptions) -> Result<Self> {
         let (first, others) = folders
             .split_first()
@@ -110,13 +110,13 @@ impl Listing {
         Ok(all)
     }
 
-    /// Returns the folder that a file is listed in.
+    /// Returns the place of this listing that contains a file.
     fn root(&self, file: &ObjectMeta) -> Option<&ListingTableUrl> {
         let mut roots = self.places.iter().map(Files::url);
         roots.find(|url| url.strip_prefix(&file.location).is_some())
     }
 
-    /// Returns the parts of the path of a file inside the folder that it is listed in.
+    /// Returns the parts of the path of a file below its place in the listing.
     fn inside<'a>(&'a self, file: &'a ObjectMeta) -> Vec<&'a str> {
         let inside = self.root(file).and_then(|root| root.strip_prefix(&file.location));
         inside.into_iter().flatten().collect()
@@ -140,7 +140,7 @@ impl Listing {
         files.map(|file| PathBuf::from(self.name(file))).collect()
     }
 
-    /// Returns true if the folders at the top are those of runs.
+    /// Returns true if one of the top folders is the folder of a run.
     pub(super) fn is_of_runs(&self) -> bool {
         let mut tops = self.files.iter().filter_map(|file| self.inside(file).first().copied());
         tops.any(is_folder_of_run)
@@ -152,8 +152,8 @@ impl Listing {
         let names = self.files.first().map_or(vec![], |file| self.columns_of(file));
         if let Some(other) = self.files.iter().find(|file| self.columns_of(file) != names) {
             return Err(Error::usage(format!(
-                "{:?} is in other folders than the first file, of which the columns are {}; a table has the same folders \
-                 column=value throughout",
+                "{:?} is in folders of other columns than the first file, which has the columns {}; all files of a \
+                 table are in folders column=value of the same columns",
                 self.name(other),
                 if names.is_empty() {
                     "none".into()
@@ -184,7 +184,7 @@ impl Listing {
         };
         let mut columns: Vec<FolderColumn> = names.iter().cloned().map(named).collect();
         for file in &self.files {
-            // The values are spelled as in the table over the files, which decodes %2F.
+            // The values have the same spelling as in the table over the files, which decodes %2F.
             let names = names.iter().map(String::as_str);
             let found = self
                 .root(file)
@@ -214,7 +214,9 @@ impl Listing {
 fn no_file(place: &Files) -> Error {
     let error = Error::usage(NO_FILE);
     match place.is_pattern() {
-        true => error.advised("in a pattern ** goes across folders, and / at the end means all in a folder"),
+        true => {
+            error.advised("in a pattern, ** matches folders at any depth, and / at the end means all files of a folder")
+        }
         false => error,
     }
 }
@@ -237,7 +239,7 @@ pub(in crate::session) async fn matched(state: &SessionState, pattern: &str) -> 
 async fn of_web(place: &Files, store: &dyn ObjectStore) -> Result<ObjectMeta> {
     if place.url().is_collection() || place.is_pattern() {
         return Err(Error::usage(
-            "a web server does not tell which files a folder has; name one file",
+            "a web server does not list the files of a folder; name one file",
         ));
     }
     match store.head(place.url().prefix()).await {
@@ -260,12 +262,14 @@ fn chosen(mut files: Vec<ObjectMeta>, options: &PathOptions) -> Result<(Vec<Obje
         [] => Ok((files, String::new())),
         [suffix] => Ok((files, suffix.clone())),
         [one, other, ..] => Err(Error::usage(format!(
-            "it has files called *{one} and *{other}, and a table is of one kind; name the files of one: '.../*{one}'"
+            "it has files called *{one} and *{other}, and a table has files of one kind; name the files of one kind: \
+             '.../*{one}'"
         ))),
     }
 }
 
-/// Returns the end of a file name that gives format and compression, as it is written: `.csv.gz`.
+/// Returns the end of a file name that indicates the format and the compression, unchanged:
+/// `.csv.gz`.
 fn suffix(path: &str) -> String {
     let name = path.rsplit('/').next().unwrap_or(path);
     let (stem, _) = without_compression(name);
@@ -273,7 +277,7 @@ fn suffix(path: &str) -> String {
     name[start..].to_string()
 }
 
-/// The beginning of a file.
+/// The beginning of a file, decompressed.
 pub(super) struct Sample {
     pub(super) bytes: Vec<u8>,
     /// True if `bytes` is the whole file.

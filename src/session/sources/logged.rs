@@ -29,7 +29,7 @@ pub(super) async fn place_with_log(state: &SessionState, path: &str) -> Result<O
 }
 
 /// Returns the release that is a version of the table with a log at an expanded path; `None` if
-/// there is no table, or if anonsql did not write it.
+/// there is no table, or if anonsql did not write the version.
 pub(super) async fn release_in_table(state: &SessionState, path: &str, at: &At) -> Result<Option<Release>> {
     match place_with_log(state, path).await? {
         Some(place) => Release::in_table(place, at).await,

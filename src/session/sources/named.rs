@@ -1,5 +1,5 @@
-//! Opens a table by name. The error for a table that does not exist names the nearest table, or the
-//! file that is meant.
+//! Opens a table by name. The error for a table that does not exist names the table with the
+//! nearest name, or a file with that name.
 
 use crate::error::{Error, Result};
 use crate::pool::blocking;
@@ -37,7 +37,7 @@ impl AnonContext {
     }
 
     /// Returns the error for the statement `written`, which DataFusion refused, if a table or
-    /// another name in it does not exist, or if it uses the words of another database.
+    /// another name in it does not exist, or if it uses the syntax of another database.
     pub(in crate::session) async fn unknown(&self, refused: &DataFusionError, written: &str) -> Result<Option<Error>> {
         match named(refused) {
             Some(name) => self.no_table(&name).await.map(Some),
@@ -45,7 +45,7 @@ impl AnonContext {
         }
     }
 
-    /// Returns the error for a table name that does not exist.
+    /// Returns the error for a table that does not exist.
     async fn no_table(&self, name: &str) -> Result<Error> {
         let tables = self.tables();
         let error = Error::unknown("table", name, tables.iter().map(String::as_str));

@@ -29,7 +29,7 @@ pub(in crate::session) const OPTIONS: Info = Info {
     name: "OPTIONS",
     summary: "how a file is read",
     params: &[
-        word("format", "the format, whatever the name tells", Format::NAMES),
+        word("format", "the format, whatever the file name shows", Format::NAMES),
         word(
             "compression",
             "how the file is compressed",
@@ -37,17 +37,21 @@ pub(in crate::session) const OPTIONS: Info = Info {
         ),
         param(
             "schema_infer_max_rec",
-            "how many rows are looked at for types",
+            "the number of rows from which types are inferred",
             Kind::Integer { min: 1, max: i64::MAX },
         ),
-        param("delimiter", "what separates the fields of CSV", Kind::Character),
-        param("quote", "what stands around a field of CSV", Kind::Character),
+        param("delimiter", "the character between the fields of CSV", Kind::Character),
+        param("quote", "the character around a quoted field of CSV", Kind::Character),
         param(
             "escape",
-            "what stands before a quote in a field of CSV",
+            "the character before a quote within a field of CSV",
             Kind::Character,
         ),
-        param("comment", "what begins a line of CSV that is skipped", Kind::Character),
+        param(
+            "comment",
+            "the first character of a line of CSV that is skipped",
+            Kind::Character,
+        ),
         param(
             "has_header",
             "whether the first line of CSV names the columns",
@@ -60,12 +64,13 @@ pub(in crate::session) const OPTIONS: Info = Info {
         ),
         param(
             "trim",
-            "whether blanks around the fields of CSV are left out (where they follow every delimiter)",
+            "whether blanks around the fields of CSV are removed; the default is true if they follow every delimiter",
             Kind::Boolean,
         ),
         param(
             "types",
-            "text if all of CSV and JSON is text, or types of columns: 'zip TEXT, age INT'; others are found (infer)",
+            "text reads all of CSV and JSON as text; 'zip TEXT, age INT' gives types to columns; the types of other \
+             columns are inferred (infer)",
             Kind::Name,
         ),
         param(

@@ -2,11 +2,11 @@
 //! types and their NULL.
 //!
 //! The table over the files has these columns as texts, and [`typed`] puts values in their place. A
-//! condition on such a column is then a condition on folder names alone, so that the files of other
+//! condition on one of these columns is then a condition on folder names alone, so files in other
 //! folders are not read.
 //!
-//! **Interpretation.** DuckDB takes `month=01` for the number 1. Here a text is a number only if it
-//! is written as numbers are, as in CSV: `zip=01067` would lose its first digit. OPTIONS
+//! **Interpretation.** DuckDB takes `month=01` for the number 1. Here a text is a number only if
+//! the number prints as the same text, as in CSV: `zip=01067` would lose its first digit. OPTIONS
 //! (hive_types 'month BIGINT') overrides this.
 
 use crate::error::{Error, Result};
@@ -44,7 +44,8 @@ impl HiveTypes {
         self.are_inferred && columns.iter().any(|column| !self.stated.contains_key(&column.name))
     }
 
-    /// Fails with `ErrorKind::Usage` if a type is given to a column that no folder names.
+    /// Fails with `ErrorKind::Usage` if the statement gives a type to a column that is not a folder
+    /// name.
     pub(super) fn check(&self, columns: &[FolderColumn]) -> Result<()> {
         let known = || columns.iter().map(|c| c.name.as_str());
         match self
@@ -57,8 +58,8 @@ impl HiveTypes {
         }
     }
 
-    /// Returns the type of a column. Fails with `ErrorKind::Data` if the statement gives the column
-    /// a type that its values do not have.
+    /// Returns the type of a column. Fails with `ErrorKind::Data` if the values of the column
+    /// cannot be cast to the type in the statement.
     fn of(&self, column: &FolderColumn) -> Result<DataType> {
         let parses = |data_type: &DataType| -> Result<usize> {
             let texts: ArrayRef = Arc::new(column.values.iter().map(Some).collect::<StringArray>());
@@ -75,7 +76,8 @@ impl HiveTypes {
             return match unlike.max(changed.count()) {
                 0 => Ok(stated.clone()),
                 n => Err(Error::data(format!(
-                    "hive_types says {stated} of column {}, and {n} of its {} folder names are not of that type",
+                    "hive_types gives the type {stated} to column {}, and {n} of its {} folder names are not of that \
+                     type",
                     column.name,
                     column.values.len()
                 ))),
@@ -93,7 +95,7 @@ impl HiveTypes {
     }
 }
 
-/// Returns true if a text is a whole number in the form in which numbers are written.
+/// Returns true if a text is a whole number without leading zeros or a plus sign.
 fn is_plain_number(text: &str) -> bool {
     text.parse::<i64>().is_ok_and(|number| number.to_string() == text)
 }

@@ -1,4 +1,4 @@
-//! Reads the files of a path, of whatever format they are.
+//! Reads the files of a path in any supported format.
 
 use super::csv::read_csv;
 use super::format::Format;
@@ -32,8 +32,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A reader of partitions takes the names of the runs' folders for values of a column with this
-/// name.
+/// The name of the column that partition readers make of the folder names of runs.
 const RUN: &str = "run";
 
 /// Reads a file, folder, glob or URL with the options of the statement.
@@ -49,7 +48,7 @@ pub(in crate::session) async fn read_path(
             false => e.context(format!("cannot read {path:?}")),
         })?;
     if rows.schema().fields().is_empty() {
-        return Err(Error::usage(format!("{path:?} names no file with columns")));
+        return Err(Error::usage(format!("{path:?} does not name a file with columns")));
     }
     Ok(rows)
 }
@@ -79,8 +78,8 @@ async fn read(session: &SessionContext, path: &str, options: &[(String, Value)])
         }
         return pinned(session, table);
     }
-    // For a release in an object store, the manifest decides where the files are, not a listing of
-    // the store.
+    // For a release in an object store, the manifest names the folders of the files. A listing of
+    // the store would also contain other runs.
     let listing = match &release {
         Some(release) => Listing::of_folders(&state, &release.folders(), &asked).await?,
         None => Listing::of(&state, &local, of_release.is_some(), &asked).await?,
@@ -113,7 +112,7 @@ async fn read(session: &SessionContext, path: &str, options: &[(String, Value)])
 }
 
 /// Returns the columns that are folder names if the path is the folder of a release, which has a
-/// manifest. Fails if nothing is at the path.
+/// manifest. Fails if the path does not exist.
 async fn folders_of_release(path: String) -> Result<Option<Vec<String>>> {
     let look = move || match Path::new(&path).exists() {
         true => Ok(Manifest::read(Path::new(&path))
@@ -141,8 +140,8 @@ async fn files(
         Some(release) => release.confirm(&listing.files)?,
         None if partitions.iter().any(|column| column == RUN) && listing.is_of_runs() => {
             return Err(Error::data(
-                "there are files of runs, and no manifest that says which of them are a release; a run that is still at work \
-                 or was killed left them",
+                "there are files of runs, and no manifest that names the files of a release; a run that is still \
+                 active or was killed left them",
             ));
         }
         None => {}
@@ -229,7 +228,7 @@ fn released_schema(folder: &Path, partitions: &[String]) -> Option<Schema> {
 fn schema_of(manifest: &Manifest, partitions: &[String]) -> Option<Schema> {
     let columns = manifest.columns.iter();
     let columns = columns.filter(|c| !partitions.contains(&c.name));
-    // Values of all other types are read from CSV as text.
+    // Values of all other types are read as text.
     let is_read = |t: &DataType| {
         use DataType::{Boolean, Date32, Date64, Time32, Time64, Timestamp};
         t.is_numeric() || matches!(t, Boolean | Date32 | Date64 | Time32(_) | Time64(_) | Timestamp(..))

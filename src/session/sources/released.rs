@@ -21,8 +21,8 @@ use datafusion::logical_expr::LogicalPlan;
 use std::any::Any;
 use std::path::{Path, PathBuf};
 
-/// Returns the release under an expanded URL; `None` for a URL that cannot name a release: that of
-/// a file, a pattern or a web server.
+/// Returns the release under an expanded URL. Returns `None` for the URL of a file, a pattern or a
+/// web server, which cannot name a release.
 pub(in crate::session) async fn release_at(state: &SessionState, url: &str) -> Result<Option<Release>> {
     if is_of_web(url) || is_pattern(url) || Format::of_name(url).0.is_some() {
         return Ok(None);
@@ -73,16 +73,17 @@ impl AnonContext {
         Ok(folder.map(Place::Folder))
     }
 
-    /// Returns the release that is this version of a table; `None` if anonsql did not write it.
+    /// Returns the place of the release that is this version of a table; `None` if anonsql did not
+    /// write the version.
     async fn place_in_table(&self, path: &str, version: &dyn PinnedTable) -> Result<Option<Place>> {
         let at = At::Version(version.version());
         let release = release_in_table(&self.session.state(), path, &at).await?;
         Ok(release.map(|release| Place::Store(Box::new(release))))
     }
 
-    /// Reads the manifest of the release that a path names. The path is that of a folder, of a
-    /// prefix or of the manifest itself. For a Delta table, reads the manifest of the version.
-    /// Returns `None` if there is no manifest.
+    /// Reads the manifest of the release that a path names. The path names a folder, a prefix or
+    /// the manifest itself. For a Delta table, reads the manifest of the version `at`. Returns
+    /// `None` if there is no manifest.
     pub(in crate::session) async fn manifest_at(&self, path: &str, at: &At) -> Result<Option<Manifest>> {
         let path = expanded(path)?.into_owned();
         let state = self.session.state();

@@ -1,9 +1,8 @@
 //! Checks that a query returns the same rows each time it runs.
 //!
-//! A release reads its source more than once, and applies what one scan found to the rows of
-//! another. A source is therefore refused if its rows are random or depend on which thread is
-//! first. A user who wants such rows stores them in a table first, which can then be read as often
-//! as needed.
+//! A release reads its source more than once, and applies the result of one scan to the rows of
+//! another. A source is therefore refused if its rows are random or depend on the order in which
+//! threads finish. A user can store these rows in a table first, and release the table.
 
 use crate::error::{Error, Result};
 use crate::job::SourceTable;
@@ -36,8 +35,8 @@ const ORDERED: &[&str] = &[
     "approx_percentile_cont",
     "approx_percentile_cont_with_weight",
 ];
-/// Aggregates over fractions whose result does not depend on the order of rows. The last digits of
-/// a sum or a mean, in contrast, do.
+/// Aggregates over fractions whose result does not depend on the order of rows. In contrast, the
+/// last digits of a sum or a mean depend on it.
 const EXACT: &[&str] = &[
     "approx_distinct",
     "count",
@@ -50,22 +49,21 @@ const EXACT: &[&str] = &[
 /// Window functions that return the same value for rows that are equal in their ORDER BY.
 const RANKS: &[&str] = &["rank", "dense_rank", "percent_rank", "cume_dist"];
 
-/// Fails with a usage error if the rows that a statement calls `name` may differ each time they are
-/// read.
+/// Fails with a usage error if `rows` may differ each time they are read. Errors call them `name`.
 pub(in crate::session) fn check_repeatable(name: &str, rows: &DataFrame) -> Result<()> {
     let Some(why) = of_plan(rows.logical_plan())? else {
         return Ok(());
     };
     Err(Error::usage(format!(
-        "{name} may answer other rows each time it is read, and a release reads it more than once: {why}; make a table of \
-         it first, CREATE TABLE t AS SELECT ..., and then ANONYMIZE t"
+        "{name} may return other rows each time it is read, and a release reads it more than once: {why}; make a \
+         table of it first, CREATE TABLE t AS SELECT ..., and then ANONYMIZE t"
     )))
 }
 
 impl AnonContext {
     /// Opens the rows that a statement names and reads several times. Fails with a usage error if
-    /// the rows are random, because each figure would be about other rows. Reading the rows fails
-    /// at a decimal that does not fit its type, and at a time that is not within a day.
+    /// the rows are random, because each figure would be about different rows. Reading the rows
+    /// fails if a decimal does not fit its type, or if a time is outside of a day.
     pub(in crate::session) async fn settled(&self, source: &SourceClause) -> Result<SourceTable> {
         let source = self.source(source).await?;
         match random(source.rows.logical_plan())? {
@@ -109,8 +107,8 @@ fn random(plan: &LogicalPlan) -> DfResult<Option<String>> {
     Ok(found)
 }
 
-/// Returns rows whose fractions are added up in one order, whatever the number of threads: if a
-/// source adds up fractions, one thread computes its rows.
+/// Returns rows whose sums of fractions do not depend on the number of threads: if the query adds
+/// up fractions, one thread computes its rows.
 pub(in crate::session) fn in_one_order(rows: DataFrame) -> Result<DataFrame> {
     if !adds_up(rows.logical_plan())? {
         return Ok(rows);
@@ -176,17 +174,17 @@ fn of_plan(plan: &LogicalPlan) -> DfResult<Option<String>> {
 
 fn of_node(plan: &LogicalPlan) -> DfResult<Option<String>> {
     let cut = |rows: &LogicalPlan, what: &str| {
-        let why = format!("{what} takes rows that no order decides on; ORDER BY every column of what it is taken from");
+        let why = format!("{what} takes rows without a fixed order; ORDER BY every column of its input");
         (!is_in_total_order(rows)).then_some(why)
     };
     let own = match plan {
         LogicalPlan::Limit(limit) => cut(&limit.input, "LIMIT or OFFSET"),
         LogicalPlan::Sort(sort) if sort.fetch.is_some() => cut(plan, "LIMIT"),
-        LogicalPlan::Distinct(Distinct::On(_)) => Some("DISTINCT ON takes any row of those that are alike".into()),
-        LogicalPlan::Extension(node) => Some(format!("nothing is known of {}", node.node.name())),
+        LogicalPlan::Distinct(Distinct::On(_)) => Some("DISTINCT ON takes any of the rows with equal keys".into()),
+        LogicalPlan::Extension(node) => Some(format!("nothing is known about {}", node.node.name())),
         LogicalPlan::TableScan(scan) => match scan.source.get_logical_plan() {
             Some(view) => of_plan(&view)?,
-            None if scan.fetch.is_some() => Some("a scan that ends early takes any rows".into()),
+            None if scan.fetch.is_some() => Some("a scan that ends early may take any rows".into()),
             None => {
                 let provider = source_as_provider(&scan.source)?;
                 let is_stream = (provider.as_ref() as &dyn Any).is::<StreamTable>();
@@ -221,10 +219,10 @@ fn of_expression(expr: &Expr, input: &DFSchema) -> Option<String> {
             let is_changing = is_changing(function.func.signature().volatility);
             is_changing.then(|| match is_masking(function.name()) {
                 true => format!(
-                    "{}() reads a secret, which may be another one the next time",
+                    "{}() reads a secret, which may change between two reads",
                     function.name()
                 ),
-                false => format!("{}() answers otherwise each time", function.name()),
+                false => format!("{}() returns different values each time", function.name()),
             })
         }
         Expr::AggregateFunction(aggregate) => {
@@ -273,7 +271,7 @@ fn is_decided(window: &WindowFunction, input: &DFSchema) -> bool {
     }
 }
 
-/// Returns true if rows come in an order in which only equal rows can change places.
+/// Returns true if the order of rows is fixed except for equal rows.
 fn is_in_total_order(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::Projection(projection) => is_in_total_order(&projection.input),

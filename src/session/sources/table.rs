@@ -15,8 +15,8 @@ use datafusion::prelude::SessionContext;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Returns the rows of the files. Besides the columns that are folder names, the rows have this
-/// schema. `types` is the origin of the types.
+/// Returns the rows of the files. The rows have this schema, and the columns that are folder names.
+/// `types` is the origin of the types.
 pub(super) fn table(
     session: &SessionContext,
     (listing, types): (&Listing, Types),
@@ -28,8 +28,8 @@ pub(super) fn table(
     Ok(session.read_table(Arc::new(table.with_types(types)))?)
 }
 
-/// Returns the common schema of all files. A column that a file lacks is NULL there. The error
-/// names a file that cannot be read, or the column and the files whose schemas conflict.
+/// Returns the common schema of all files. A column is NULL in the rows of a file that lacks it.
+/// The error names a file that cannot be read, or the column and the files whose schemas conflict.
 pub(super) async fn schema(state: &SessionState, listing: &Listing, format: &Arc<dyn FileFormat>) -> Result<SchemaRef> {
     let merged = match format.infer_schema(state, &listing.store, &listing.files).await {
         Ok(schema) => schema,
@@ -63,8 +63,8 @@ async fn has_mark(listing: &Listing, file: &ObjectMeta) -> bool {
 }
 
 /// Returns the schema of files whose types become equal only when they are read, such as text types
-/// of two sizes. The error names the file that cannot be read, or the column and two files. If
-/// there is no such file or column, the error is that of the schema inference.
+/// of two sizes. The error names the file that cannot be read, or the column and two files. If no
+/// file and no column is at fault, the error is the error of the schema inference.
 async fn one_by_one(
     state: &SessionState,
     listing: &Listing,

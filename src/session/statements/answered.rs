@@ -1,7 +1,7 @@
-//! Answers in place of queries: `CREATE TABLE r AS RISK OF ...`, `COPY (COMPARE ANONYMIZE ...) TO
-//! ...`, `INSERT INTO r RISK OF ...` and `SELECT ... FROM (VERIFY ...)`. Each inner statement runs
-//! first. Its rows are registered under a temporary name, which replaces the inner statement when
-//! the outer statement runs.
+//! Statements with an answer in place of a query: `CREATE TABLE r AS RISK OF ...`, `COPY (COMPARE
+//! ANONYMIZE ...) TO ...`, `INSERT INTO r RISK OF ...` and `SELECT ... FROM (VERIFY ...)`. Each
+//! inner statement runs first. Its rows are registered under a temporary name, which replaces the
+//! inner statement when the outer statement runs.
 //!
 //! A failed check of an inner VERIFY also fails the outer statement, after the rows of the VERIFY
 //! have been read.
@@ -27,7 +27,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// A DataFusion statement in which answers take the place of queries.
+/// A DataFusion statement with answers in place of queries.
 #[derive(Debug, PartialEq)]
 struct Answered {
     /// Each answer with the text before it.
@@ -85,7 +85,8 @@ pub(super) fn read(c: &Cursor) -> Result<Option<Statement>> {
         && matches!(*statement, ast::Statement::CreateView { .. })
     {
         return Err(c.error(
-            "a view would keep the answer of now; CREATE TABLE keeps it and says so: CREATE TABLE r AS RISK OF ...",
+            "a view cannot compute the answer again when it is read; keep the answer in a table: CREATE TABLE r AS \
+             RISK OF ...",
         ));
     }
     Ok(Some(Statement::new(Answered {
@@ -129,7 +130,7 @@ fn next(c: &Cursor, from: usize) -> Option<Result<Range<usize>>> {
     None
 }
 
-/// Returns the statements whose rows stand wherever a query can.
+/// Returns the statements that are allowed in place of a query.
 fn answers() -> impl Iterator<Item = &'static Entry> {
     STATEMENTS.iter().filter(|entry| entry.answers)
 }
@@ -177,14 +178,13 @@ impl Run for Answered {
     }
 }
 
-/// Parses the outer statement, in which queries stand in the places of the answers.
+/// Parses the outer statement, with queries in place of the answers.
 fn outer(context: &AnonContext, text: &str) -> Result<Statement> {
     let outer = context.script(text)?.next();
     outer.ok_or_else(|| Error::internal("an answer without a statement around it"))?
 }
 
-/// Returns the rows of an answer as a table. The rows depend on all rows of the table that the
-/// answer is about.
+/// Returns the rows of an answer as a table in memory, and records that they depend on other rows.
 async fn kept(context: &AnonContext, answer: Answer) -> Result<Arc<dyn TableProvider>> {
     let schema = Arc::clone(&answer.schema);
     let rows: Vec<RecordBatch> = answer.rows.try_collect().await.map_err(Error::from)?;
@@ -256,7 +256,7 @@ mod tests {
                 "{around} {k}"
             );
         }
-        // By then the table has the rows, and no answer is left under a temporary name.
+        // At this point the table has the rows, and no temporary name is left in the session.
         assert_eq!(anon.sql("SELECT * FROM x WHERE NOT ok").await.unwrap()[0].num_rows(), 1);
         let all = anon
             .session()

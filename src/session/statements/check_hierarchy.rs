@@ -45,7 +45,8 @@ pub(super) struct CheckHierarchy {
     pub(super) table: TableName,
     /// The column of the table.
     pub(super) column: String,
-    /// LIST UNMAPPED: the values without a label are listed, for the owner of the table.
+    /// Whether LIST UNMAPPED is given: the answer then lists the values without a label, which only
+    /// the owner of the table should see.
     pub(super) lists: bool,
 }
 

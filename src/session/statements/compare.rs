@@ -24,7 +24,7 @@ use std::sync::Arc;
 pub(super) const ENTRY: Entry = Entry {
     name: "COMPARE",
     starts: &["COMPARE ANONYMIZE"],
-    summary: "sets the releases of several searches or recodings side by side",
+    summary: "compares the releases of several searches or recodings",
     syntax: "COMPARE ANONYMIZE ... [RECODING (GLOBAL, LOCAL)] [SEARCH USING (algorithm [(option => value, ...)], ...)]",
     example: "COMPARE ANONYMIZE people QUASI IDENTIFIERS (age) SATISFYING k_anonymity(5) SEARCH USING (flash, mondrian)",
     answers: true,
@@ -48,7 +48,8 @@ pub(super) const ENTRY: Entry = Entry {
         };
         if compare.choices().is_empty() {
             return Err(c.error(
-                "COMPARE needs what to compare; examples: RECODING (GLOBAL, LOCAL), SEARCH USING (flash, mondrian)",
+                "COMPARE needs several recodings or searches; examples: RECODING (GLOBAL, LOCAL), SEARCH USING \
+                 (flash, mondrian)",
             ));
         }
         Ok(Statement::new(compare))
@@ -58,7 +59,7 @@ pub(super) const ENTRY: Entry = Entry {
 pub(super) const POLICIES: Entry = Entry {
     name: "COMPARE POLICY",
     starts: &["COMPARE POLICY"],
-    summary: "sets the releases of two policies side by side",
+    summary: "compares the releases of two policies",
     syntax: "COMPARE POLICY a WITH b ON { table | 'path' [OPTIONS (key value, ...)] | ( query ) }",
     example: "COMPARE POLICY patients_v1 WITH patients_v2 ON people",
     answers: true,
@@ -100,7 +101,7 @@ impl fmt::Display for Compare {
 }
 
 impl Compare {
-    /// Returns what is compared: the recodings, then the searches.
+    /// Returns the compared alternatives: the recodings, then the searches.
     fn choices(&self) -> Vec<(Option<RecodingClause>, ChoiceClause)> {
         let recodings = self.recodings.iter().map(|r| (Some(*r), ChoiceClause::Default));
         let searches = self.searches.iter().map(|s| (None, ChoiceClause::Search(s.clone())));
@@ -124,7 +125,7 @@ struct Row {
 }
 
 impl Row {
-    /// Returns the row of a job that no release satisfies.
+    /// Returns the row of a job for which no release is possible.
     fn refused(named: &str, job: &Job, why: &Error) -> Self {
         Self {
             named: named.into(),
@@ -175,7 +176,7 @@ impl Run for Compare {
             let Some(first) = jobs.first() else {
                 return Answer::done("nothing is compared");
             };
-            // All jobs have the same table, models and metrics: one scan serves them.
+            // All jobs have the same table, models and metrics, so they share one scan.
             let candidates = Candidates::of(context, first).await?;
             let mut rows = vec![];
             let recodings = self.recodings.iter().map(|r| format!("RECODING {r}"));
@@ -266,7 +267,7 @@ impl Candidates {
             // The first value is the job's own metric, which the answer does not contain.
             Ok((release, values)) => Ok((release, values.into_iter().skip(1).collect())),
         };
-        // The name of a recoding is followed by the search that the recoding runs by itself.
+        // The name of a recoding is followed by the name of the search that it chose.
         let named = match outcome.as_ref().ok().and_then(|(release, _)| release.search.clone()) {
             Some(search) if search != named => format!("{named}: {search}"),
             _ => named,
@@ -280,14 +281,14 @@ impl Candidates {
     }
 }
 
-/// Returns the models of a job as they are written.
+/// Returns the models of a job as SQL text.
 fn models(job: &Job) -> Vec<String> {
     let models = job.guarantees.constraints.iter();
     models.map(|c| c.describe(&job.roles.quasi_identifiers)).collect()
 }
 
-/// Returns, with their column names, the metrics of the answer for which the job has the necessary
-/// columns.
+/// Returns the metrics of the answer with their column names, except metrics for which the job
+/// lacks a column.
 fn measured(roles: &Roles) -> Result<Vec<(String, Box<dyn Metric>)>> {
     let mut metrics = vec![];
     for name in METRICS {
@@ -305,7 +306,8 @@ fn objectives<'a>(goal: &'a Goal, metrics: &'a [(String, Box<dyn Metric>)]) -> V
     std::iter::once(goal.metric.as_ref()).chain(metrics).collect()
 }
 
-/// Returns the answer; its first column, called `first`, names the subject of each row.
+/// Returns the answer of COMPARE. `first` is the name of the first column, which names the subject
+/// of each row.
 fn answer(first: &str, rows: &[Row]) -> Result<Answer> {
     let count = |f: fn(&Release) -> Option<u64>| {
         let counts: UInt64Array = rows.iter().map(|r| r.release().and_then(f)).collect();

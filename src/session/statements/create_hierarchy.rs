@@ -23,7 +23,7 @@ pub(super) struct CreateHierarchy {
     pub(super) if_not_exists: bool,
     /// The name of the hierarchy.
     pub(super) name: String,
-    /// The kind of the hierarchy with what its clause gives.
+    /// The kind of the hierarchy, with the values in its clause.
     pub(super) definition: DefinitionClause,
     /// The clause ON UNMAPPED, if given.
     pub(super) on_unmapped: Option<OnUnmapped>,
@@ -79,7 +79,7 @@ impl fmt::Display for CreateHierarchy {
 }
 
 impl CreateHierarchy {
-    /// Makes the hierarchy.
+    /// Builds the hierarchy from its definition.
     async fn made(&self, context: &AnonContext) -> Result<Hierarchy> {
         let rule = context
             .rule(&self.definition)
@@ -101,8 +101,9 @@ impl CreateHierarchy {
     }
 }
 
-/// Makes the hierarchy that a manifest defines. Returns `None` if this version has no such
-/// definition, or if the definition would read anything: a manifest may come from anyone.
+/// Builds a hierarchy from its definition in a manifest. Returns `None` if this version cannot
+/// parse the definition, or if the definition would read a file, a table or a query: a manifest may
+/// come from anyone.
 pub(super) async fn defined(context: &AnonContext, name: &str, definition: &str) -> Result<Option<Hierarchy>> {
     let text = format!("CREATE HIERARCHY {} {definition}", ident(name));
     let read = ENTRY.parse(&text, &Variables::of_a_record()).ok().flatten();

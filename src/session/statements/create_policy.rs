@@ -79,7 +79,7 @@ fn clauses(c: &mut Cursor) -> Result<PolicyClause> {
         return Err(inner.error(format_args!("CREATE POLICY needs {start}; example: {example}")));
     }
     if !read.recodings.is_empty() || !read.searches.is_empty() {
-        return Err(inner.error("a list of recodings or searches stands only in COMPARE ANONYMIZE; name one"));
+        return Err(inner.error("only COMPARE ANONYMIZE takes a list of recodings or searches; name one"));
     }
     c.skip_to(close + 1);
     Ok(std::mem::take(&mut read.policy))
@@ -95,13 +95,13 @@ impl fmt::Display for CreatePolicy {
 }
 
 impl CreatePolicy {
-    /// Makes the policy. Fails if one of its hierarchies, models, metrics, searches or options is
-    /// unknown.
+    /// Creates the policy from its clauses. Fails if one of its hierarchies, models, metrics,
+    /// searches or options is unknown.
     fn made(&self, context: &AnonContext) -> Result<Policy> {
         if !context.hidden.is_empty() {
             return Err(Error::usage(
-                "a policy is printed and stored, and holds no value from the environment; write the value, or for the secret of \
-                 a mask the name of the variable: WITH SECRET 'env:NAME'",
+                "a policy is printed and stored, and cannot contain a value from the environment; write the value, or \
+                 for the secret of a mask the name of the variable: WITH SECRET 'env:NAME'",
             ));
         }
         let (clauses, registry) = (&self.clauses, context.registry());
@@ -111,8 +111,8 @@ impl CreatePolicy {
         let is_matrix = |s: &&SensitiveClause| matches!(s.randomized, Some(RandomizeClause::Matrix(_)));
         if let Some(s) = clauses.sensitive.iter().find(is_matrix) {
             return Err(Error::usage(format!(
-                "column {}: whoever fills the table of RANDOMIZED WITH MATRIX decides how far values are permuted, so that no \
-                 policy holds one",
+                "column {}: the table of RANDOMIZED WITH MATRIX decides how far values are permuted, and others can \
+                 change it, so a policy cannot contain it",
                 s.column
             )));
         }
@@ -134,8 +134,8 @@ impl CreatePolicy {
             let (model, _) = registry.model(&constraint.model)?;
             if model.reads().population {
                 return Err(Error::usage(format!(
-                    "{} counts in a population, and whoever fills that table decides what the model promises, so that no policy \
-                     holds it",
+                    "{} counts in a population, and others can change that table and with it the promise of the \
+                     model, so a policy cannot contain it",
                     constraint.model
                 )));
             }

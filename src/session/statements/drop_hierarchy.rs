@@ -11,7 +11,7 @@ use std::fmt;
 pub(super) const ENTRY: Entry = Entry {
     name: "DROP HIERARCHY",
     starts: &["DROP HIERARCHY"],
-    summary: "forgets a hierarchy",
+    summary: "removes a hierarchy from the session",
     syntax: "DROP HIERARCHY [IF EXISTS] name",
     example: "DROP HIERARCHY IF EXISTS age",
     answers: false,
@@ -27,7 +27,7 @@ pub(super) const ENTRY: Entry = Entry {
 pub(super) struct DropHierarchy {
     /// The name of the hierarchy.
     pub(super) name: String,
-    /// Whether a hierarchy that does not exist is no error.
+    /// Whether IF EXISTS is given: it is then not an error if the hierarchy does not exist.
     pub(super) if_exists: bool,
 }
 

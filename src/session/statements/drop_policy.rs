@@ -11,7 +11,7 @@ use std::fmt;
 pub(super) const ENTRY: Entry = Entry {
     name: "DROP POLICY",
     starts: &["DROP POLICY"],
-    summary: "forgets a policy",
+    summary: "removes a policy from the session",
     syntax: "DROP POLICY [IF EXISTS] name",
     example: "DROP POLICY IF EXISTS patients_v1",
     answers: false,
@@ -27,7 +27,7 @@ pub(super) const ENTRY: Entry = Entry {
 pub(super) struct DropPolicy {
     /// The name of the policy.
     pub(super) name: String,
-    /// Whether a policy that does not exist is no error.
+    /// Whether IF EXISTS is given: it is then not an error if the policy does not exist.
     pub(super) if_exists: bool,
 }
 

@@ -19,19 +19,20 @@ use std::sync::Arc;
 pub struct Entry {
     /// The name of the statement in help.
     pub name: &'static str,
-    /// The keywords that the statement starts with, one text per form; a `*` stands for one more
-    /// token of any kind.
+    /// The keywords that the statement starts with, one text per form; a `*` matches one more token
+    /// of any kind.
     pub starts: &'static [&'static str],
     /// A summary of the statement in one line.
     pub summary: &'static str,
-    /// The syntax of the statement; `<kind>` stands for the clause of a kind of hierarchy, and
-    /// `<masks>` for those of the masks.
+    /// The syntax of the statement; `<kind>` is a placeholder for the clause of a kind of
+    /// hierarchy, and `<masks>` for the clauses of the masks.
     pub(super) syntax: &'static str,
-    /// An example of the statement, which parses.
+    /// An example of the statement, which the parser accepts.
     pub example: &'static str,
-    /// Whether the rows of the statement can stand wherever a query can.
+    /// Whether the statement is allowed in place of a query.
     pub(super) answers: bool,
-    /// Parses what follows the keywords; the number is the index of the form in `starts`.
+    /// Parses the rest of the statement after the keywords; the number is the index of the form in
+    /// `starts`.
     pub(super) read: fn(&mut Cursor, usize) -> Result<Statement>,
 }
 
@@ -46,7 +47,7 @@ impl Entry {
             .replace("<masks>", &masks.join("\n"))
     }
 
-    /// Parses the statement at the cursor; returns `None` if its keywords do not stand there.
+    /// Parses the statement at the cursor; returns `None` if its keywords are not there.
     pub(super) fn read_at(&self, cursor: &Cursor) -> Result<Option<Statement>> {
         for (form, start) in self.starts.iter().enumerate() {
             let words = start.trim_end_matches(" *");
@@ -61,8 +62,8 @@ impl Entry {
         Ok(None)
     }
 
-    /// Parses `text` as exactly this statement; `None` if the text contains several statements.
-    /// Fails with an error that names the missing keyword if the text is another statement.
+    /// Parses `text` as exactly this statement; `None` if the text contains several statements. If
+    /// the text is another statement, the error names the expected keyword.
     pub(in crate::session) fn parse(&self, text: &str, variables: &Variables) -> Result<Option<Statement>> {
         let script = Script::new(text, Arc::new(words([self], KINDS)))?;
         let mut statements = script.statements();
@@ -126,7 +127,7 @@ impl Statement {
         }
     }
 
-    /// Returns a parsed statement, with the properties of its text that decide how it is run.
+    /// Returns a parsed statement with its hidden values and its depth, which decide how it runs.
     pub(in crate::session) fn of(parsed: Parsed<Self>) -> Self {
         Self {
             hidden: parsed.hidden,
@@ -156,8 +157,8 @@ impl Statement {
         (self.statement.as_ref() as &dyn Any).downcast_ref()
     }
 
-    /// Runs the statement as a part of the statement of `context`, with that statement's hidden
-    /// values.
+    /// Runs the statement as a part of an outer statement. `context` is the context of the outer
+    /// statement, and has its hidden values.
     pub(super) async fn run_within(&self, context: &AnonContext) -> Result<Answer> {
         self.statement.run(context).await
     }
@@ -166,7 +167,7 @@ impl Statement {
     pub(in crate::session) async fn run(&self, context: &AnonContext) -> Result<Answer> {
         let answer = self.statement.run(&context.hiding(&self.hidden)).await;
         // A later statement may read a view with a hidden value of an earlier statement, or a value
-        // that a function made from such a value.
+        // that a function computed from a hidden value.
         let seen = context.seen();
         let answer = answer.map_err(|e| seen.in_error(self.hidden.in_error(e)))?;
         Ok(answer.hiding(&self.hidden, seen))

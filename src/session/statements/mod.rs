@@ -1,6 +1,6 @@
 //! The statements of the language. The file of a statement contains its type, its parser, its
 //! printer and the code that runs it; one line in [`STATEMENTS`] adds the statement. Help,
-//! completion and the tests of every statement are made from that list.
+//! completion and the tests of every statement use that list.
 
 pub(super) mod anonymize;
 mod answered;

@@ -34,11 +34,11 @@ pub fn parse_each(text: &str) -> Result<Vec<Result<Statement>>> {
     Ok(script.statements().map(one).collect())
 }
 
-/// Returns what may come next where the last statement of `text` ends, with these kinds of
-/// hierarchies in CREATE HIERARCHY. DataFusion's own statements are not covered.
+/// Returns the possible continuations at the end of the last statement of `text`, with these kinds
+/// of hierarchies in CREATE HIERARCHY. DataFusion's own statements are not covered.
 pub(in crate::session) fn expected(text: &str, kinds: &[Kind], variables: &Variables) -> Vec<Expectation> {
-    // The first parser that accepts the first words decides. Only what it expects is wanted, so its
-    // result is dropped.
+    // The first parser that accepts the first words decides. Only its recorded expectations are
+    // needed, so its result is dropped.
     sql::expected(text, words(kinds), variables, |c| drop(read(&c)))
 }
 
@@ -49,7 +49,7 @@ pub fn keywords() -> &'static BTreeSet<&'static str> {
     &WORDS.keywords
 }
 
-/// Parses one statement: one of [`STATEMENTS`], or else a DataFusion statement.
+/// Parses one statement: an entry of [`STATEMENTS`], or else a DataFusion statement.
 pub(in crate::session) fn read(c: &Cursor) -> Result<Statement> {
     for entry in STATEMENTS {
         if let Some(statement) = entry.read_at(c)? {

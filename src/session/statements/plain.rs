@@ -1,4 +1,4 @@
-//! DataFusion's own statements: everything that no entry of `STATEMENTS` recognises.
+//! DataFusion's own statements: all statements that no entry of `STATEMENTS` recognises.
 
 use super::entry::{Run, Statement};
 use super::wrapped::output::{check_folder, written};
@@ -32,8 +32,8 @@ pub(super) struct Plain {
     text: String,
     /// The text as the user wrote it: with the names of variables, and without their values.
     written: String,
-    /// The anonsql statement that the user means if DataFusion refuses this one: SHOW MODELS for
-    /// `SHOW MODEL`.
+    /// The anonsql statement that the user probably meant if DataFusion refuses this one: SHOW
+    /// MODELS for `SHOW MODEL`.
     meant: Option<&'static str>,
 }
 
@@ -129,7 +129,7 @@ impl Plain {
         Ok(is_another.then_some(DfStatement::CreateExternalTable(table)))
     }
 
-    /// Plans the statement, or `located` in its place, and executes what is not a query.
+    /// Plans `located`, or the statement itself, and executes it unless it is a query.
     async fn executed(&self, located: Option<DfStatement>, is_query: bool, context: &AnonContext) -> Result<DataFrame> {
         let executed = async {
             let statement = match located {
@@ -141,7 +141,7 @@ impl Plain {
             context.executed(self.as_written(plan, hides), hides).await
         };
         let refused = match executed.await {
-            // SET and RESET have been executed by now.
+            // SET and RESET have been executed at this point.
             Ok(_) if answer_rightly(context.session.state_ref().write().config_mut()) => {
                 return Err(Error::usage(
                     "with datafusion.optimizer.enable_leaf_expression_pushdown or enable_aggregate_dynamic_filter_pushdown, \
@@ -175,8 +175,9 @@ impl Plain {
         Ok(())
     }
 
-    /// Returns the plan. In the plan, a table of files remembers the statement as the user wrote
-    /// it. A view does so only if the statement `hides` a value from the environment.
+    /// Returns the plan with the definition of a table of files set to the statement as the user
+    /// wrote it. For a view, the definition is set only if the statement `hides` a value from the
+    /// environment.
     fn as_written(&self, plan: LogicalPlan, hides: bool) -> LogicalPlan {
         match plan {
             LogicalPlan::Ddl(DdlStatement::CreateExternalTable(table)) => {

@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub(super) const ENTRY: Entry = Entry {
     name: "RESTORE MANIFEST OF",
     starts: &["RESTORE MANIFEST OF"],
-    summary: "makes the lost manifest of a release in a Delta table again, from the log",
+    summary: "recreates the lost manifest of a release in a Delta table from the log",
     syntax: "RESTORE MANIFEST OF { 'path' | delta.'path' [VERSION AS OF n | TIMESTAMP AS OF 'time'] }",
     example: "RESTORE MANIFEST OF delta.'lake/released' VERSION AS OF 3",
     answers: false,
@@ -55,7 +55,7 @@ impl Run for RestoreManifest {
             let path = expanded(&self.table.path)?;
             if is_of_web(&path) {
                 return Err(Error::usage(format!(
-                    "{:?} is on a web server, which nothing is written to; name a folder or a store",
+                    "{:?} is on a web server, which can only be read; name a folder or a store",
                     self.table.path
                 )));
             }

@@ -14,7 +14,7 @@ use std::fmt;
 pub(super) const ENTRY: Entry = Entry {
     name: "SAVE HIERARCHIES",
     starts: &["SAVE HIERARCHIES"],
-    summary: "writes a script that makes the hierarchies of the session again",
+    summary: "writes a script that recreates the hierarchies of the session",
     syntax: "SAVE HIERARCHIES TO 'hierarchies.sql' [OVERWRITE]",
     example: "SAVE HIERARCHIES TO 'hierarchies.sql'",
     answers: false,

@@ -1,5 +1,5 @@
-//! `SAVE POLICIES TO`: writes a script that recreates the policies of the session, with the
-//! hierarchies that they name.
+//! `SAVE POLICIES TO`: writes a script that recreates the policies of the session, and the
+//! hierarchies that the policies use.
 
 use super::entry::{Entry, Run, Statement};
 use super::save_hierarchies::created;
@@ -15,7 +15,7 @@ use std::fmt;
 pub(super) const ENTRY: Entry = Entry {
     name: "SAVE POLICIES",
     starts: &["SAVE POLICIES"],
-    summary: "writes a script that makes the policies of the session and their hierarchies again",
+    summary: "writes a script that recreates the policies of the session and their hierarchies",
     syntax: "SAVE POLICIES TO 'policies.sql' [OVERWRITE]",
     example: "SAVE POLICIES TO 'policies.sql'",
     answers: false,

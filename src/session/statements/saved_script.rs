@@ -10,9 +10,9 @@ use crate::sql::clause::FileClause;
 use crate::staging::StagedReport;
 use std::path::{Path, PathBuf};
 
-/// Writes these statements as a script to a local file, with each hidden value replaced by what was
-/// written for it. `statement` is the name of the statement that saves, and `what` names what is
-/// saved.
+/// Writes these statements as a script to a local file, with each hidden value replaced by the text
+/// that the user wrote for it. `statement` is the name of the running statement, and `what` names
+/// the saved objects.
 pub(super) async fn save_script(
     context: &AnonContext,
     file: &FileClause,

@@ -16,7 +16,7 @@ use std::fmt;
 pub(super) const ENTRY: Entry = Entry {
     name: "SET VARIABLE",
     starts: &["SET VARIABLE"],
-    summary: "names a value that $name stands for, wherever a literal or a path does",
+    summary: "names a value, which statements use as $name in place of a literal or a path",
     syntax: "SET VARIABLE name = value",
     example: "SET VARIABLE target = 'out/' || '2026'",
     answers: false,
@@ -53,7 +53,7 @@ impl Run for SetVariable {
     fn run<'a>(&'a self, context: &'a AnonContext) -> BoxFuture<'a, Result<Answer>> {
         Box::pin(async move {
             let frame = context.frame(&format!("SELECT {}", self.value)).await?;
-            // An expression that the parser takes for a constant has no input but the empty row.
+            // The plan of a constant expression reads only the empty relation.
             let is_constant = match frame.logical_plan() {
                 LogicalPlan::Projection(projection) => matches!(*projection.input, LogicalPlan::EmptyRelation(_)),
                 _ => false,

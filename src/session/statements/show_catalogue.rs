@@ -1,6 +1,6 @@
-//! `SHOW MODELS`, `SHOW METRICS`, `SHOW OBJECTIVES`, `SHOW SEARCHES`, `SHOW HIERARCHY KINDS`,
-//! `SHOW MASKS`, `SHOW STANDARDS` and `SHOW OPTIONS`: list what a statement can name, including
-//! what a user has registered. The rows are the descriptions that help and checks use.
+//! `SHOW MODELS`, `SHOW METRICS`, `SHOW OBJECTIVES`, `SHOW SEARCHES`, `SHOW HIERARCHY KINDS`, `SHOW
+//! MASKS`, `SHOW STANDARDS` and `SHOW OPTIONS`: list the names that a statement can use, including
+//! registered ones. The rows are the descriptions that help and the argument checks use.
 
 use super::entry::{Entry, Run, Statement};
 use crate::catalogue::Info;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 pub(super) const MODELS: Entry = Entry {
     name: "SHOW MODELS",
     starts: &["SHOW MODELS"],
-    summary: "lists the privacy models of SATISFYING, with what each promises",
+    summary: "lists the privacy models of SATISFYING, with their promises",
     syntax: "SHOW MODELS",
     example: "SHOW MODELS",
     answers: true,
@@ -40,7 +40,7 @@ pub(super) const METRICS: Entry = Entry {
 pub(super) const OBJECTIVES_OF_A_FRONT: Entry = Entry {
     name: "SHOW OBJECTIVES",
     starts: &["SHOW OBJECTIVES"],
-    summary: "lists what OPTIMIZING can name besides the metrics",
+    summary: "lists the objectives of OPTIMIZING besides the metrics",
     syntax: "SHOW OBJECTIVES",
     example: "SHOW OBJECTIVES",
     answers: true,
@@ -80,7 +80,7 @@ pub(super) const MASKS_OF_COLUMNS: Entry = Entry {
 pub(super) const STANDARDS_TO_FOLLOW: Entry = Entry {
     name: "SHOW STANDARDS",
     starts: &["SHOW STANDARDS"],
-    summary: "lists the published standards of FOLLOWING, with what of each is not checked",
+    summary: "lists the published standards of FOLLOWING, with the requirements that are not checked",
     syntax: "SHOW STANDARDS",
     example: "SHOW STANDARDS",
     answers: true,
@@ -97,7 +97,7 @@ pub(super) const OPTIONS: Entry = Entry {
     read: |_, _| Ok(Statement::new(List::Options)),
 };
 
-/// A list of what a statement can name.
+/// A list of names that a statement can use.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum List {
     Models,

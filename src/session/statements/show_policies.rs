@@ -1,5 +1,5 @@
 //! `SHOW POLICIES`: lists the policies of the session with their digests and the statements that
-//! make them.
+//! create them.
 
 use super::entry::{Entry, Run, Statement};
 use crate::error::Result;

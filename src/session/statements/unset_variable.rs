@@ -1,4 +1,4 @@
-//! `UNSET VARIABLE`: forgets a variable.
+//! `UNSET VARIABLE`: removes a variable from the session.
 
 use super::entry::{Entry, Run, Statement};
 use crate::error::Result;
@@ -11,7 +11,7 @@ use std::fmt;
 pub(super) const ENTRY: Entry = Entry {
     name: "UNSET VARIABLE",
     starts: &["UNSET VARIABLE", "RESET VARIABLE"],
-    summary: "forgets a variable",
+    summary: "removes a variable from the session",
     syntax: "UNSET VARIABLE name",
     example: "UNSET VARIABLE target",
     answers: false,

@@ -1,5 +1,5 @@
-//! `VACUUM`: deletes what runs left behind under a prefix of an object store, unless a manifest
-//! names it.
+//! `VACUUM`: deletes files that earlier runs left under a prefix of an object store, unless a
+//! manifest names them.
 
 use super::entry::{Entry, Run, Statement};
 use crate::catalogue::{Value, duration};
@@ -76,8 +76,8 @@ impl Run for Vacuum {
             let url = expanded(&self.path)?;
             if !is_url(&url) {
                 return Err(Error::usage(format!(
-                    "VACUUM {:?}: this is a local folder, and VACUUM is for a prefix of an object store. Beside a folder, and in a local \
-                     Delta table, nothing is left for longer than until the next run",
+                    "VACUUM {:?}: this is a local folder, and VACUUM is for a prefix of an object store. Beside a \
+                     folder, and in a local Delta table, the next run deletes the remains",
                     self.path
                 )));
             }

@@ -1,6 +1,6 @@
-//! Reads the values of a CSV file from its texts, if the table declares the types of its columns.
-//! Arrow's reader turns a second 60 into the next minute, and leaves out digits that a decimal
-//! cannot hold.
+//! Parses the values of a CSV file from text, if the table declares the types of its columns.
+//! Arrow's own parser would turn second 60 into the next minute, and drop digits that a decimal
+//! cannot store.
 
 use super::kind::is_kept_by_cast;
 use crate::source::refused::Refused;
@@ -9,7 +9,7 @@ use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use std::sync::Arc;
 
-/// A row, counted from 0, with a text that is not a value of its column's type.
+/// A text that is not a value of its column's type. `row` counts from 0.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Unlike {
     pub(crate) row: usize,
@@ -17,7 +17,7 @@ pub(crate) struct Unlike {
     pub(crate) data_type: DataType,
 }
 
-/// Returns the schema with a text type for every column whose values are read from texts.
+/// Returns the schema with the type text for every column whose values are parsed from text.
 pub(crate) fn as_texts(schema: &Schema) -> SchemaRef {
     let text = |field: &Arc<Field>| match is_read_from_text(field.data_type()) {
         true => field.as_ref().clone().with_data_type(DataType::Utf8),
@@ -31,7 +31,8 @@ fn is_read_from_text(data_type: &DataType) -> bool {
         || data_type.is_temporal() && !matches!(data_type, DataType::Interval(_) | DataType::Duration(_))
 }
 
-/// Returns rows with this schema, from rows with that of [`as_texts`].
+/// Converts rows with the schema of [`as_texts`] to rows with `schema`. Refuses the first text that
+/// is not a value of its type.
 pub(crate) fn declared(texts: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, Refused<Unlike>> {
     let mut columns = Vec::with_capacity(texts.num_columns());
     for (texts, field) in texts.columns().iter().zip(schema.fields()) {
@@ -55,7 +56,7 @@ pub(crate) fn declared(texts: &RecordBatch, schema: &SchemaRef) -> Result<Record
     )?)
 }
 
-/// Returns the values of texts. Refuses the first row whose text is not a value of the type.
+/// Parses texts as values of `data_type`. Refuses the first row whose text is not such a value.
 fn values(texts: &ArrayRef, data_type: &DataType) -> Result<ArrayRef, Refused<usize>> {
     let Some(written) = texts.as_string_opt::<i32>().filter(|_| is_read_from_text(data_type)) else {
         return Ok(Arc::clone(texts));

@@ -1,26 +1,27 @@
-//! How the fields of a CSV file are separated and quoted.
+//! The dialect of a CSV file.
 
 use csv::{Reader, ReaderBuilder, Trim};
 use datafusion::datasource::physical_plan::CsvSource;
 use std::io::Read;
 
-/// How the fields of a CSV file are separated and quoted, and whether its first line names the
+/// The dialect of a CSV file: its delimiter, its quote, and whether its first line names the
 /// columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Dialect {
     pub(crate) delimiter: u8,
     pub(crate) quote: u8,
-    /// The character that marks a quote in a quoted field as text; a second quote does so, too.
+    /// The character that, inside a quoted field, makes a following quote part of the text. A
+    /// doubled quote has the same effect.
     pub(crate) escape: Option<u8>,
-    /// The first character of a line that is skipped.
+    /// The first character of comment lines, which are skipped.
     pub(crate) comment: Option<u8>,
     pub(crate) has_header: bool,
-    /// Whether blanks around a field are not part of it.
+    /// Whether blanks around a field are removed.
     pub(crate) trim: bool,
 }
 
 impl Dialect {
-    /// Returns the dialect in which DataFusion reads a file.
+    /// Returns the dialect with which DataFusion reads a file.
     pub(crate) fn of(source: &CsvSource) -> Self {
         Self {
             delimiter: source.delimiter(),
@@ -32,7 +33,7 @@ impl Dialect {
         }
     }
 
-    /// Returns a reader of all records. The header, if there is one, is the first record.
+    /// Returns a reader of all records. A header is the first record.
     pub(super) fn records<R: Read>(&self, from: R) -> Reader<R> {
         ReaderBuilder::new()
             .delimiter(self.delimiter)
@@ -45,7 +46,7 @@ impl Dialect {
             .from_reader(from)
     }
 
-    /// Returns the delimiter in the form that a statement has it: `';'`.
+    /// Returns the delimiter as a statement writes it: `';'`.
     pub(super) fn delimiter_text(delimiter: u8) -> String {
         match delimiter {
             b'\t' => r"'\t'".into(),

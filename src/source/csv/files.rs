@@ -1,4 +1,4 @@
-//! The local files of a CSV table, which are read once more to find the line of an error.
+//! Reads the local files of a CSV table again, to find the line of an error.
 
 use super::dialect::Dialect;
 use super::lines::line;
@@ -20,8 +20,8 @@ pub(crate) struct CsvFiles {
 }
 
 impl CsvFiles {
-    /// Returns the error for the first line that no reader of these files can read; `None` if there
-    /// is none.
+    /// Returns the error for the first line that has a wrong number of fields or is not UTF-8;
+    /// `None` if no line has such an error.
     pub(crate) fn fault(&self) -> Option<Error> {
         self.first(|record, _| {
             let fields = record.len();
@@ -38,7 +38,8 @@ impl CsvFiles {
         })
     }
 
-    /// Returns the error for the first field of a column, counted from 0, that is `wrong`.
+    /// Returns the error for the first field of `column` for which `wrong` returns true. Columns
+    /// count from 0. Empty fields are skipped.
     pub(super) fn first_field(&self, column: usize, wrong: impl Fn(&str) -> bool, why: &str) -> Option<Error> {
         self.first(|record, is_first| {
             let is_header = is_first && self.dialect.has_header;
@@ -49,7 +50,7 @@ impl CsvFiles {
     }
 
     /// Returns the error for the first record for which `why` returns a reason. The second argument
-    /// of `why` is true for the first record of a file.
+    /// of `why` is true for the first record of each file.
     fn first(&self, why: impl Fn(&ByteRecord, bool) -> Option<String>) -> Option<Error> {
         let mut record = ByteRecord::new();
         for path in &self.paths {

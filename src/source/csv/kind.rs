@@ -1,19 +1,19 @@
-//! The kind of a text in a CSV file, and the type of a column from the kinds of its texts.
+//! The kinds of texts in a CSV file, and the type that the texts of a column imply.
 //!
-//! A text is a number only if the number keeps all of the text. `007`, `+7`, a number beyond 64
-//! bits and one with more digits than a 64-bit float holds are texts, because a postcode or an
-//! identifier would lose its zeros and digits otherwise. For the same reason a time with a zone is
-//! a time only if the zone is UTC, for all times of the column.
+//! A text is a number only if the number preserves the whole text. `007`, `+7`, whole numbers
+//! beyond 64 bits and numbers with more digits than a 64-bit float preserves remain texts.
+//! Otherwise, a postcode or an identifier would lose zeros and digits. For the same reason, a text
+//! with a zone is a time only if the zone is UTC in all texts of the column.
 
 use arrow::datatypes::{DataType, TimeUnit};
 use std::fmt::LowerExp;
 
-/// The kind of one text. Later kinds of times have more digits after the second.
+/// The kind of one text. Kinds of times are ordered by their digits after the second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Boolean,
     Integer,
-    /// A whole number that no 64-bit float holds.
+    /// A whole number that a 64-bit float cannot store exactly.
     Long,
     Float,
     Date,
@@ -24,15 +24,15 @@ enum Kind {
     Text,
 }
 
-/// The flags of a column besides its kinds: times that nanoseconds cannot represent, times without
-/// a zone, and times in UTC.
+/// Flags of a column in addition to its kinds: times that 64-bit nanoseconds cannot represent,
+/// times without a zone, and times in UTC.
 const FAR: u16 = 1 << 13;
 const LOCAL: u16 = 1 << 14;
 const IN_UTC: u16 = 1 << 15;
-/// The zone of columns in UTC, as Arrow writes it.
+/// The UTC zone as Arrow writes it.
 const UTC: &str = "+00:00";
 
-/// The kinds of the texts of a column.
+/// The set of kinds of a column's texts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Kinds(u16);
 
@@ -41,7 +41,7 @@ impl Kinds {
     const INTEGERS: u16 = bit(Kind::Integer) | bit(Kind::Long);
     const NUMBERS: u16 = bit(Kind::Integer) | bit(Kind::Float);
 
-    /// Adds the kind of a text. An empty text is NULL, which is of every type.
+    /// Adds the kind of a text. An empty text is NULL and adds no kind.
     pub(crate) fn add(&mut self, text: &str) {
         if !text.is_empty() {
             let kind = kind(text);
@@ -54,17 +54,17 @@ impl Kinds {
         }
     }
 
-    /// Returns true if there was no text.
+    /// Returns true if all texts were empty.
     pub(crate) fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Returns the kinds that are in `self` or in `other`.
+    /// Returns the union of both sets.
     pub(crate) fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Returns the type that every text fits; text if there is no such type.
+    /// Returns the type that all texts fit, which is text if no other type does.
     pub(crate) fn data_type(self) -> DataType {
         let only = |kinds: u16| self.0 != 0 && self.0 & !kinds == 0;
         let is_in_utc = only(Self::TIMES | IN_UTC | FAR);
@@ -75,7 +75,7 @@ impl Kinds {
             () if only(Self::NUMBERS) => DataType::Float64,
             () if only(bit(Kind::Date)) => DataType::Date32,
             () if is_in_utc || only(Self::TIMES | LOCAL | FAR) => match () {
-                // No type holds both nanoseconds and such distant times.
+                // No type can store both nanoseconds and such distant times.
                 () if self.0 & bit(Kind::Nanosecond) != 0 && self.0 & FAR != 0 => DataType::Utf8,
                 () if self.0 & bit(Kind::Nanosecond) != 0 => time(TimeUnit::Nanosecond),
                 () if self.0 & bit(Kind::Microsecond) != 0 => time(TimeUnit::Microsecond),
@@ -91,7 +91,7 @@ const fn bit(kind: Kind) -> u16 {
     1 << kind as u16
 }
 
-/// Returns true if a text is of a type that [`Kinds::data_type`] returns.
+/// Returns true if a text is a value of a type that [`Kinds::data_type`] returned.
 pub(super) fn fits(text: &str, data_type: &DataType) -> bool {
     let kind = || kind(text);
     match data_type {
@@ -104,9 +104,9 @@ pub(super) fn fits(text: &str, data_type: &DataType) -> bool {
     }
 }
 
-/// Returns true if CAST to a type keeps all of a text: a date has no time of day, a time without a
-/// zone has no zone, and no number or time has digits that its type does not hold. As a time,
-/// `2020-01-31` is the first second of that day.
+/// Returns true if CAST to a type preserves the whole text: a date has no time of day, a time for a
+/// type without a zone has no zone, and no number or time has more digits than its type stores. As
+/// a time, `2020-01-31` is the first second of that day.
 pub(crate) fn is_kept_by_cast(text: &str, data_type: &DataType) -> bool {
     let is_word = || !text.contains(|c: char| c.is_ascii_digit());
     let is_time = |text: &str, unit| (Kind::Date..=most(unit)).contains(&kind(text));
@@ -134,12 +134,12 @@ pub(crate) fn is_kept_by_cast(text: &str, data_type: &DataType) -> bool {
             !text.contains(['e', 'E']) && digits.len() <= usize::try_from(*scale).unwrap_or_default()
         }
         DataType::Date32 => kind(text) == Kind::Date,
-        // A day in milliseconds, which is written with its time of day.
+        // A Date64 is written as a day with its time of day, in milliseconds.
         DataType::Date64 => is_time(text, TimeUnit::Millisecond) && !is_in_utc(text),
         DataType::Timestamp(unit, None) => is_time(text, *unit) && !is_in_utc(text),
         DataType::Timestamp(unit, Some(_)) => is_time(without_zone(text), *unit),
         DataType::Time32(unit) | DataType::Time64(unit) => {
-            // `10:20` has no seconds.
+            // A time such as `10:20` has no seconds.
             text.len() == MINUTE || is_time(&format!("2000-01-01T{text}"), *unit)
         }
         _ => true,
@@ -155,7 +155,7 @@ fn without_zone(text: &str) -> &str {
     &text[..end.unwrap_or(text.len())]
 }
 
-/// Returns the kind of a time that has all digits of a unit.
+/// Returns the kind of a time with as many digits as `unit` has.
 fn most(unit: TimeUnit) -> Kind {
     match unit {
         TimeUnit::Second => Kind::Second,
@@ -165,12 +165,12 @@ fn most(unit: TimeUnit) -> Kind {
     }
 }
 
-/// Returns true if a text is a number, a date, a time, true or false.
+/// Returns true if a text is a number, a date, a time, or true or false.
 pub(super) fn is_value(text: &str) -> bool {
     kind(text) != Kind::Text
 }
 
-/// Returns the whole number in a text, if the text contains nothing else.
+/// Parses a whole number of 64 bits without leading zeros; `None` for any other text.
 pub(crate) fn integer(text: &str) -> Option<i64> {
     let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
     let is_plain = match digits {
@@ -181,7 +181,7 @@ pub(crate) fn integer(text: &str) -> Option<i64> {
     is_plain.then(|| text.parse().ok()).flatten()
 }
 
-/// Returns the description of a text of this type, for an error.
+/// Returns the description of an expected text, for errors.
 pub(crate) fn wanted(data_type: &DataType) -> &'static str {
     match data_type {
         DataType::Boolean => "true or false",
@@ -193,8 +193,8 @@ pub(crate) fn wanted(data_type: &DataType) -> &'static str {
     }
 }
 
-/// Returns the number in a text, if a 64-bit float holds it: written again with as many digits, the
-/// number is the same.
+/// Parses a number; `None` if a 64-bit float does not preserve it. A number is preserved if
+/// formatting it with the same number of digits returns the same digits.
 pub(crate) fn float(text: &str) -> Option<f64> {
     match text {
         "NaN" | "nan" => return Some(f64::NAN),
@@ -204,7 +204,7 @@ pub(crate) fn float(text: &str) -> Option<f64> {
     }
     let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
     let is_number = match digits {
-        // A zero before another digit belongs to a code.
+        // A number with a leading zero is a code.
         [b'0', b'0'..=b'9', ..] => false,
         [b'0'..=b'9', ..] | [b'.', b'0'..=b'9', ..] => true,
         _ => false,
@@ -215,10 +215,10 @@ pub(crate) fn float(text: &str) -> Option<f64> {
     number.filter(|number| holds(*number, text))
 }
 
-/// The digits that every 64-bit float keeps.
+/// The number of significant digits that every 64-bit float preserves.
 const KEPT_DIGITS: usize = 15;
 
-/// Returns true if a number has all significant digits of the text that it was read from.
+/// Returns true if a parsed number preserves all significant digits of its text.
 fn holds(number: f64, text: &str) -> bool {
     let count = significant(text).count();
     let is_normal = number.is_normal() && count <= KEPT_DIGITS;
@@ -228,8 +228,8 @@ fn holds(number: f64, text: &str) -> bool {
     }
 }
 
-/// Formats a finite number with as many significant digits as the text has, and returns true if the
-/// digits are the same.
+/// Returns true if a finite number has the significant digits of its text when it is formatted with
+/// the same number of digits.
 fn has_digits_of(number: &impl LowerExp, text: &str) -> bool {
     let digits = || significant(text);
     let Some(more) = digits().count().checked_sub(1) else {
@@ -240,7 +240,7 @@ fn has_digits_of(number: &impl LowerExp, text: &str) -> bool {
     again.bytes().filter(u8::is_ascii_digit).eq(digits())
 }
 
-/// Returns the significant digits of a number.
+/// Returns the digits of a number without leading zeros and exponent.
 fn significant(text: &str) -> impl Iterator<Item = u8> {
     let mantissa = text.split(['e', 'E']).next().unwrap_or_default();
     mantissa.bytes().filter(u8::is_ascii_digit).skip_while(|b| *b == b'0')
@@ -262,20 +262,21 @@ fn kind(text: &str) -> Kind {
     }
 }
 
-/// The zones of times in UTC.
+/// The spellings of the UTC zone.
 const IN_UTC_ZONES: [&str; 5] = ["Z", "z", "+00:00", "+0000", "+00"];
 
-/// Returns true if a time ends with the zone UTC.
+/// Returns true if a time ends with the UTC zone.
 fn is_in_utc(text: &str) -> bool {
     text.len() > DAY + CLOCK && IN_UTC_ZONES.iter().any(|zone| text.ends_with(zone))
 }
 
-/// Returns true if a text is a time with at most the digits of a unit, in UTC or without a zone.
+/// Returns true if a text is a time with at most the digits of `unit`. Its zone must be UTC if
+/// `in_utc` is true, and missing otherwise.
 fn is_time_of(text: &str, unit: TimeUnit, in_utc: bool) -> bool {
     (Kind::Second..=most(unit)).contains(&kind(text)) && is_in_utc(text) == in_utc
 }
 
-/// Returns true if a text would be a value of a type, but for its distance from 1970.
+/// Returns true if a text fits a type except that its time is too far from 1970.
 pub(super) fn is_too_far(text: &str, data_type: &DataType) -> bool {
     match data_type {
         DataType::Timestamp(unit @ TimeUnit::Nanosecond, zone) => {
@@ -285,21 +286,21 @@ pub(super) fn is_too_far(text: &str, data_type: &DataType) -> bool {
     }
 }
 
-/// Returns true if a text is a time before 1677-09-21 or after 2262-04-11, which nanoseconds of 64
-/// bits cannot hold.
+/// Returns true if a text is a time that 64-bit nanoseconds cannot represent: before 1677-09-21 or
+/// after 2262-04-11.
 fn is_far(text: &str) -> bool {
     use arrow::compute::kernels::cast_utils::string_to_datetime;
     let is_near = text.get(..4).is_some_and(|year| ("1678"..="2261").contains(&year));
     !is_near && string_to_datetime(&chrono::Utc, text).is_ok_and(|at| at.timestamp_nanos_opt().is_none())
 }
 
-/// The lengths of `2020-01-31`, ` 10:20:30` and `10:20`.
+/// The lengths of `2020-01-31`, ` 10:20:30` and `10:20`, in bytes.
 const DAY: usize = 10;
 const CLOCK: usize = 9;
 const MINUTE: usize = 5;
 
-/// Returns the kind of `2020-01-31` and `2020-01-31 10:20:30.123`, the latter also with `T`, and in
-/// the zone UTC.
+/// Returns the kind of a date such as `2020-01-31` or a time such as `2020-01-31 10:20:30.123`. A
+/// time may have a `T` in place of the blank, and the UTC zone.
 fn time(text: &str) -> Option<Kind> {
     use arrow::compute::kernels::cast_utils::{Parser, string_to_datetime};
     let looks_like = |text: &str, form: &str| {

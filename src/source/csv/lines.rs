@@ -1,11 +1,11 @@
-//! The lines of records. A reader counts the lines before a record and then skips empty lines and
-//! comments, so the record begins further down.
+//! Computes the line in which a record begins. A reader counts the lines before a record, and only
+//! then skips empty lines and comments, so its number may be too low.
 
 use csv::ByteRecord;
 use std::io::{BufRead, BufReader, Read};
 
-/// Returns the line in which a record begins. `bytes` are the bytes that the record was read from,
-/// and `comment` is the first character of a line that is not a record.
+/// Returns the line in which a record begins. `bytes` must be the bytes from which the record was
+/// read. A line that begins with `comment` is skipped.
 pub(super) fn line(record: &ByteRecord, bytes: impl Read, comment: Option<u8>) -> u64 {
     let Some(before) = record.position() else {
         return 0;
@@ -22,7 +22,7 @@ fn skipped(mut bytes: impl BufRead, comment: Option<u8>) -> u64 {
         let next = bytes.fill_buf().ok().and_then(|buffer| buffer.first().copied());
         let end = match next {
             Some(b'\n') => true,
-            // The rest of the previous line's end, if that is \r\n.
+            // This byte belongs to the line break of the previous line.
             Some(b'\r') => false,
             Some(byte) if Some(byte) == comment => {
                 let passed = bytes.skip_until(b'\n');

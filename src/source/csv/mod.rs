@@ -1,5 +1,5 @@
-//! CSV files that others wrote: how their fields are separated, which types their columns have, and
-//! which lines have errors.
+//! Reads CSV files from other programs: their dialects, the types of their columns, and their
+//! faulty lines.
 
 mod blanks;
 mod declared;

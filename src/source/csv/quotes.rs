@@ -1,15 +1,15 @@
-//! Checks that the quotes of a CSV file are only where quotes are allowed.
+//! Checks that quotes in a CSV file occur only where they are allowed.
 //!
-//! A reader of CSV accepts any bytes. A quote that never closes turns all rows after it into one
-//! field, and the text between a closing quote and the next delimiter becomes a part of the field.
-//! In both cases the file has a value that nobody wrote, so both are faults here. The bytes are
-//! checked while they stream, and the bytes between two quotes are skipped at once.
+//! CSV readers accept any bytes. If a quote never closes, all following rows become one field, and
+//! text between a closing quote and the next delimiter becomes part of the field. In both cases,
+//! the file would have a value that nobody wrote, so both are faults. The bytes are checked while
+//! they stream, and the bytes between two quotes are skipped by a fast search.
 
 use super::dialect::Dialect;
 use memchr::{memchr, memchr_iter, memchr2};
 use std::fmt;
 
-/// A line that cannot be read as it is written.
+/// A faulty line of a CSV file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Fault {
     /// The line, counted from 1.
@@ -19,11 +19,11 @@ pub(crate) struct Fault {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum FaultKind {
-    /// A quote that opens and never closes.
+    /// A quote opens and never closes.
     Open,
-    /// A text after a closing quote.
+    /// Text follows a closing quote.
     Text,
-    /// An empty line in a file of one column, which readers pass over.
+    /// An empty line in a file with one column. Readers skip it.
     Empty,
 }
 
@@ -48,23 +48,24 @@ impl fmt::Display for Fault {
     }
 }
 
-/// The state of a reader in a file.
+/// The state of the check within a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Plain,
     Comment,
     Quoted,
-    /// After the escape of a quoted field.
+    /// After the escape character in a quoted field.
     Escaped,
-    /// After a quote in a quoted field: the quote closes the field, unless a second one follows and
-    /// makes one quote of both.
+    /// After a quote in a quoted field. The quote closes the field, unless a second quote follows,
+    /// which makes both an escaped quote.
     Closed,
 }
 
-/// The bytes that are compared one by one before a search, because fields in quotes are short.
+/// The number of bytes that are compared one by one before the fast search, because quoted fields
+/// are often short.
 const NEAR: usize = 24;
 
-/// Returns the position of the next byte that is `one` or `other`.
+/// Returns the position of the next byte that equals `one` or `other`.
 #[inline]
 fn next(one: u8, other: u8, text: &[u8]) -> Option<usize> {
     let (near, far) = text.split_at(NEAR.min(text.len()));
@@ -72,33 +73,33 @@ fn next(one: u8, other: u8, text: &[u8]) -> Option<usize> {
     found.or_else(|| memchr2(one, other, far).map(|found| near.len() + found))
 }
 
-/// Follows the quotes of a file, chunk by chunk.
+/// Checks the quotes of a file, chunk by chunk.
 #[derive(Debug)]
 pub(crate) struct Quotes {
     dialect: Dialect,
-    /// The byte that ends a line, if it is not a usual one.
+    /// The byte that ends a line; `None` for `\n` and `\r`.
     terminator: Option<u8>,
-    /// Whether the file has one column, so that an empty line may be a row.
+    /// Whether the file has one column, so that an empty line could be meant as a row.
     is_single: bool,
     state: State,
-    /// The two bytes before the chunk.
+    /// The last two bytes before the current chunk.
     last: [u8; 2],
-    /// The number of lines that ended before the chunk.
+    /// The number of lines that ended before the current chunk.
     lines: usize,
-    /// The line of the last opening quote in the chunks before.
+    /// The line of the last opening quote before the current chunk.
     opened: usize,
     is_first: bool,
 }
 
 impl Quotes {
-    /// Starts at the beginning of a file with `columns` columns.
+    /// Creates a check for the start of a file with `columns` columns.
     pub(crate) fn new(dialect: Dialect, terminator: Option<u8>, columns: usize) -> Self {
         Self {
             dialect,
             terminator,
             is_single: columns == 1,
             state: State::Plain,
-            // A file begins at the start of a line, which does not count as empty.
+            // The bytes say that a file begins at the start of a line, but not after an empty line.
             last: [0, terminator.unwrap_or(b'\n')],
             lines: 0,
             opened: 0,
@@ -106,16 +107,17 @@ impl Quotes {
         }
     }
 
-    /// Returns the first fault of a text in memory, which is the `whole` file or its beginning.
+    /// Returns the first fault of a text in memory; `None` if it has no fault. `whole` is false if
+    /// the text is only the beginning of the file.
     pub(super) fn fault(mut self, text: &[u8], whole: bool) -> Option<Fault> {
         self.read(text)
             .and_then(|()| if whole { self.end() } else { Ok(()) })
             .err()
     }
 
-    /// Reads the next chunk.
+    /// Checks the next chunk.
     pub(crate) fn read(&mut self, chunk: &[u8]) -> Result<(), Fault> {
-        // This is one function, because these are the states of one machine.
+        // The loop is one function, because its branches are the states of one automaton.
         let chunk = match std::mem::take(&mut self.is_first) {
             true => chunk.strip_prefix(b"\xef\xbb\xbf").unwrap_or(chunk),
             false => chunk,
@@ -177,7 +179,7 @@ impl Quotes {
         Ok(())
     }
 
-    /// Ends the file.
+    /// Checks the end of the file. Fails if a quote is still open.
     pub(crate) fn end(&self) -> Result<(), Fault> {
         match self.state {
             State::Quoted | State::Escaped => Err(Fault {
@@ -188,7 +190,7 @@ impl Quotes {
         }
     }
 
-    /// Returns the position of the next byte outside quotes that may have a meaning.
+    /// Returns the position of the next byte outside quotes that may have a special meaning.
     fn special(&self, rest: &[u8]) -> Option<usize> {
         let Dialect { quote, comment, .. } = self.dialect;
         let marks = next(quote, comment.unwrap_or(quote), rest);
@@ -198,7 +200,7 @@ impl Quotes {
         }
     }
 
-    /// Processes a byte outside quotes that may have a meaning.
+    /// Processes a byte outside quotes that may have a special meaning.
     fn pass(&mut self, chunk: &[u8], at: usize) -> Result<(), Fault> {
         let before = |n: usize| match at.checked_sub(n) {
             Some(i) => chunk[i],
@@ -276,7 +278,7 @@ mod tests {
         }
     }
 
-    /// The automaton of the csv crate, byte by byte.
+    /// Implements the automaton of the csv crate byte by byte.
     fn by_bytes(text: &[u8], dialect: Dialect) -> bool {
         #[derive(PartialEq, Clone, Copy)]
         enum At {

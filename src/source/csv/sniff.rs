@@ -1,10 +1,10 @@
-//! Finding out how a CSV file is written, from its first rows.
+//! Detects the dialect of a CSV file from its first rows.
 //!
-//! A delimiter is possible if it gives every row the same number of fields, more than one, and if
-//! all quotes are where they are allowed. Of two possible delimiters, the one with more columns of
-//! numbers, dates or times is chosen. The first line names the columns unless it has a number or
-//! date above others: text above numbers is a header, and numbers above numbers are a row. If the
-//! rows do not decide, the result is an error that names the option, and not a guess.
+//! A delimiter is possible if it gives every row the same number of fields, at least two, and all
+//! quotes are where they are allowed. If several delimiters are possible, the one with the largest
+//! share of columns of numbers, dates or times is chosen. The first line is a header unless one of
+//! its fields has the type of the fields below it: text above numbers is a header, and numbers
+//! above numbers are a row. If the rows do not decide, the result is an error, and not a guess.
 
 use super::blanks;
 use super::dialect::Dialect;
@@ -16,7 +16,7 @@ use arrow::datatypes::DataType;
 use csv::ByteRecord;
 use std::cmp::Reverse;
 
-/// The options that a statement gives for a file, besides what the sniffer finds.
+/// The options that a statement gives for a CSV file.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Asked {
     pub(crate) delimiter: Option<u8>,
@@ -24,33 +24,33 @@ pub(crate) struct Asked {
     pub(crate) escape: Option<u8>,
     pub(crate) comment: Option<u8>,
     pub(crate) has_header: Option<bool>,
-    /// The text that stands for NULL, besides the empty text.
+    /// A text that stands for NULL, in addition to the empty text.
     pub(crate) null: Option<String>,
     pub(crate) trim: Option<bool>,
-    /// Whether the statement alone decides: an option that it does not give is absent.
+    /// Whether only the options of the statement apply. Missing options are then not detected.
     pub(crate) exact: bool,
 }
 
-/// How a file is written.
+/// The detected properties of a CSV file.
 #[derive(Debug)]
 pub(crate) struct Sniffed {
     pub(crate) dialect: Dialect,
     /// The names of the columns; `column_1` and so on if there is no header.
     pub(crate) names: Vec<String>,
-    /// The kinds of texts of each column.
+    /// The kinds of the texts in each column.
     pub(crate) kinds: Vec<Kinds>,
-    /// Whether the first line names the columns, unlike the first line of the table's first file.
+    /// Whether the first line is a header although the table's first file has no header.
     pub(crate) has_another_header: bool,
-    /// The columns whose texts are read with the blanks around them.
+    /// The columns in which most texts have blanks around them, which are part of the texts.
     pub(crate) padded: Vec<String>,
 }
 
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
-/// Words that stand for a missing value.
+/// Words that mean a missing value, in lower case.
 const MISSING: [&str; 8] = ["na", "n/a", "null", "none", "nan", "?", "-", "."];
 
-/// Finds out how a file is written. `sample` is the `whole` file, or its beginning, which may end
-/// anywhere. At most `most` rows are read.
+/// Detects the properties of a file. `sample` is the content of the file. If `whole` is false, it
+/// is only the beginning, and may end anywhere. At most `most` rows are read.
 pub(crate) fn sniff(sample: &[u8], whole: bool, most: usize, asked: &Asked) -> Result<Sniffed> {
     let text = text(sample, whole)?;
     let mut dialect = dialect(text, whole, most, asked)?;
@@ -68,7 +68,7 @@ pub(crate) fn sniff(sample: &[u8], whole: bool, most: usize, asked: &Asked) -> R
     described(dialect, &records, text, asked)
 }
 
-/// Reads the beginning of another file of the same table.
+/// Detects the properties of another file of a table with this dialect.
 pub(crate) fn continued(sample: &[u8], whole: bool, dialect: Dialect, asked: &Asked) -> Result<Sniffed> {
     let text = text(sample, whole)?;
     let records = records(text, whole, usize::MAX, &dialect);
@@ -80,7 +80,7 @@ pub(crate) fn continued(sample: &[u8], whole: bool, dialect: Dialect, asked: &As
     })
 }
 
-/// Returns the sample without its UTF-8 byte order mark. Fails if the sample has another encoding.
+/// Returns the sample without a byte order mark. Fails unless it is UTF-8 without Excel's `sep=`.
 fn text(sample: &[u8], whole: bool) -> Result<&[u8]> {
     let convert = |from: &str| format!("write the file again as UTF-8: iconv -f {from} -t UTF-8 FILE > NEW");
     if sample.starts_with(&[0xff, 0xfe]) || sample.starts_with(&[0xfe, 0xff]) {
@@ -95,7 +95,7 @@ fn text(sample: &[u8], whole: bool) -> Result<&[u8]> {
         ));
     }
     match std::str::from_utf8(sample) {
-        // A sample may end within a character.
+        // A sample may end in the middle of a character.
         Err(e) if whole || e.error_len().is_some() => {
             let line = sample[..e.valid_up_to()].iter().filter(|b| **b == b'\n').count() + 1;
             let convert = convert("WINDOWS-1252");
@@ -107,8 +107,8 @@ fn text(sample: &[u8], whole: bool) -> Result<&[u8]> {
     }
 }
 
-/// Returns the first records of a sample. If the sample is not the whole file, its last record may
-/// be cut off, and is left out then.
+/// Returns the first records of a sample. If the sample is not the whole file, the last record is
+/// removed, because it may be incomplete.
 fn records(text: &[u8], whole: bool, most: usize, dialect: &Dialect) -> Vec<ByteRecord> {
     let mut reader = dialect.records(text);
     // Reading from memory does not fail.
@@ -119,7 +119,7 @@ fn records(text: &[u8], whole: bool, most: usize, dialect: &Dialect) -> Vec<Byte
     records
 }
 
-/// Returns the quotes to try, each with the character that escapes it.
+/// Returns the possible quotes, each with its escape character.
 fn quotes(text: &[u8], asked: &Asked) -> Vec<(u8, Option<u8>)> {
     let has = |bytes: &[u8]| text.windows(bytes.len()).any(|w| w == bytes);
     let mut quotes = vec![(asked.quote.unwrap_or(b'"'), asked.escape)];
@@ -170,7 +170,7 @@ fn dialect(text: &[u8], whole: bool, most: usize, asked: &Asked) -> Result<Diale
             [(dialect, records), ..] => return Ok(with_single_quotes(*dialect, records, text, whole, asked)),
             [] => {}
         }
-        // A faulty table of several columns is not read as one column.
+        // A faulty table with several columns is not read as one column.
         if let Some((dialect, _)) = tried.first()
             && faulty.is_none_or(|(is_table, _)| !is_table)
             && tried.iter().all(|(_, records)| is_even(records))
@@ -192,13 +192,13 @@ fn dialect(text: &[u8], whole: bool, most: usize, asked: &Asked) -> Result<Diale
     })
 }
 
-/// Returns the first fault of the quotes in a sample.
+/// Returns the first fault of the quotes in a sample; `None` if it has no fault.
 fn fault(text: &[u8], whole: bool, dialect: &Dialect, fields: usize) -> Option<Fault> {
     Quotes::new(*dialect, None, fields).fault(text, whole)
 }
 
-/// Returns the share of the columns that are numbers, dates or times below the first record, in
-/// thousandths. Numbers with a comma count as well.
+/// Returns the share of columns that contain only numbers, dates or times below the first record,
+/// in thousandths. A number may have a decimal comma.
 fn share_of_values(records: &[ByteRecord]) -> usize {
     let fields = records.first().map_or(0, ByteRecord::len);
     let rows = if records.len() > 1 { &records[1..] } else { records };
@@ -213,7 +213,7 @@ fn share_of_values(records: &[ByteRecord]) -> usize {
     (0..fields).filter(is_column).count() * 1000 / fields.max(1)
 }
 
-/// Returns the dialect with `'` as its quote if a column has nothing but texts in such quotes.
+/// Returns the dialect, with the quote `'` if all texts of a column are in such quotes.
 fn with_single_quotes(dialect: Dialect, records: &[ByteRecord], text: &[u8], whole: bool, asked: &Asked) -> Dialect {
     let rows = records.get(1..).unwrap_or_default();
     let is_quoted = |field: &[u8]| field.len() > 1 && field.starts_with(b"'") && field.ends_with(b"'");
@@ -237,7 +237,7 @@ fn with_single_quotes(dialect: Dialect, records: &[ByteRecord], text: &[u8], who
     if is_single { single } else { dialect }
 }
 
-/// Returns the error for the first record that has another number of fields than the first.
+/// Returns the error for the first record with a different number of fields than the first record.
 fn uneven(dialect: &Dialect, records: &[ByteRecord], text: &[u8]) -> Error {
     let first = records.first().map_or(0, ByteRecord::len);
     let other = records.iter().find(|r| r.len() != first);
@@ -260,7 +260,7 @@ fn is_missing(field: &str, asked: &Asked) -> bool {
     field.is_empty() || asked.null.as_deref() == Some(field) || MISSING.iter().any(|m| field.eq_ignore_ascii_case(m))
 }
 
-/// Counts the columns whose first field looks like a name, and those where it looks like a value.
+/// Counts the columns whose first field looks like a name, and those with a value in its place.
 fn header_votes(records: &[ByteRecord], asked: &Asked) -> (usize, usize) {
     let (mut names, mut values) = (0, 0);
     let Some((first, rows)) = records.split_first() else {
@@ -285,7 +285,7 @@ fn header_votes(records: &[ByteRecord], asked: &Asked) -> (usize, usize) {
     (names, values)
 }
 
-/// Returns true if the first record names the columns.
+/// Returns true if the first record names the columns. Fails if the rows do not decide.
 fn has_header(records: &[ByteRecord], asked: &Asked) -> Result<bool> {
     let (names, values) = header_votes(records, asked);
     if names > 0 && values > 0 {
@@ -297,7 +297,7 @@ fn has_header(records: &[ByteRecord], asked: &Asked) -> Result<bool> {
     Ok(values == 0)
 }
 
-/// Describes a sample, whose records were read from `text`.
+/// Describes a sample. `text` is the text from which `records` were read.
 fn described(dialect: Dialect, records: &[ByteRecord], text: &[u8], asked: &Asked) -> Result<Sniffed> {
     let fields = records.first().map_or(0, ByteRecord::len);
     if let Some(()) = records.iter().find(|r| r.len() != fields).map(drop) {

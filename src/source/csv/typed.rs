@@ -1,5 +1,5 @@
-//! Reads the texts of a CSV column as values, and refuses a text that is another kind of value than
-//! the first rows had. A reader with a given type would silently read `007` as 7.
+//! Parses the texts of a CSV column. Refuses a text that does not fit the type that the first rows
+//! implied. A reader with a fixed type would silently read `007` as 7.
 
 use super::files::CsvFiles;
 use super::kind::{fits, float, integer, is_kept_by_cast, is_too_far, wanted};
@@ -15,19 +15,18 @@ use datafusion::logical_expr::{
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// The origin of the type of a column.
+/// The origin of a column's type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Source {
-    /// The texts of the first rows. A later text is refused if another reader would change it.
+    /// The texts of the first rows. A later text is refused if another CSV reader would change it.
     Rows,
-    /// The statement, which names the type. A text is read as SQL's CAST reads it: `007` is 7. A
-    /// text that CAST changes, such as a time to a date, is refused.
+    /// The statement names the type. A text is parsed like SQL's CAST does: `007` is 7. A text is
+    /// refused if CAST would lose a part of it, such as the time of day in a cast to a date.
     Statement,
 }
 
-/// Returns the values of a column of texts, in a type that the sniffer found or that the statement
-/// names. `column` is its position in the files, for the error that shows where a text does not
-/// fit.
+/// Returns an expression that converts a column of texts to a type. `column` is the column's
+/// position in the files; errors use it to find the line of a text that does not fit.
 pub(crate) fn typed(
     texts: Expr,
     (column, name): (usize, &str),
@@ -112,7 +111,7 @@ impl Typed {
                     });
                 }
                 let values = cast(texts, &self.to)?;
-                // A time can be beyond the range of its type.
+                // A time may be outside the range of its type.
                 match values.null_count() == texts.null_count() {
                     true => Ok(values),
                     false => Err(self.misfit()),
@@ -137,8 +136,8 @@ impl Typed {
         }
     }
 
-    /// Returns the error for a time that nanoseconds cannot hold, with its file and line if the
-    /// files are local.
+    /// Returns the error for a time that 64-bit nanoseconds cannot represent. For local files, it
+    /// names the file and the line.
     fn too_far(&self) -> Error {
         let why = format!(
             "is a time before 1677-09-21 or after 2262-04-11 in column {:?}, which nanoseconds cannot hold, and the rows before \
@@ -152,8 +151,8 @@ impl Typed {
         found.unwrap_or_else(|| Error::data(format!("a row of a CSV file {why}")))
     }
 
-    /// Returns the error for a text that is no value of the type, with its file and line if the
-    /// files are local.
+    /// Returns the error for a text that is not a value of the type. For local files, it names the
+    /// file and the line.
     fn misfit(&self) -> Error {
         if self.source == Source::Statement {
             let why = format!(

@@ -1,6 +1,6 @@
-//! JSON files that others wrote: every number and truth value is read as the text that is written,
-//! and then as a value of its column's type. A reader with a given type would silently read 0.5 as
-//! 0 and "007" as 7.
+//! Reads JSON files from other programs. Every number and truth value is first read as its text,
+//! and then converted to its column's type. A reader with a fixed type would silently read 0.5 as 0
+//! and "007" as 7.
 
 mod objects;
 mod typed;

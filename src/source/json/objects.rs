@@ -1,6 +1,6 @@
-//! Checks objects of JSON for content that their reader would lose: a key that is written twice, a
-//! key of a nested object that no row before had, and a text among numbers, which is read like the
-//! number that it spells.
+//! Checks JSON objects for content that their reader would lose: a repeated key, a key of a nested
+//! object that earlier rows did not have, and a string in a column of numbers, which would be read
+//! as the number that it spells.
 
 use super::typed::is_number;
 use crate::source::csv::wanted;
@@ -47,25 +47,25 @@ impl fmt::Display for Fault {
     }
 }
 
-/// The check of a stream of objects. Their reader decides whether they are JSON at all.
+/// Checks a stream of JSON objects. Only their reader decides whether they are valid JSON.
 pub(crate) struct Objects {
     schema: SchemaRef,
     open: Vec<Open>,
-    /// The text that is being read, with its first quote; `None` outside of texts.
+    /// The string that is being read, including its first quote; `None` outside of strings.
     text: Option<Vec<u8>>,
     is_escaped: bool,
-    /// The number of complete objects before the open one.
+    /// The number of completed top-level objects.
     rows: usize,
     column: String,
 }
 
-/// An object or array that is not closed yet.
+/// An object or array that is still open.
 enum Open {
     Object {
         keys: HashSet<Vec<u8>>,
-        /// The fields; `None` if nothing is known of them.
+        /// The fields of the object; `None` if they are unknown.
         fields: Option<Fields>,
-        /// The type of the value that comes next; `None` before a key.
+        /// The type of the next value; `None` before a key.
         value: Option<Option<DataType>>,
     },
     Array {
@@ -74,7 +74,7 @@ enum Open {
 }
 
 impl Objects {
-    /// Creates the check of objects of a table with these columns.
+    /// Creates a check for the objects of a table with `schema`.
     pub(crate) fn new(schema: SchemaRef) -> Self {
         Self {
             schema,
@@ -161,7 +161,7 @@ impl Objects {
         Ok(())
     }
 
-    /// Returns the type of the value that comes next, if it is known.
+    /// Returns the type of the next value; `None` if it is unknown.
     fn expected(&self) -> Option<DataType> {
         match self.open.last()? {
             Open::Object { value, .. } => value.clone().flatten(),
@@ -169,7 +169,7 @@ impl Objects {
         }
     }
 
-    /// Processes a text with its quotes: a key or a value.
+    /// Processes a complete string with its quotes: a key or a value.
     fn ended(&mut self, text: Vec<u8>) -> Result<(), Fault> {
         let (is_row, fault) = (self.open.len() == 1, |of: &Self, what| {
             Err(Fault {
@@ -185,7 +185,7 @@ impl Objects {
                 _ => Ok(()),
             };
         };
-        // One key has several spellings: "a" and "\u0061".
+        // A key can be spelled in several ways, such as "a" and "\u0061".
         let key = serde_json::from_slice::<String>(&text).map_or(text, String::into_bytes);
         let name = String::from_utf8_lossy(&key).into_owned();
         let field = fields
@@ -194,7 +194,7 @@ impl Objects {
         *value = Some(field.clone().flatten());
         let is_new = keys.insert(key);
         if is_row {
-            // A key that is not a column is not shown, because it may be a value.
+            // A key that is not a column may be a data value, and is therefore not shown.
             self.column = match &field {
                 Some(Some(_)) => name,
                 _ => "?".to_string(),

@@ -1,4 +1,4 @@
-//! Reads the values of JSON from the texts that are written.
+//! Converts the texts of JSON values to the types of their columns.
 
 use crate::source::csv::{Kinds, float, integer, wanted};
 use crate::source::refused::Refused;
@@ -13,16 +13,16 @@ use arrow::json::ReaderBuilder;
 use std::io::BufRead;
 use std::sync::Arc;
 
-/// A row, counted from 0, with a value that is not of its column's type.
+/// A value that is not of its column's type. `row` counts from 0.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Misfit {
     pub(crate) row: usize,
     pub(crate) column: String,
-    /// The description of a value of the column's type.
+    /// The description of values of the column's type.
     pub(crate) wanted: &'static str,
 }
 
-/// Returns the schema with a text in place of every number and truth value.
+/// Returns the schema with the type text in place of all numbers and truth values.
 pub(crate) fn text_schema(schema: &Schema) -> SchemaRef {
     Arc::new(Schema::new(text_fields(schema.fields())))
 }
@@ -42,7 +42,7 @@ pub(super) fn is_number(data_type: &DataType) -> bool {
     data_type.is_integer() || matches!(data_type, DataType::Float32 | DataType::Float64)
 }
 
-/// Returns a nested type with other fields.
+/// Returns a nested type whose fields are replaced by `other`. Returns any other type unchanged.
 fn within(data_type: &DataType, other: &mut dyn FnMut(&Field) -> Field) -> DataType {
     match data_type {
         DataType::Struct(fields) => DataType::Struct(fields.iter().map(|f| other(f)).collect()),
@@ -53,7 +53,7 @@ fn within(data_type: &DataType, other: &mut dyn FnMut(&Field) -> Field) -> DataT
     }
 }
 
-/// Returns true if the schema has a number with a fraction, at any depth.
+/// Returns true if the schema contains a floating-point number at any depth.
 pub(crate) fn has_numbers(schema: &Schema) -> bool {
     let mut found = false;
     for field in schema.fields() {
@@ -70,13 +70,14 @@ fn visit(field: &Field, see: &mut dyn FnMut(&DataType)) {
     });
 }
 
-/// Returns the schema with a text in place of every number with a fraction that a 64-bit float
-/// cannot hold, judged from the first rows of a file, which may be cut off.
+/// Returns the schema with text in place of each floating-point type for which one of the first
+/// rows has a number that a 64-bit float does not preserve. The content of `file` may end within a
+/// row.
 pub(crate) fn exact_schema(schema: &Schema, file: impl BufRead, rows: usize) -> Result<Schema, ArrowError> {
     let mut exact: Vec<Field> = schema.fields().iter().map(|f| f.as_ref().clone()).collect();
     let reader = ReaderBuilder::new(text_schema(schema))
         .with_coerce_primitive(true)
-        // The last row may be cut off: a batch of all others ends before it.
+        // The last row may be incomplete. With this size, one batch contains all other rows.
         .with_batch_size(rows.max(1))
         .build(file)?;
     let mut left = rows;
@@ -115,7 +116,7 @@ fn exact_field(field: &Field, texts: &ArrayRef) -> Field {
     field.clone().with_data_type(exact)
 }
 
-/// Returns the columns of a struct, or the values of a list.
+/// Returns the child arrays of a struct or a list.
 fn children(array: &ArrayRef) -> Vec<ArrayRef> {
     match array.data_type() {
         DataType::Struct(_) => array.as_struct().columns().to_vec(),
@@ -126,7 +127,7 @@ fn children(array: &ArrayRef) -> Vec<ArrayRef> {
     }
 }
 
-/// Returns rows with this schema, from rows with its [`text_schema`].
+/// Converts rows with the [`text_schema`] of `schema` to rows with `schema`.
 pub(crate) fn typed(texts: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, Refused<Misfit>> {
     let mut columns = Vec::with_capacity(texts.num_columns());
     for (texts, field) in texts.columns().iter().zip(schema.fields()) {
@@ -163,7 +164,7 @@ fn misfit(texts: &ArrayRef, field: &Field) -> Result<Misfit, ArrowError> {
     })
 }
 
-/// Returns the values of texts; `None` if a text is no value of the type.
+/// Converts texts to values; `None` if a text is not a value of the type.
 fn values(texts: &ArrayRef, field: &Field) -> Result<Option<ArrayRef>, ArrowError> {
     let data_type = field.data_type();
     Ok(match data_type {
@@ -197,7 +198,7 @@ fn values(texts: &ArrayRef, field: &Field) -> Result<Option<ArrayRef>, ArrowErro
 
 fn list<O: OffsetSizeTrait>(texts: &ArrayRef, item: &Arc<Field>) -> Result<Option<ArrayRef>, ArrowError> {
     let array = texts.as_list::<O>();
-    // A slice of a list array still has the values of all rows of the array.
+    // A slice of a list array still contains the values of all rows.
     let (first, last) = (
         array.value_offsets()[0].as_usize(),
         array.value_offsets()[array.len()].as_usize(),
@@ -230,7 +231,7 @@ fn numbers<T: ArrowPrimitiveType>(texts: &StringArray, read: fn(&str) -> Option<
     values.map(|values| Arc::new(values) as ArrayRef)
 }
 
-/// Returns the numbers in a narrower type; `None` if one is out of its range.
+/// Converts numbers to a narrower type; `None` if a number is out of its range.
 fn narrowed(numbers: Option<ArrayRef>, to: &DataType) -> Result<Option<ArrayRef>, ArrowError> {
     let numbers = match numbers {
         Some(numbers) if numbers.data_type() != to => numbers,

@@ -1,4 +1,4 @@
-//! The bytes of a text file, decompressed.
+//! Reads the decompressed bytes of a text file.
 
 use crate::error::Error;
 use crate::location::not_decompressed;
@@ -11,12 +11,13 @@ use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt};
 use std::io::{self, Read};
 
-/// The bytes that are read at a time.
+/// The maximum number of bytes in a chunk.
 const CHUNK: usize = 256 << 10;
 
 pub(super) type ByteStream = BoxStream<'static, Result<Bytes>>;
 
-/// Returns the bytes of a whole file. If `is_json`, a JSON array becomes one object per line.
+/// Returns the bytes of a whole file. If `is_json` is true, a JSON array is converted to one object
+/// per line.
 pub(super) async fn whole(
     payload: GetResultPayload,
     compression: FileCompressionType,
@@ -43,7 +44,7 @@ pub(super) async fn whole(
     }
     let is_array = first.trim_ascii_start().starts_with(b"[");
     let all = futures::stream::iter([Ok(first)]).chain(stream).map_err(failed).boxed();
-    // An array is read like a local file, and that reader cannot wait for bytes from a network.
+    // The reader of arrays is synchronous and cannot wait for the network.
     let all = match is_array && is_remote {
         true => futures::stream::iter(all.collect::<Vec<_>>().await).boxed(),
         false => all,
@@ -69,7 +70,7 @@ fn chunks(mut from: impl Read + Send + 'static) -> ByteStream {
     futures::stream::iter(std::iter::from_fn(next)).boxed()
 }
 
-/// Returns the error of a stream that was read like a local file.
+/// Returns the original error of a stream that was read as a local file.
 fn unwrapped(error: io::Error) -> DataFusionError {
     match error.downcast::<Error>() {
         Ok(own) => own.into(),
@@ -77,7 +78,7 @@ fn unwrapped(error: io::Error) -> DataFusionError {
     }
 }
 
-/// The objects of an array, one per line. An array that does not end is an error.
+/// Converts a JSON array to one object per line. Fails if the array is incomplete.
 struct Lines<R: Read>(JsonArrayToNdjsonReader<R>);
 
 impl<R: Read> Read for Lines<R> {
@@ -90,7 +91,7 @@ impl<R: Read> Read for Lines<R> {
     }
 }
 
-/// A stream of bytes that is read like a local file.
+/// Reads a stream of bytes as a local file.
 struct Blocking {
     stream: ByteStream,
     chunk: Bytes,

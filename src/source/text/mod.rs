@@ -1,4 +1,4 @@
-//! Reading CSV and JSON so that nothing in them is changed silently, wherever a plan reads them.
+//! Reads CSV and JSON files without silent changes to their values, in every plan.
 
 mod bytes;
 mod opener;

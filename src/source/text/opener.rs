@@ -1,4 +1,4 @@
-//! Opening a text file: its bytes are checked while they are decoded.
+//! Opens text files. Their bytes are checked while they are decoded.
 
 use super::bytes::{ByteStream, whole};
 use crate::error::Error;
@@ -26,26 +26,26 @@ use std::sync::Arc;
 /// The format of a text file.
 #[derive(Clone)]
 pub(super) enum TextFormat {
-    /// CSV, with DataFusion's source, which contains the dialect.
+    /// CSV. DataFusion's source contains the dialect.
     Csv(Arc<CsvSource>),
     Json,
 }
 
-/// Opens text files of one table.
+/// Opens the text files of a table.
 #[derive(Clone)]
 pub(super) struct TextOpener {
     pub(super) store: Arc<dyn ObjectStore>,
     pub(super) url: ObjectStoreUrl,
     pub(super) compression: FileCompressionType,
     pub(super) format: TextFormat,
-    /// The columns of the files.
+    /// The schema of the files.
     pub(super) schema: SchemaRef,
-    /// The columns that are read.
+    /// The positions of the columns to read.
     pub(super) columns: Vec<usize>,
     pub(super) batch_size: usize,
 }
 
-/// The number of first bytes that show whether a file is an array.
+/// The number of first bytes that are enough to recognize a JSON array.
 const HEAD: u64 = 64;
 
 type Rows = BoxStream<'static, DfResult<RecordBatch>>;
@@ -58,8 +58,8 @@ impl FileOpener for TextOpener {
             if file.range.is_none() {
                 return Ok(rows);
             }
-            // The lines of a part of a file are not known, so the whole file is read to find the
-            // place of the error.
+            // The line numbers within a part of a file are unknown, so the whole file is read to
+            // find the line of the error.
             let whole = Arc::new(PartitionedFile { range: None, ..file });
             let placed = move |batch: DfResult<RecordBatch>| {
                 let (opener, whole) = (Arc::clone(&opener), Arc::clone(&whole));
@@ -90,7 +90,8 @@ impl TextOpener {
     async fn bytes(&self, file: &PartitionedFile) -> DfResult<ByteStream> {
         let (meta, terminator) = (&file.object_meta, self.terminator().unwrap_or(b'\n'));
         let is_json = matches!(self.format, TextFormat::Json);
-        // An array cannot be divided at lines, so its first part is the whole file.
+        // An array cannot be split at line breaks, so the first part is the whole file, and the
+        // other parts are empty.
         let is_array = is_json && file.range.is_some() && self.is_array(meta).await?;
         if is_array && file.range.as_ref().is_some_and(|range| range.start > 0) {
             return Ok(futures::stream::empty().boxed());
@@ -205,7 +206,7 @@ impl TextOpener {
         Ok(rows.boxed())
     }
 
-    /// Returns the first error of a file.
+    /// Returns the first error of a file; `None` if it can be read without an error.
     async fn first_error(&self, file: &PartitionedFile) -> Option<DataFusionError> {
         match self.rows(file).await {
             Ok(rows) => rows.try_for_each(|_| async { Ok(()) }).await.err(),
@@ -213,7 +214,7 @@ impl TextOpener {
         }
     }
 
-    /// Returns the error for a part of a file if the whole file has no error.
+    /// Returns the error for a part of a file that can be read as a whole.
     fn only_of_a_part(&self, error: DataFusionError) -> DataFusionError {
         match self.format {
             TextFormat::Csv(_) => DataFusionError::from(Error::data(
@@ -224,7 +225,7 @@ impl TextOpener {
         }
     }
 
-    /// Returns the name of a file for an error.
+    /// Returns the name of a file for errors.
     fn name(&self, file: &PartitionedFile) -> String {
         let location = &file.object_meta.location;
         match self.url.as_str().starts_with("file:") {
@@ -234,7 +235,7 @@ impl TextOpener {
     }
 }
 
-/// Returns the error of the bytes, which a decoder of Arrow passed on.
+/// Returns the original error of the bytes, which a decoder of Arrow has wrapped.
 fn unwrapped(error: ArrowError) -> DataFusionError {
     match error {
         ArrowError::ExternalError(inner) => match inner.downcast::<DataFusionError>() {

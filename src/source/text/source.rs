@@ -1,4 +1,4 @@
-//! The source of a plan that reads CSV or JSON, in place of DataFusion's source.
+//! Replaces DataFusion's sources for CSV and JSON files in a plan.
 
 use super::opener::{TextFormat, TextOpener};
 use datafusion::common::tree_node::TreeNodeRecursion;
@@ -17,8 +17,7 @@ use datafusion::physical_plan::{DisplayFormatType, ExecutionPlan};
 use std::fmt;
 use std::sync::Arc;
 
-/// Returns the reader with checks of what it reads, if it reads CSV or JSON. Any other operator is
-/// returned unchanged.
+/// Adds checks to a reader of CSV or JSON files. Returns any other operator unchanged.
 pub(in crate::source) fn with_checks(plan: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
     let source = plan.downcast_ref::<DataSourceExec>();
     let config = source.and_then(|s| s.data_source().downcast_ref::<FileScanConfig>());
@@ -41,8 +40,8 @@ fn format(source: &dyn FileSource) -> Option<TextFormat> {
     csv.or_else(|| source.is::<JsonSource>().then_some(TextFormat::Json))
 }
 
-/// A source of DataFusion whose bytes are read by [`TextOpener`]. Everything else is as in
-/// DataFusion's source.
+/// A source whose files [`TextOpener`] opens. In all other respects, it behaves like the DataFusion
+/// source that it replaces.
 #[derive(Clone)]
 struct TextSource {
     replaced: Arc<dyn FileSource>,

@@ -15,7 +15,7 @@ use std::fmt::{self, Display};
 pub enum RecodingClause {
     /// RECODING GLOBAL: one level per column, for all rows.
     Global,
-    /// RECODING LOCAL: the table is divided, and each group has labels of its own.
+    /// RECODING LOCAL: the table is divided into groups, and each group has its own labels.
     Local,
 }
 
@@ -33,12 +33,12 @@ pub enum ChoiceClause {
     Manifest {
         /// The path of the release, or of its manifest.
         path: String,
-        /// ON DRIFT: how drift is treated, if given.
+        /// ON DRIFT: the treatment of drift, if the clause is given.
         on_drift: Option<OnDrift>,
     },
 }
 
-/// Parses what follows `RECODING`: one recoding, or a list of them.
+/// Parses the clause after `RECODING`: one recoding, or a list of recodings.
 pub(crate) fn recoding(c: &mut Cursor) -> Result<(Option<RecodingClause>, Vec<RecodingClause>)> {
     if c.looks_at_token(&Token::LParen) {
         return Ok((None, c.list("GLOBAL or LOCAL", one_recoding)?));
@@ -54,8 +54,8 @@ fn one_recoding(c: &mut Cursor) -> Result<RecodingClause> {
     }
 }
 
-/// Parses what follows `SEARCH USING`: one algorithm, or a list of them with
-/// [`ChoiceClause::Default`].
+/// Parses the clause after `SEARCH USING`: one algorithm, or a list of algorithms. With a list, the
+/// choice is [`ChoiceClause::Default`].
 pub(crate) fn search(c: &mut Cursor) -> Result<(ChoiceClause, Vec<Call>)> {
     if c.looks_at_token(&Token::LParen) {
         let searches = c.list("search", |c| c.call("a search"))?;

@@ -66,7 +66,7 @@ pub(crate) fn read(c: &mut Cursor) -> Result<Vec<ConstraintClause>> {
             return Err(c.expected_so("AND", Some("models are joined by AND".into())));
         }
         if c.looks_at("OR") {
-            let advice = "a release holds every model that it names: join them by AND, or release twice";
+            let advice = "a release satisfies every model that it names: join them by AND, or release twice";
             return Err(c.expected_so("AND", Some(advice.into())));
         }
         if !c.take("AND") {
@@ -75,7 +75,8 @@ pub(crate) fn read(c: &mut Cursor) -> Result<Vec<ConstraintClause>> {
     }
 }
 
-/// Parses `(c, ...)` or `ANY m`; `None` if neither comes next. A column may be called `any`.
+/// Parses `(c, ...)` or `ANY m`; `None` if neither comes next. `any` can also be the name of a
+/// column.
 fn scope(c: &mut Cursor) -> Result<Option<ScopeClause>> {
     if c.looks_at_token(&Token::LParen) {
         return Ok(Some(ScopeClause::Columns(c.columns()?)));
@@ -90,15 +91,15 @@ fn scope(c: &mut Cursor) -> Result<Option<ScopeClause>> {
     Ok(None)
 }
 
-/// The expectation that an error names where a model should stand.
+/// The expectation in an error where a model is missing.
 const MODEL: &str = "a privacy model such as k_anonymity(5)";
 
-/// Names of models in formulas, such as `k = 5`, with the names in SQL.
+/// The names of models in formulas, such as `k = 5`, and their names in SQL.
 const IN_FORMULAS: &[(&str, &str)] = &[("k", "k_anonymity"), ("l", "l_diversity"), ("t", "t_closeness")];
 
 /// Returns the correct form of a model that is written as a formula (`k = 5`), with a hyphen
-/// (`k-anonymity(5)`), or with its argument after it (`k_anonymity 5`). `c` stands after the model
-/// that was parsed.
+/// (`k-anonymity(5)`), or with its argument after it (`k_anonymity 5`). `c` is the cursor after the
+/// parsed model. Returns `None` if no correction is known.
 fn miswritten(c: &Cursor, start: usize, model: &Call) -> Option<String> {
     let (mut after, mut name) = (c.clone(), model.name.clone());
     while c.cut(start).is_some() && after.take_token(&Token::Minus) {

@@ -11,7 +11,7 @@ use crate::sql::name::{TableName, list};
 use datafusion::sql::sqlparser::tokenizer::Token;
 use std::fmt;
 
-/// The definition of a hierarchy: its kind, and what the kind's clause gives.
+/// The definition of a hierarchy: its kind, and the values in the clause of the kind.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DefinitionClause {
     /// The kind of the hierarchy.
@@ -57,7 +57,7 @@ fn word(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 
 /// Parses a definition, which begins with `AS` or `FROM`.
 pub(crate) fn read(c: &mut Cursor) -> Result<DefinitionClause> {
-    // `AS` alone starts a query and is a prefix of the start of most other kinds, so the longest
+    // `AS` alone starts a query, and most other kinds start with `AS` and a word, so the longest
     // match counts.
     let named = c.kinds().iter().filter(|kind| c.looks_at(kind.clause.start));
     let Some(kind) = named.max_by_key(|kind| kind.clause.start.len()).copied() else {
@@ -74,7 +74,7 @@ pub(crate) fn read(c: &mut Cursor) -> Result<DefinitionClause> {
     Ok(DefinitionClause { kind, given })
 }
 
-/// Parses the parts of a clause. Optional parts may stand in any order.
+/// Parses the parts of a clause. Optional parts may come in any order.
 fn parts(c: &mut Cursor, kind: &Kind) -> Result<Vec<(&'static str, Given)>> {
     let parts = kind.clause.parts;
     let mut given: Vec<Option<(&'static str, Given)>> = vec![None; parts.len()];
@@ -150,8 +150,8 @@ fn item(c: &mut Cursor, item: Item, what: &str) -> Result<Value> {
     }
 }
 
-/// Parses a query up to the end of the statement or up to the exceptions after it. If all the rest
-/// parses as a query, it is the query, so that a column called `nulls` remains a column.
+/// Parses a query up to the end of the statement or up to the exceptions after it. If the whole
+/// rest parses as a query, it is the query, so that a column called `nulls` remains a column.
 /// Parentheses around the whole query are dropped.
 fn query(c: &mut Cursor) -> Result<String> {
     let (start, end) = (c.position(), c.tokens().len());
@@ -170,7 +170,7 @@ fn query(c: &mut Cursor) -> Result<String> {
         return Ok(text);
     }
     // All exceptions together have at most six tokens: ON UNMAPPED TOP NULLS AS VALUE. The longest
-    // run of tokens that parses as exceptions is cut off.
+    // run of last tokens that parses as exceptions ends the query.
     for cut in (end.saturating_sub(6).max(start + 1)..end).filter(|cut| *cut > start) {
         let mut rest = c.within(cut..end);
         let mut only_exceptions = true;
@@ -205,9 +205,9 @@ fn no_kind(c: &Cursor) -> Error {
 
 /// A clause that may follow a definition.
 pub(crate) enum Exception {
-    /// ON UNMAPPED: how values that the hierarchy does not map are treated.
+    /// ON UNMAPPED: the treatment of values that the hierarchy does not map.
     Unmapped(OnUnmapped),
-    /// NULLS: how NULL is treated.
+    /// NULLS: the treatment of NULL.
     Null(OnNull),
 }
 

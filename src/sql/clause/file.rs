@@ -8,13 +8,13 @@ use std::fmt::{self, Display};
 /// A single file that a statement writes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FileClause {
-    /// The path as it is written.
+    /// The path as in the statement.
     pub path: String,
     /// Whether a file that no statement wrote is replaced.
     pub overwrite: bool,
 }
 
-/// Parses `'path' [OVERWRITE]`. Errors name `what` as expected.
+/// Parses `'path' [OVERWRITE]`. `what` is the expectation in errors.
 pub(crate) fn read(c: &mut Cursor, what: &str) -> Result<FileClause> {
     Ok(FileClause {
         path: c.string(what)?,

@@ -1,5 +1,5 @@
 //! The clauses that statements share. Each clause is one constant: its first keywords, its syntax,
-//! an example and its parser. Clauses may stand in any order after the source, each at most once.
+//! an example and its parser. Clauses may come in any order after the source, each at most once.
 
 use super::choice::{self, ChoiceClause, RecodingClause};
 use super::constraint;
@@ -86,7 +86,7 @@ macro_rules! clauses {
 clauses! {
     TO: "TO",
         "TO 'target' [STORED AS PARQUET | CSV | DELTA] [PARTITIONED BY (c, ...)] [OVERWRITE | APPEND | IF NOT EXISTS] [OPTIONS (key value, ...)]",
-        "writes the release to a folder; without TO, the statement answers the rows",
+        "writes the release to a folder; without TO, the statement returns the rows",
         "TO 'released'", |c, s| { s.target = Some(target::read(c)?); Ok(()) };
     IDENTIFIERS: "IDENTIFIERS", "IDENTIFIERS (c [mask], ...)",
         "columns that name a person: each is dropped, or released as a mask of its value (SHOW MASKS)",
@@ -96,7 +96,8 @@ clauses! {
         "QUASI IDENTIFIERS (age, zip)", |c, s| { s.policy.quasi_identifiers = c.list("column", roles::quasi)?; Ok(()) };
     SENSITIVE: "SENSITIVE",
         "SENSITIVE (c [USING hierarchy] [RANDOMIZED [WITHIN CLASS | WITHIN (c, ...) | WITH MATRIX table] | mask], ...)",
-        "columns that nobody may learn of a person; models protect them, RANDOMIZED permutes them among the rows, a mask changes the values (SHOW MASKS)",
+        "columns whose values nobody may learn about a person; models protect them, RANDOMIZED permutes them among \
+         the rows, a mask changes the values (SHOW MASKS)",
         "SENSITIVE (diagnosis)", |c, s| { s.policy.sensitive = c.list("column", roles::sensitive)?; Ok(()) };
     CLASS: "CLASS", "CLASS (c)",
         "the class label of the metric cm and of top_down; it is released as it is", "CLASS (salary)", |c, s| { s.policy.class = Some(c.column()?); Ok(()) };
@@ -106,7 +107,7 @@ clauses! {
     ENTITY: "ENTITY", "ENTITY (c)",
         "the column that identifies a person who can have several rows: classes count persons instead of rows", "ENTITY (patient)", |c, s| { s.policy.entity = Some(c.column()?); Ok(()) };
     SATISFYING: "SATISFYING", "SATISFYING model [ON column] [ON (c, ...) | ON ANY m] [AND model ...]",
-        "the privacy models that the release must hold",
+        "the privacy models that the release must satisfy",
         "SATISFYING k_anonymity(5)", |c, s| { s.policy.satisfying = constraint::read(c)?; Ok(()) };
     FOLLOWING: "FOLLOWING", "FOLLOWING standard, ...",
         "the published standards that the release follows (SHOW STANDARDS)",
@@ -118,7 +119,7 @@ clauses! {
         "whether suppressed rows are left out (the default), or stay with * and NULL in their cells",
         "SUPPRESSED ROWS STARRED", |c, s| { s.policy.starred = Some(suppression::starred(c)?); Ok(()) };
     MINIMIZING: "MINIMIZING", "MINIMIZING metric | w * metric + w * metric ...",
-        "the metric to lose least of; glm without it",
+        "the metric to minimize; glm without it",
         "MINIMIZING glm", |c, s| { s.policy.minimizing = goal::goals(c)?; Ok(()) };
     RECODING: "RECODING", "RECODING GLOBAL | LOCAL",
         "one level per column for all rows, or groups with labels of their own, which lose less; GLOBAL without it",
@@ -141,7 +142,8 @@ clauses! {
         s.choose(&before, node)
     };
     POLICY: "USING POLICY", "USING POLICY name",
-        "the clauses of a policy (CREATE POLICY): the roles, the models and the limits are then its own", "USING POLICY patients_v1",
+        "the clauses of a policy (CREATE POLICY): the roles, the models and the limits then come from the policy",
+         "USING POLICY patients_v1",
         |c, s| { s.using = Some(c.name("a policy")?); Ok(()) };
     MANIFEST: "USING", "USING MANIFEST 'path' [ON DRIFT ERROR | WARN | SEARCH]",
         "applies the levels of an earlier release instead of searching, checks them, and names what drifted since",
@@ -156,7 +158,8 @@ clauses! {
         "the columns whose warnings are known and accepted", "ACCEPTING WARNINGS ON (invoice)",
         |c, s| { c.need("WARNINGS ON")?; s.policy.accepting = c.columns()?; Ok(()) };
     REPORT: "REPORT", "REPORT TO 'report.html' [OVERWRITE]",
-        "writes a report for whoever has to approve the release; the name says the form: .html, .md or .json", "REPORT TO 'report.html'", |c, s| {
+        "writes a report for the person who approves the release; the end of the name sets the format: .html, .md or \
+         .json", "REPORT TO 'report.html'", |c, s| {
         if c.looks_at_string() {
             return Err(c.expected_so("TO", Some("write REPORT TO 'report.html'".into())));
         }
@@ -168,7 +171,7 @@ clauses! {
         "the objectives of a Pareto front", "OPTIMIZING MAX k, MIN glm",
         |c, s| { s.objectives = goal::objectives(c)?; Ok(()) };
     EPSILON: "EPSILON", "EPSILON (e, ...)",
-        "one tolerance per objective: of points that differ by less, one is kept", "EPSILON (1, 0.01)", |c, s| {
+        "one tolerance per objective: of points that differ by less, only one is kept", "EPSILON (1, 0.01)", |c, s| {
         s.epsilon = c.list("number", |c| c.real("a number of at least 0"))?;
         Ok(())
     };
@@ -184,14 +187,15 @@ clauses! {
         "raw rows to test classifiers on, which neither the source nor the release has", "TESTING ON held_out",
         |c, s| { s.testing = Some(source::read(c)?); Ok(()) };
     WEIGHT: "WEIGHT", "WEIGHT (c)",
-        "the column of sampling weights: how many people of the population a row stands for", "WEIGHT (weight)",
+        "the column of sampling weights: the number of people of the population that a row represents", "WEIGHT \
+         (weight)",
         |c, s| { s.weight = Some(c.column()?); Ok(()) };
     PER_ROW: "PER ROW", "PER ROW",
         "one row of figures for each row, by its number, with the columns of KEEP alone", "PER ROW", |_, s| { s.per_row = true; Ok(()) };
 }
 
-/// Words that users of other tools may write, and other forms of keywords, each with the keywords
-/// of the clause that is meant.
+/// Words of other tools, and other forms of keywords, each with the keywords of the intended
+/// clause.
 const MEANT: &[(&str, &str)] = &[
     ("QI", "QUASI IDENTIFIERS"),
     ("QIS", "QUASI IDENTIFIERS"),
@@ -211,7 +215,7 @@ const MEANT: &[(&str, &str)] = &[
     ("ALGORITHM", "SEARCH USING"),
 ];
 
-/// The words of TO, each with an example of its position.
+/// The words that belong to TO, each with an example of its position.
 const OF_TARGET: &[(&str, &str)] = &[
     ("STORED", "TO 'target' STORED AS CSV"),
     ("PARTITIONED", "TO 'target' PARTITIONED BY (c)"),
@@ -223,7 +227,7 @@ const OF_TARGET: &[(&str, &str)] = &[
 
 /// Returns the error for a word that starts no clause.
 fn unknown(c: &mut Cursor, allowed: &[&Clause], required: &[&Clause], seen: &[&str]) -> Error {
-    // After `QUASI` alone, the clause is clear and its second word is wrong.
+    // After the word `QUASI`, the clause is clear, and only its second word is wrong.
     if c.looks_at("QUASI")
         && let Err(error) = c.need(QUASI.start)
     {
@@ -240,10 +244,10 @@ fn unknown(c: &mut Cursor, allowed: &[&Clause], required: &[&Clause], seen: &[&s
         return c.expected_so("a clause", Some(format!("did you mean {meant}?")));
     }
     if let Some(place) = told(OF_TARGET).filter(|_| is_allowed(TO.start)) {
-        return c.expected_so("a clause", Some(format!("{word} stands after the target: {place}")));
+        return c.expected_so("a clause", Some(format!("write {word} after the target: {place}")));
     }
     if word == "FORMAT" {
-        let advice = "FORMAT JSON stands after EXPLAIN, and STORED AS CSV after the target";
+        let advice = "write FORMAT JSON after EXPLAIN, and STORED AS CSV after the target";
         return c.expected_so("a clause", Some(advice.into()));
     }
     let starts = || allowed.iter().map(|a| a.start);
@@ -283,7 +287,7 @@ pub(crate) fn read(c: &mut Cursor, what: &str, allowed: &[&Clause], required: &[
         (clause.read)(c, &mut clauses)?;
     }
     match required.iter().find(|r| !seen.contains(&r.start)) {
-        // The policy has the clauses that are missing.
+        // The policy may have the missing clauses.
         Some(_) if clauses.using.is_some() => Ok(clauses),
         Some(missing) => Err(c.error(format_args!(
             "{what} needs {}; example: {}",

@@ -6,8 +6,8 @@ use crate::sql::cursor::Cursor;
 use crate::sql::hint::NEXT_ITEM;
 use datafusion::sql::sqlparser::tokenizer::Token;
 
-/// Parses the mask at the cursor, if there is one. Without a mask, the column must end at the
-/// cursor.
+/// Parses the mask at the cursor; `None` if there is no mask. Fails if the column neither ends at
+/// the cursor nor has a mask.
 pub(super) fn read(c: &mut Cursor, place: Place) -> Result<Option<MaskClause>> {
     let mask = take(c, place)?;
     match mask.is_some() || c.looks_at_token(&Token::Comma) || c.looks_at_token(&Token::RParen) {
@@ -25,9 +25,10 @@ pub(super) fn starts(place: Place) -> impl Iterator<Item = &'static str> {
     there.map(|kind| kind.clause.start)
 }
 
-/// Parses the mask at the cursor, if there is one. Fails if the mask is for another place.
+/// Parses the mask at the cursor; `None` if there is no mask. Fails if the mask is for another
+/// place.
 pub(super) fn take(c: &mut Cursor, place: Place) -> Result<Option<MaskClause>> {
-    // At the end of the statement, only the masks of this place are offered.
+    // At the end of the text, completion offers only the masks of this place.
     starts(place).for_each(|start| {
         c.looks_at(start);
     });
@@ -112,8 +113,8 @@ fn share(c: &mut Cursor, what: &str) -> Result<String> {
     Ok(share)
 }
 
-/// Returns a hundredth of a decimal number, computed on its digits: 29 gives 0.29, which is no
-/// quotient of two floating-point numbers.
+/// Returns a hundredth of a decimal number, computed on its digits: 29 gives exactly 0.29, which a
+/// division of floating-point numbers could not guarantee.
 fn hundredth(number: &str) -> String {
     let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
     let digits = format!("{whole:0>3}{decimals}");
@@ -126,7 +127,7 @@ fn hundredth(number: &str) -> String {
 
 /// Parses the place of a secret.
 fn secret(c: &mut Cursor) -> Result<String> {
-    let what = "'env:NAME' or 'file:PATH' (the secret itself never stands in a statement)";
+    let what = "'env:NAME' or 'file:PATH' (a statement never contains the secret itself)";
     let before = c.clone();
     if let Some(name) = c.environment() {
         return Ok(format!("env:{name}"));

@@ -1,4 +1,4 @@
-//! The clauses that statements share. Each file contains the value of a clause, its parser and its
+//! The clauses that statements share. Each file contains the type of a clause, its parser and its
 //! printer.
 
 mod choice;

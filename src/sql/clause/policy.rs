@@ -1,6 +1,6 @@
-//! The clauses that a policy can have: the roles, the models, the limits, and how a release is
-//! searched. An ANONYMIZE has these clauses itself, or names the policy that has them. A policy
-//! without roles is a rule for any table: the statement gives the roles, and may ask for more.
+//! The clauses that a policy can have: the roles, the models, the limits and the search. An
+//! ANONYMIZE has these clauses itself, or names a policy that has them. A policy without roles is a
+//! rule for any table: the statement gives the roles, and may add requirements.
 
 use super::choice::{ChoiceClause, RecodingClause};
 use super::constraint::{self, ConstraintClause};
@@ -59,15 +59,16 @@ fn added<T: Clone + PartialEq>(own: &[T], more: &[T]) -> Vec<T> {
     own.iter().chain(more).cloned().collect()
 }
 
-/// The content of the clauses SEARCH USING, AT NODE and USING MANIFEST, in words.
+/// The name of the clauses SEARCH USING, AT NODE and USING MANIFEST in the lists below and in
+/// errors.
 const CHOICE: &str = "the search or the node";
 
-/// The clauses that a statement may give beside its policy: whatever they say, the release
-/// satisfies the models of the policy.
+/// The clauses that a statement may add to any policy: with any value, the release still satisfies
+/// the models of the policy.
 const OPEN: &[&str] = &["MINIMIZING", "RECODING", CHOICE];
 
-/// The clauses that decide what becomes of the columns. A policy without any of them leaves all of
-/// them to the statement.
+/// The clauses that decide the treatment of the columns. A policy either has some of these clauses,
+/// or leaves all of them to the statement.
 const ROLES: &[&str] = &[
     "IDENTIFIERS",
     "QUASI IDENTIFIERS",
@@ -79,10 +80,10 @@ const ROLES: &[&str] = &[
     "ACCEPTING",
 ];
 
-/// The clauses in which a statement may ask for more than a policy without roles.
+/// The clauses in which a statement may add requirements to a policy without roles.
 const ADDED: &[&str] = &["SATISFYING", "FOLLOWING"];
 
-/// The options of WITH that a statement may give beside its policy: the release still satisfies the
+/// The options of WITH that a statement may add to any policy: the release still satisfies the
 /// models of the policy.
 const OF_A_RUN: &[&str] = &["seed", "time_limit", "node_limit"];
 
@@ -110,16 +111,17 @@ impl PolicyClause {
         given.map(|(start, _)| *start).collect()
     }
 
-    /// Returns true if the policy decides what becomes of the columns.
+    /// Returns true if the policy decides the treatment of the columns.
     pub(crate) fn has_roles(&self) -> bool {
         self.given().iter().any(|clause| ROLES.contains(clause))
     }
 
     /// Fails with a usage error if a statement that uses this policy, called `name`, has a clause
-    /// or an option that only a policy may have: the statement could be weaker than the policy.
+    /// or an option that only a policy may have, because the release could then be weaker than the
+    /// policy.
     fn is_kept_by(&self, statement: &Self, name: &str) -> Result<()> {
         let has_roles = self.has_roles();
-        // Under a strict policy, a statement may not accept warnings on its own.
+        // Under a strict policy, a statement may not accept warnings.
         let is_strict = self.options.iter().any(|(option, _)| option == "strict");
         let is_left = |clause: &str| {
             OPEN.contains(&clause)
@@ -129,14 +131,15 @@ impl PolicyClause {
         };
         if let Some(clause) = statement.given().into_iter().find(|clause| !is_left(clause)) {
             return Err(Error::usage(format!(
-                "{clause} is for policy {name} to say; leave {clause} out, or change the policy (CREATE OR REPLACE POLICY)"
+                "{clause} belongs to policy {name}; leave {clause} out, or change the policy (CREATE OR REPLACE POLICY)"
             )));
         }
         if let ChoiceClause::Search(search) = &statement.choice
             && !search.args.is_empty()
         {
             return Err(Error::usage(format!(
-                "options of a search can change how values are released, and are for policy {name} to say; write SEARCH USING {}",
+                "options of a search can change how values are released, and belong to policy {name}; write SEARCH \
+                 USING {}",
                 search.name
             )));
         }
@@ -146,16 +149,16 @@ impl PolicyClause {
             .find(|(option, _)| !OF_A_RUN.contains(&option.as_str()))
         {
             Some((option, _)) => Err(Error::usage(format!(
-                "WITH ({option} = ...) is for policy {name} to say; a statement that uses it gives {}",
+                "WITH ({option} = ...) belongs to policy {name}; a statement that uses the policy gives only {}",
                 OF_A_RUN.join(", ")
             ))),
             None => Ok(()),
         }
     }
 
-    /// Returns the clauses of this policy, called `name`, and of a statement that uses it. Fails
-    /// with a usage error that names the clause if policy and statement both have it, or if a
-    /// clause that a release needs is in neither.
+    /// Returns the clauses of this policy, called `name`, combined with the clauses of a statement
+    /// that uses it. Fails with a usage error if policy and statement have the same clause, or if
+    /// neither has a clause that a release needs.
     pub(crate) fn with(&self, statement: &Self, name: &str) -> Result<Self> {
         self.is_kept_by(statement, name)?;
         let (own, more) = (self.given(), statement.given());
@@ -166,7 +169,7 @@ impl PolicyClause {
         let option = option.map(|(option, _)| format!("WITH ({option} = ...)"));
         if let Some(clause) = clause.or(option) {
             return Err(Error::usage(format!(
-                "policy {name} says {clause}; leave it out, or change the policy (CREATE OR REPLACE POLICY)"
+                "policy {name} has {clause}; leave it out, or change the policy (CREATE OR REPLACE POLICY)"
             )));
         }
         if let Some(clause) = ["QUASI IDENTIFIERS", "SATISFYING"]
@@ -174,7 +177,7 @@ impl PolicyClause {
             .find(|clause| !own.contains(clause) && !more.contains(clause))
         {
             return Err(Error::usage(format!(
-                "policy {name} does not say {clause}, so the statement has to"
+                "policy {name} does not have {clause}, so the statement needs it"
             )));
         }
         let statement = statement.clone();
@@ -202,7 +205,8 @@ impl PolicyClause {
         })
     }
 
-    /// Fails with a usage error if a column has a mask, in a statement that releases nothing.
+    /// Fails with a usage error if a column has a mask. `statement` is the name of a statement
+    /// without a release.
     pub(crate) fn without_masks(&self, statement: &str) -> Result<()> {
         self.masks().next().map_or(Ok(()), |(column, mask)| {
             Err(Error::usage(format!(

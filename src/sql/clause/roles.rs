@@ -16,8 +16,8 @@ use std::fmt::{self, Display};
 pub struct ColumnClause {
     /// The name of the column.
     pub column: String,
-    /// The mask of the column. Without it a column of IDENTIFIERS is dropped, and one of KEEP is
-    /// released as it is.
+    /// The mask of the column. Without a mask, a column of IDENTIFIERS is dropped, and a column of
+    /// KEEP is released as it is.
     pub mask: Option<MaskClause>,
 }
 
@@ -43,7 +43,7 @@ pub struct SensitiveClause {
     pub column: String,
     /// USING: the name of the hierarchy.
     pub hierarchy: Option<String>,
-    /// RANDOMIZED: how the column is permuted, if at all.
+    /// RANDOMIZED: how the column is permuted; `None` without the clause.
     pub randomized: Option<RandomizeClause>,
     /// The mask of the column, if it has one.
     pub mask: Option<MaskClause>,
@@ -58,7 +58,7 @@ pub enum RandomizeClause {
     Class,
     /// RANDOMIZED WITHIN (c, ...): within the groups of these columns.
     Columns(Vec<String>),
-    /// RANDOMIZED WITH MATRIX table: by this matrix.
+    /// RANDOMIZED WITH MATRIX table: with the probabilities in this table.
     Matrix(TableName),
 }
 

@@ -25,7 +25,7 @@ pub enum SourceClause {
 /// A file, folder, glob or URL, and how its files are read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PathClause {
-    /// The path as it is written.
+    /// The path as in the statement.
     pub path: String,
     /// OPTIONS: how the files are read.
     pub options: Vec<(String, Value)>,
@@ -77,10 +77,7 @@ pub(crate) fn read(c: &mut Cursor) -> Result<SourceClause> {
     }
     let table = c.table();
     if let Some(path) = c.cut(start) {
-        return Err(before.expected_so(
-            what,
-            Some(format!("a path stands in single quotes: {}", literal(&path))),
-        ));
+        return Err(before.expected_so(what, Some(format!("write a path in single quotes: {}", literal(&path)))));
     }
     table.map(SourceClause::Table).map_err(|_| match before.unquoted() {
         Some(advice) => before.expected_so(what, Some(advice)),
@@ -89,7 +86,7 @@ pub(crate) fn read(c: &mut Cursor) -> Result<SourceClause> {
 }
 
 /// Parses `delta.'path' [VERSION AS OF n | TIMESTAMP AS OF 'time']`, and the same form for
-/// DuckLake; `None` if the name is that of another table.
+/// DuckLake; `None` if another table name follows.
 fn of_lake(c: &mut Cursor) -> Result<Option<PathClause>> {
     let word = c.word_at(0).unwrap_or_default();
     let Some(lake) = FORMATS.iter().find(|format| word.eq_ignore_ascii_case(format.word)) else {
@@ -118,8 +115,8 @@ fn of_lake(c: &mut Cursor) -> Result<Option<PathClause>> {
     }))
 }
 
-/// Returns what to write instead of a query without parentheses, and instead of FROM or TABLE
-/// before a name. Tables may have these names, so only the next tokens decide.
+/// Returns a hint for a query without parentheses, and for FROM or TABLE before a name. Tables may
+/// be called `from` or `table`, so the next tokens decide.
 fn misplaced(c: &Cursor) -> Option<String> {
     let first = c.word_at(0)?;
     let mut after = c.clone();
@@ -130,7 +127,7 @@ fn misplaced(c: &Cursor) -> Option<String> {
     let goes_on = after.word_at(0).is_some_and(|word| !c.words().starts_clause(&word));
     match first.as_str() {
         "SELECT" if !after.at_end() && !c.words().starts_clause(&after.word_at(0).unwrap_or_default()) => {
-            Some("a query stands in parentheses: (SELECT ...)".into())
+            Some("write a query in parentheses: (SELECT ...)".into())
         }
         "FROM" | "TABLE" if goes_on || after.looks_at_string() => Some(format!("leave {first} out")),
         _ => None,

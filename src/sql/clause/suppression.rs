@@ -35,8 +35,8 @@ impl Percent {
 }
 
 impl Percent {
-    /// Returns the percentage that is meant by a number below 1, if it is a share: 1 percent for
-    /// 0.01.
+    /// Returns the percentage for a number below 1 that was probably meant as a share, such as 1
+    /// percent for `0.01`; `None` for other numbers.
     fn of_share(self) -> Option<Self> {
         match self.scale {
             _ if self.digits == 0 || self.digits >= 10u64.pow(self.scale) => None,

@@ -45,11 +45,11 @@ pub enum ExistsClause {
     Overwrite,
     /// IF NOT EXISTS: the target is kept, and nothing is released.
     Skip,
-    /// APPEND: the rows are added to the release that stands in the target.
+    /// APPEND: the rows are added to the existing release in the target.
     Append,
 }
 
-/// Parses what follows `TO`.
+/// Parses the clause after `TO`.
 pub(crate) fn read(c: &mut Cursor) -> Result<TargetClause> {
     let path = c.string("a path in quotes")?;
     let mut target = TargetClause {

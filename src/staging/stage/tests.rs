@@ -207,7 +207,7 @@ fn links_and_files_are_said_to_be_what_they_are() {
     }
     for (name, says) in [
         ("link", "is a symbolic link to real; name a folder"),
-        ("dangling", "is a symbolic link to nowhere, which is not there"),
+        ("dangling", "is a symbolic link to nowhere, which does not exist"),
         ("file", "is a file, and a release is a folder"),
     ] {
         let refused = Stage::open(&at(name)).unwrap().publish_over().unwrap_err();

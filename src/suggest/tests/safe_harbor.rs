@@ -1,11 +1,11 @@
-//! Proposals release only what Safe Harbor 2 and 3 allow of places, ages and dates (45 CFR
+//! Proposals for places, ages and dates follow the limits of Safe Harbor 2 and 3 (45 CFR
 //! 164.514(b)(2)(i)).
 
 use super::*;
 use chrono::{Datelike, Utc};
 
-/// A rule with its levels. `YEAR` in it stands for the first year of birth of people who do not
-/// reach 90 this year.
+/// A rule with its levels. `YEAR` in the rule stands for the first year of birth of people who do
+/// not reach 90 this year.
 type Expected = (&'static str, Option<(u32, u32)>);
 
 const SPARSE: &str = "CHANGE ('036', '059', '063', '102', '203', '556', '692', '790', '821', '823', '830', '831', '878', \
@@ -26,7 +26,7 @@ fn expected((rule, levels): Expected) -> (Option<String>, Option<(u32, u32)>) {
 
 #[test]
 fn dates_are_years() {
-    // One function, because these are the columns of one script.
+    // This test is long because it contains the columns of one script.
     for (name, kind, sample, rule) in [
         (
             "x",
@@ -76,7 +76,7 @@ fn dates_are_years() {
             &["1930.0", "1999.0"],
             ("AS INTERVALS (5, 10, 20) BOTTOM CODE YEAR-", None),
         ),
-        // Values that are not known to be years are not released.
+        // Values that may not be years are withheld.
         ("birth_month", Kind::Integer, &["1", "12"], WITHHELD),
         ("month", Kind::Text, &["Jan", "Feb"], WITHHELD),
         ("birth_year", Kind::Text, &["1930", "1999"], WITHHELD),
@@ -165,7 +165,7 @@ fn ages_end_at_89() {
 
 #[test]
 fn places_are_three_digits_of_a_zip_code() {
-    // One function, because these are the columns of one script.
+    // This test is long because it contains the columns of one script.
     for (name, kind, sample, rule) in [
         (
             "zip",
@@ -221,7 +221,7 @@ fn places_are_three_digits_of_a_zip_code() {
             &["10115", "1067"],
             ("AS PREFIX (3, 2, 1) WIDTH 5 ON UNMAPPED TOP", Some((1, 4))),
         ),
-        // Values that are not known to be ZIP codes are not released.
+        // Values that may not be ZIP codes are withheld.
         ("zip", Kind::Number, &["90210.0", "2116.0"], WITHHELD),
         (
             "zip",

@@ -1,10 +1,10 @@
-//! Kills, and system calls that fail. Afterwards the target holds the old release or the new one,
-//! complete, and the next run leaves no hidden file behind.
+//! Kills runs, or lets their system calls fail. Afterwards the target contains the complete old
+//! release or the complete new one, and the next run removes all hidden files.
 //!
-//! The system's own `strace` kills a run at a given call, or lets that call fail. Where `strace` is
-//! missing, the cases that need it are counted as ignored. The other cases still run: they kill a
-//! run after a random time, or limit the size of its files. The same input and statement give the
-//! same bytes, so the judge compares bytes.
+//! The `strace` of the operating system kills a run at a given call, or lets that call fail. If
+//! `strace` is missing, the cases that need it are counted as ignored. The other cases still run:
+//! they kill a run after a random time, or limit the size of its files. The same input and
+//! statement give the same bytes, so the judge compares bytes.
 
 mod strace;
 mod ways;
@@ -50,7 +50,7 @@ pub fn kills(cases: u64, seed: u64, threads: usize) -> Outcome {
     let killed = ways.iter().filter(|(how, _)| how.contains(KILLED)).map(|(_, n)| n);
     let killed: u64 = killed.sum();
     println!("  {killed} runs were killed");
-    // Where nothing is killed, nothing is tested.
+    // Without kills, nothing is tested.
     if killed < outcome.passed / 4 {
         println!("  these are too few");
         outcome.failed += 1;
@@ -58,7 +58,7 @@ pub fn kills(cases: u64, seed: u64, threads: usize) -> Outcome {
     outcome
 }
 
-/// Lets calls fail: every call of a run in turn, if there are enough cases.
+/// Lets system calls fail: every call of a run in turn, if there are enough cases.
 pub fn faults(cases: u64, seed: u64, threads: usize) -> Outcome {
     let subjects = Subject::all();
     let faults: Vec<(&Subject, Fault)> = subjects.iter().flat_map(|s| s.faults().map(move |f| (s, f))).collect();
@@ -124,7 +124,7 @@ fn each(
     (outcome.into_inner().unwrap(), tally)
 }
 
-/// How a run may end, apart from success.
+/// The expected end of a run, apart from success.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Expects {
     Kill,
@@ -141,7 +141,7 @@ struct Subject {
     old: Found,
     new: Found,
     took: Duration,
-    /// The calls of one run; empty without strace.
+    /// The system calls of one run; empty without strace.
     calls: Vec<Call>,
 }
 
@@ -179,7 +179,7 @@ impl Subject {
         self.calls.iter().flat_map(each)
     }
 
-    /// Runs the statement once with a fault, and once more without.
+    /// Runs the statement once with a fault, and once more without a fault.
     fn interrupted(&self, fault: &Fault, case: u64) -> Ended {
         let folder = copy(self.prepared.path());
         let (output, elsewhere) = strace::run(&anonsql(folder.path(), &self.way.sql()), fault);
@@ -193,8 +193,8 @@ impl Subject {
             .inspect_err(|_| keep(folder, case))
     }
 
-    /// Runs the statement once with files limited to `blocks` blocks: a write is cut short before
-    /// another write fails.
+    /// Runs the statement once with files limited to `blocks` blocks. At the limit, one write is
+    /// cut short and the next one fails.
     fn limited(&self, blocks: u64, case: u64) -> Ended {
         let folder = copy(self.prepared.path());
         let plain = anonsql(folder.path(), &self.way.sql());
@@ -237,7 +237,7 @@ impl Subject {
             Some(0) if found != self.new => return Err("success without its release".into()),
             Some(0) => (),
             Some(1) if is_old || said.contains("is in place") || said.contains("report") => (),
-            // Readers skip a file that they cannot stat, so the recount finds rows missing.
+            // Readers skip a file if stat fails for it, so the recount misses rows.
             Some(4) if is_old && said.contains("nothing was published") => (),
             Some(127) if said.contains("shared librar") => (),
             None if expects == Expects::Kill => (),
@@ -274,8 +274,8 @@ impl Subject {
     }
 }
 
-/// Returns the command for a folder. It runs with little work for several threads, so that its
-/// calls come in nearly the same order.
+/// Returns the command for a folder. It gives several threads little work, so the order of its
+/// system calls is nearly the same in each run.
 fn anonsql(folder: &Path, sql: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_anonsql"));
     command.args(["--threads", "2", "-c", sql]).current_dir(folder);
@@ -327,7 +327,7 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Returns a number that looks random.
+/// Returns a pseudorandom number for a case.
 fn mix(seed: u64, case: u64) -> u64 {
     let mut z = seed.wrapping_add(case.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

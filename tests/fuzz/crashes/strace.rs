@@ -6,14 +6,14 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// The longest time a run may take; it normally takes less than a second.
+/// The longest time for a run. A run normally takes less than a second.
 const LONGEST: Duration = Duration::from_secs(60);
-/// The time after which a run is killed if its threads may have been left asleep.
+/// The longest time for a run whose threads may never be woken.
 const LONG: Duration = Duration::from_secs(2);
-/// The text added to the standard error of a run that takes longer.
+/// The text added to the standard error of a run that exceeds its time.
 pub const HANGS: &str = "(it hangs)";
 
-/// The calls that read a disk, change it, or flush it.
+/// The system calls that read a disk, change it, or flush it.
 const CALLS: &[&str] = &[
     "openat",
     "read",
@@ -85,7 +85,7 @@ pub fn missing() -> Option<&'static str> {
     }
 }
 
-/// Returns the calls of a run.
+/// Returns the system calls of a run.
 pub fn calls(command: &Command) -> Vec<Call> {
     let log = tempfile::NamedTempFile::new().unwrap();
     let mut traced = traced(command, &CALLS.join(","), true);
@@ -116,15 +116,15 @@ pub fn calls(command: &Command) -> Vec<Call> {
     calls.collect()
 }
 
-/// Returns true if a line is about no file: a pipe, socket or event descriptor, `/dev/null`, or the
-/// end of a call, whose line does not name its file.
+/// Returns true if a line does not name a file. The line may be about a pipe, socket or event
+/// descriptor or `/dev/null`, or it may be the end of a call.
 fn is_no_file(line: &str) -> bool {
     let others = ["<anon_inode:", "<pipe:", "<socket:", "</dev/null>", " resumed>"];
     others.iter().any(|other| line.contains(other))
 }
 
-/// Runs the command with the fault. Also returns whether the fault hit something other than a file,
-/// such as the descriptor that wakes a thread.
+/// Runs the command with the fault. The second value is true if the fault hit something other than
+/// a file, such as the descriptor that wakes a thread.
 pub fn run(command: &Command, fault: &Fault) -> (Output, bool) {
     let log = tempfile::NamedTempFile::new().unwrap();
     // With the kernel's filter, strace 6.1 counts wrongly when it sends a signal: it would kill a
@@ -144,7 +144,8 @@ pub fn run(command: &Command, fault: &Fault) -> (Output, bool) {
     (output, elsewhere())
 }
 
-/// Returns the command under strace. With `filter`, only `calls` stop it; without, every call does.
+/// Returns the command under strace. With `filter`, only the system calls `calls` stop the command.
+/// Without it, every system call does.
 fn traced(command: &Command, calls: &str, filter: bool) -> Command {
     let mut traced = Command::new("strace");
     traced.args(["-f", "-qq", "-e", &format!("trace={calls}"), "-e", "signal=none"]);
@@ -157,8 +158,8 @@ fn traced(command: &Command, calls: &str, filter: bool) -> Command {
     traced
 }
 
-/// Runs the command under strace until it ends or hangs. If `may_hang`, a shorter time counts as
-/// hanging.
+/// Runs the command under strace until it ends or hangs. If `may_hang` returns true, the command
+/// counts as hanging after a shorter time.
 fn run_in(mut traced: Command, command: &Command, may_hang: impl Fn() -> bool) -> Option<Output> {
     traced.arg("--").arg(command.get_program()).args(command.get_args());
     traced.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
@@ -168,7 +169,7 @@ fn run_in(mut traced: Command, command: &Command, may_hang: impl Fn() -> bool) -
         let took = started.elapsed();
         if !hangs && (took > LONGEST || (took > LONG && may_hang())) {
             hangs = true;
-            // The run is a child of strace, and would outlive it.
+            // The run is a child of strace and would outlive it, so the whole group is killed.
             let group = format!("-{}", child.id());
             Command::new("kill").args(["-KILL", "--", &group]).status().ok()?;
         }

@@ -1,16 +1,15 @@
-//! Every statement of anonsql that leaves something on a disk, and the contents of its folder
-//! before and after.
+//! Every statement of anonsql that writes files, and the contents of its folder before and after.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// The table of people, in the folder where a statement runs.
+/// The table of people, a file in the folder in which a statement runs.
 const PEOPLE: &str = "people.csv";
-/// The report, if one is asked for beside the release.
+/// The report, if the statement writes one beside the release.
 const REPORT: &str = "report.md";
 
-/// A statement that writes, and the statement that fills its target beforehand.
+/// A statement that writes files, and the statement that fills its target beforehand.
 pub struct Way {
     pub name: &'static str,
     /// The statement that is run before a case; empty if there is nothing to replace.
@@ -164,7 +163,7 @@ const fn way(name: &'static str, before: &'static str, writes: &'static str) -> 
     }
 }
 
-/// Returns a way whose second run does not end like its first.
+/// Returns a way that can run only once: a second run would add to the target or be refused.
 const fn once(name: &'static str, before: &'static str, writes: &'static str) -> Way {
     Way {
         once: true,
@@ -206,7 +205,7 @@ fn sql(text: &str) -> String {
     format!("SET datafusion.execution.batch_size = 64; CREATE HIERARCHY age AS INTERVALS (5, 10, 20); {text}")
 }
 
-/// What a reader finds in a folder: each output by its name, and the report separately.
+/// The contents of a folder for a reader: each output by its name, and the report separately.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Found {
     pub outputs: BTreeMap<String, Vec<u8>>,

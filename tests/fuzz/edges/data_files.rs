@@ -1,6 +1,6 @@
-//! Data files: Parquet in several layouts, CSV and JSON, also compressed, and Arrow. They are
-//! mutated and run through whole statements. A release from a mutated file must pass VERIFY, and a
-//! changed released file must not.
+//! Mutates data files: Parquet in several layouts, CSV and JSON, also compressed, and Arrow. Each
+//! file is read by whole statements. A release from a mutated file must pass VERIFY, and a changed
+//! released file must not.
 
 use super::mutate::{anywhere, bytes};
 use super::{Bench, Input, SECRET, context, last_panic, quoted, refused};
@@ -24,7 +24,7 @@ struct Source {
     format: &'static str,
     /// The options with which the file is written and, if it is text, read.
     options: &'static str,
-    /// The columns that are kept as they are; age and born are quasi-identifiers.
+    /// The columns that are kept; age and born are quasi-identifiers.
     kept: &'static str,
     bytes: Vec<u8>,
 }
@@ -138,7 +138,7 @@ impl Input for DataFiles {
 }
 
 impl DataFiles {
-    /// Mutates a source: whatever is released from it must pass VERIFY.
+    /// Mutates a source. Every release from it must pass VERIFY.
     fn source(&mut self, rng: &mut ChaCha8Rng) -> Result<&'static str, String> {
         let Source {
             format,
@@ -151,7 +151,7 @@ impl DataFiles {
             "csv" | "json" if options.is_empty() => bytes(rng, original, &others, anywhere),
             _ => bytes(rng, original, &others, in_structure),
         };
-        // Each case has its own name, because sessions remember what they read from a path.
+        // Each case has its own name, because sessions remember the content of a path.
         let name = format!("case{}", self.cases);
         let packed = ["gzip", "zstd", "xz"]
             .into_iter()
@@ -197,7 +197,7 @@ impl DataFiles {
         Ok("released")
     }
 
-    /// Makes at least one change to a released file: VERIFY must fail.
+    /// Makes at least one change to a released file. VERIFY must then fail.
     fn released(&mut self, rng: &mut ChaCha8Rng) -> Result<&'static str, String> {
         let (path, original) = &self.parts[rng.random_range(0..self.parts.len())];
         let mutated = bytes(rng, original, &[], in_structure);
@@ -242,8 +242,8 @@ fn clause(options: &str) -> String {
     }
 }
 
-/// Draws a place: mostly near the end or the beginning of a file, where its structure is, and
-/// sometimes anywhere.
+/// Draws a position in a file. It is mostly near the end or the beginning, where the structure of
+/// the file is, and sometimes anywhere.
 fn in_structure(rng: &mut ChaCha8Rng, len: usize) -> usize {
     match rng.random_range(0..10) {
         0..5 => len - 1 - rng.random_range(0..len.min(1_500)),

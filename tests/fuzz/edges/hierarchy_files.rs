@@ -1,4 +1,4 @@
-//! Hierarchy files: CSV as people and programs write it, mutated. A file that can be read
+//! Mutates hierarchy files: CSV as people and programs write it. A file that can be read
 //! generalizes a table, and the release must satisfy its model.
 
 use super::mutate::{anywhere, bytes};

@@ -1,5 +1,5 @@
-//! Manifests, mutated as bytes and as JSON, some of them sealed again as a forger would. With a
-//! mutated manifest, VERIFY of the release beside it and USING MANIFEST end in an answer or an
+//! Mutates manifests as bytes and as JSON. Some of them are sealed again, as a forger would do.
+//! VERIFY of the release with a mutated manifest, and USING MANIFEST with it, end in a result or an
 //! error. VERIFY confirms only what was written. A release by a mutated manifest satisfies its
 //! model.
 
@@ -117,9 +117,9 @@ impl Input for Manifests {
     }
 }
 
-/// Checks that VERIFY confirmed only what was written; the error names the first field that
-/// differs. Levels that the manifest leaves out, and groups with the same labels, are not compared,
-/// because VERIFY reports them as not checked.
+/// Checks that VERIFY confirmed only what was written. The error names the first field that
+/// differs. Levels that the manifest leaves out, and groups with the same labels, are not compared:
+/// VERIFY reports them as not checked.
 fn confirmed(read: &Manifest, written: &Manifest, is_against: bool) -> Result<(), String> {
     let names = |m: &Manifest| -> Vec<_> { m.columns.iter().map(|c| (c.name.clone(), c.role)).collect() };
     let is_level = |(column, level): (&String, &u8)| written.node.get(column) == Some(level);
@@ -149,7 +149,7 @@ fn confirmed(read: &Manifest, written: &Manifest, is_against: bool) -> Result<()
     }
 }
 
-/// Returns the text of a manifest with the seal that its writer would have given it.
+/// Returns the text of a manifest with a correct seal, as its writer would compute it.
 fn sealed(mut json: Value) -> Vec<u8> {
     if json["sha256"].is_string() {
         json["sha256"] = Value::String(String::new());
@@ -210,7 +210,7 @@ fn forge(rng: &mut ChaCha8Rng, json: &mut Value) {
     }
 }
 
-/// Makes one change somewhere in the tree: leaves something out, doubles it, changes its type, or
+/// Makes one change somewhere in the tree: it removes a part, doubles it, changes its type, or
 /// makes it far too large.
 fn change(rng: &mut ChaCha8Rng, json: &mut Value) {
     let deeper = rng.random_range(0..5) > 0;

@@ -1,5 +1,5 @@
-//! Input from outside: statements, manifests, hierarchy files and data files, mutated. Each case
-//! ends in an answer or an error within [`PATIENCE`] and without a panic, and every release still
+//! Mutates input from outside: statements, manifests, hierarchy files and data files. Each case
+//! ends in a result or an error within [`PATIENCE`] and without a panic, and every release still
 //! satisfies its model.
 
 mod data_files;
@@ -25,10 +25,10 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 
-/// The longest time that a case may take. The case fails only if the process also computed for that
-/// long, because a case waits while the machine is busy.
+/// The longest time for a case. A case fails only if the process also computed for that long,
+/// because a case may wait while the machine is busy.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// The longest time that a case may take, whether or not the process computed.
+/// The longest time for a case, whether or not the process computed.
 const IDLE: Duration = Duration::from_secs(600);
 
 /// A value of the sources that no error may contain.
@@ -54,15 +54,15 @@ pub fn samples(cases: u64, seed: u64, threads: usize) -> Outcome {
     drive::<samples::Samples>("samples", cases, seed, threads)
 }
 
-/// One kind of input. Each thread creates its own, and runs case after case on it.
+/// A kind of input. Each thread creates its own instance and runs cases on it.
 trait Input: Sized {
     fn new() -> Self;
-    /// Runs a case, and returns a name for the answer, or what is wrong.
+    /// Runs a case. Returns a name for the result, or a description of the failure.
     fn case(&mut self, rng: &mut ChaCha8Rng) -> Result<&'static str, String>;
 }
 
-/// The place and message of the last panic. The data of the cases is invented, so the message may
-/// be printed.
+/// The location and message of the last panic. The data of the cases is invented, so the message
+/// may be printed.
 static PANIC: Mutex<String> = Mutex::new(String::new());
 
 fn last_panic() -> String {
@@ -135,8 +135,8 @@ fn hangs((since, before): (Instant, Option<Duration>), threads: usize) -> bool {
     since.elapsed() > IDLE || since.elapsed() > PATIENCE && work().is_none_or(|work| work > PATIENCE)
 }
 
-/// Returns how long the threads of this process have computed, to hundredths of a second; `None`
-/// where the system does not report it.
+/// Returns the CPU time of this process, to hundredths of a second; `None` if the system does not
+/// report it.
 fn worked() -> Option<Duration> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
     let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
@@ -181,8 +181,8 @@ fn context() -> AnonContext {
     ))
 }
 
-/// Checks an error: a statement may be refused, but not by a bug, and the error may not contain a
-/// value.
+/// Checks an error. A statement may be refused, but an internal error is a bug, and no error may
+/// contain a value.
 fn refused(sql: &str, error: &Error) -> Result<(), String> {
     let said = error.to_string();
     if error.kind() == ErrorKind::Internal {

@@ -36,7 +36,7 @@ const EDGES: &[i64] = &[
     i64::MIN,
 ];
 
-/// Returns the bytes after one to four changes, at places that `place` draws.
+/// Returns the bytes after one to four changes, at positions that `place` draws.
 pub fn bytes(
     rng: &mut ChaCha8Rng,
     original: &[u8],
@@ -80,7 +80,7 @@ pub fn bytes(
     bytes
 }
 
-/// Draws a place below `len`, all equally likely.
+/// Draws a position below `len`. All positions are equally likely.
 pub fn anywhere(rng: &mut ChaCha8Rng, len: usize) -> usize {
     rng.random_range(0..len)
 }

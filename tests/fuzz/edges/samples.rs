@@ -1,5 +1,6 @@
-//! Differentially private releases of random tables. The sample depends on the table alone, every
-//! class is a large enough class of the source, and the manifest omits what it must not reveal.
+//! Makes differentially private releases of random tables. The sample depends on the table alone,
+//! every released class is a large enough class of the source, and the manifest omits facts that
+//! would weaken the guarantee.
 
 use super::{Bench, Input, context, quoted, refused};
 use anonsql::manifest::Manifest;
@@ -25,7 +26,7 @@ impl Input for Samples {
     }
 
     fn case(&mut self, rng: &mut ChaCha8Rng) -> Result<&'static str, String> {
-        // A session that is kept would remember the tables and hierarchies of the previous case.
+        // A session that is reused would remember the tables and hierarchies of the previous case.
         self.bench.context = context();
         let unmapped = ["ON UNMAPPED TOP", "ON UNMAPPED SUPPRESS"][rng.random_range(0..2)];
         let nulls = ["", " NULLS AS TOP"][rng.random_range(0..2)];

@@ -1,9 +1,9 @@
-//! Statements from the tests and from help, mutated word by word. A statement that parses prints as
-//! a text that parses to the same statement.
+//! Mutates statements from the tests and from help, word by word. A statement that parses is
+//! printed as a text that parses to the same statement.
 //!
-//! An input is mutated further if its answer is new: an error not seen before, or a tree with two
-//! neighbouring names not seen together before. This stands in for coverage, which stable Rust does
-//! not report.
+//! An input is mutated further if its result is new: an error not seen before, or a tree with two
+//! neighbouring names not seen together before. This replaces coverage, which stable Rust does not
+//! report.
 
 use super::mutate::words;
 use super::{Input, scratch};
@@ -20,7 +20,7 @@ use std::thread::Builder;
 use tempfile::TempDir;
 
 pub struct Statements {
-    /// Inputs that parse, or are meant to.
+    /// Inputs that parse, or that are written to parse.
     corpus: Vec<Vec<String>>,
     /// Inputs that are refused, each with a different error.
     refused: Vec<Vec<String>>,
@@ -46,7 +46,7 @@ impl Input for Statements {
                 .flat_map(|s| [s.example.to_string(), s.syntax(KINDS)])
                 .map(|text| split(&text)),
         );
-        // A statement of the greatest depth allowed.
+        // A statement with the greatest allowed depth.
         corpus.push(split(&format!("SELECT {}", ["x"; 1_900].join(" OR "))));
         assert!(corpus.len() > 300, "the statements of {} are missing", root.display());
         let mut dictionary: Vec<String> = session::keywords().iter().map(|k| k.to_string()).collect();
@@ -69,7 +69,7 @@ impl Input for Statements {
         let mutated = words(rng, one, other, &self.dictionary);
         let between = if rng.random_range(0..20) == 0 { "" } else { " " };
         let text = mutated.join(between);
-        // If a statement ends the process, its text remains in this file.
+        // If a statement ends the process, this file still contains its text.
         std::fs::write(self.folder.path().join("statement.sql"), &text).unwrap();
         let (how, signs) = answered(&text)?;
         let kept = match how {
@@ -87,7 +87,7 @@ impl Input for Statements {
 }
 
 impl Statements {
-    /// Draws an input, mostly one that parses, because most changes make an input that is refused.
+    /// Draws an input, mostly one that parses, because most changes make an input invalid.
     fn draw(&self, rng: &mut ChaCha8Rng) -> &[String] {
         let from = match rng.random_range(0..4) {
             0 if !self.refused.is_empty() => &self.refused,
@@ -97,8 +97,8 @@ impl Statements {
     }
 }
 
-/// Parses a text. Returns a name for the answer, and hashes that identify the answer: the hash of
-/// the error without its quotes from the text, or the hashes of the pairs of names in the tree.
+/// Parses a text. Returns a name for the result, and hashes that identify the result: the hash of
+/// the error without its quotations from the text, or the hashes of the pairs of names in the tree.
 fn answered(text: &str) -> Result<(&'static str, Vec<u64>), String> {
     sql::is_complete(text);
     let refused = |error: Error| Ok(("refused", vec![hash(&shape(&error.to_string()))]));
@@ -141,8 +141,7 @@ fn is_same(again: &[Statement], statement: &Statement) -> bool {
     })
 }
 
-/// Returns hashes of the names of types and fields that follow one another in the tree, two at a
-/// time.
+/// Returns hashes of all pairs of consecutive names of types and fields in the tree.
 fn pairs(statement: &Statement) -> Vec<u64> {
     if statement.is_deep() {
         return vec![];
@@ -162,7 +161,7 @@ fn hash(what: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// Returns the text of an error without positions and without what it quotes.
+/// Returns the text of an error without positions and without quotations.
 fn shape(said: &str) -> String {
     let mut parts = said.split('"');
     let mut out = String::new();

@@ -1,5 +1,5 @@
-//! The same release again, from rows in another order and on other threads. The bytes must be the
-//! same.
+//! Makes the same release again, from rows in another order and on other threads. The bytes must be
+//! the same.
 
 use super::Failure;
 use super::case::{Case, Value, Way};
@@ -22,7 +22,7 @@ fn shuffled(case: &Case) -> Case {
     other
 }
 
-/// Returns true if the rows are delivered in a fixed order.
+/// Returns true if the released rows have a fixed order.
 fn is_ordered(way: &Way) -> bool {
     matches!(way, Way::To { .. } | Way::Rows | Way::Copy(_))
 }
@@ -31,7 +31,7 @@ fn is_ordered(way: &Way) -> bool {
 fn seen(leaves: &Leaves) -> (Vec<String>, Vec<String>) {
     let shown = |batch| arrow::util::pretty::pretty_format_batches(std::slice::from_ref(batch));
     let lines = leaves.batches.iter().filter_map(|b| shown(b).ok()).flat_map(|t| {
-        // The widths of columns depend on the batch.
+        // The padding of columns depends on the batch, so it is removed.
         let text = t.to_string();
         let rows = text
             .lines()

@@ -1,4 +1,4 @@
-//! One case as plain data, which prints as statements and can be made smaller piece by piece.
+//! One case as plain data. It can be printed as statements and reduced piece by piece.
 
 use arrow::datatypes::DataType;
 
@@ -36,7 +36,7 @@ impl Table {
     }
 }
 
-/// Where a table is kept.
+/// The place where a table is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Storage {
     /// In memory, as this many batches.
@@ -48,16 +48,16 @@ pub enum Storage {
     Csv,
 }
 
-/// How the statement names the rows.
+/// The form in which the statement names the rows.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Source {
     Whole,
     /// A query with this condition.
     Where(String),
-    /// A join with a second table that has each value of this column once.
+    /// A join with a second table that contains each value of this column once.
     Join(String),
     /// A query that groups the rows by the other columns, gathers the values of this column in each
-    /// group, and lists them again. A planner takes the other columns for a key of the result.
+    /// group, and lists them again. A planner considers the other columns a key of the result.
     Unnested(String),
 }
 
@@ -70,12 +70,12 @@ pub enum Pattern {
     Depths,
 }
 
-/// A false claim that a table in memory makes about its rows.
+/// A false statement of a table in memory about its rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Claim {
-    /// The column at this place is a primary key.
+    /// The column with this index is a primary key.
     Key(usize),
-    /// The rows are in the order of the column at this place.
+    /// The rows are in the order of the column with this index.
     Order(usize),
 }
 
@@ -91,7 +91,7 @@ pub struct Intervals {
     pub top: Option<String>,
 }
 
-/// How values become labels, as in CREATE HIERARCHY.
+/// The rule by which values become labels, as in CREATE HIERARCHY.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Rule {
     Intervals(Intervals),
@@ -100,7 +100,7 @@ pub enum Rule {
         mask: Option<char>,
     },
     Truncate(Vec<&'static str>),
-    /// The rows, each a ground value with its labels, and where the rows are kept.
+    /// The rows, each an original value with its labels, and the place where the rows are stored.
     Listed(Vec<Vec<String>>, Listing),
     /// The numbers of groups of QUANTILES, and the column of the table that is divided.
     Quantiles {
@@ -110,7 +110,7 @@ pub enum Rule {
     Suppression,
 }
 
-/// Where the rows of a listed hierarchy are kept.
+/// The place where the rows of a listed hierarchy are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Listing {
     Values,
@@ -143,7 +143,7 @@ pub struct Hierarchy {
     pub nulls: Nulls,
 }
 
-/// How a sensitive column is permuted.
+/// The scope within which a sensitive column is permuted.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Randomize {
     Table,
@@ -156,9 +156,10 @@ pub enum Randomize {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Role {
     Dropped,
-    /// Released by this mask, in which `@` stands for the place of the secret.
+    /// Released by this mask. `@` in the mask represents the place of the secret.
     Masked(&'static str),
-    /// Released by this mask of KEEP or SENSITIVE, in which `@` stands for the place of the secret.
+    /// Released by this mask of KEEP or SENSITIVE. `@` in the mask represents the place of the
+    /// secret.
     Drawn {
         mask: &'static str,
         is_sensitive: bool,
@@ -176,7 +177,8 @@ pub enum Role {
     Keep,
     /// A list that is a quasi-identifier item by item.
     Items,
-    /// The column is in no list of roles: it is the entity, or has the limits of personal_privacy.
+    /// The column has no clause of its own: it is the entity, or contains the limits of
+    /// personal_privacy.
     Unlisted,
 }
 
@@ -196,7 +198,7 @@ pub fn is_of_population(model: &str) -> bool {
     ["k_map", "delta_presence"].contains(&model)
 }
 
-/// The most rows that may be suppressed.
+/// The largest number of rows that may be suppressed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Limit {
     Percent(u32),
@@ -204,7 +206,8 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// definitions.md, "Suppression limit": a count, or floor(share * N).
+    /// Returns the suppression limit in rows. definitions.md, "Suppression limit": a count, or
+    /// floor(share * N).
     pub fn rows(self, rows: usize) -> usize {
         match self {
             Limit::Percent(p) => rows * p as usize / 100,
@@ -213,7 +216,7 @@ impl Limit {
     }
 }
 
-/// How the release is chosen.
+/// The way in which the release is chosen.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Choice {
     Default,
@@ -247,7 +250,7 @@ pub enum Format {
     Arrow,
 }
 
-/// How the released rows are delivered.
+/// The way in which the released rows are delivered.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Way {
     To {
@@ -262,7 +265,7 @@ pub enum Way {
     Insert,
 }
 
-/// A table, a request over it, and how the released rows are delivered.
+/// A table, a request over it, and the way in which the released rows are delivered.
 #[derive(Debug, Clone)]
 pub struct Case {
     pub seed: u64,
@@ -295,7 +298,7 @@ impl Request {
         })
     }
 
-    /// The sensitive columns.
+    /// Returns the sensitive columns with their hierarchy and permutation.
     pub fn sensitive(&self) -> impl Iterator<Item = (&str, Option<&str>, Option<&Randomize>)> {
         self.roles.iter().filter_map(|(column, role)| match role {
             Role::Sensitive { hierarchy, randomize } => {
@@ -309,8 +312,8 @@ impl Request {
         self.roles.iter().find(|(c, _)| c == column).map(|(_, role)| role)
     }
 
-    /// Returns the attribute of personal_privacy and the column with the limits, if that model is
-    /// asked for.
+    /// Returns the attribute of personal_privacy and the column with the limits, if the request has
+    /// that model.
     pub fn personal(&self) -> Option<(&str, &str)> {
         let model = self.models.iter().find(|m| m.name == "personal_privacy")?;
         Some((model.on.as_deref()?, model.arguments.first()?))

@@ -21,10 +21,10 @@ use std::sync::Arc;
 /// The secret of masked identifiers.
 pub const SECRET: &str = "0123456789abcdef0123456789abcdef";
 
-/// The tables of a case on disk and in memory, and the rows that its statement names.
+/// The tables of a case on disk and in memory, and the rows that its statement selects.
 pub struct Scene {
     pub folder: PathBuf,
-    /// The rows that the statement names.
+    /// The rows that the statement selects.
     pub source: Rows,
     /// The whole table.
     pub table: Rows,
@@ -32,12 +32,12 @@ pub struct Scene {
     pub people: Rows,
 }
 
-/// What a statement released.
+/// The output of a statement.
 pub struct Leaves {
     pub schema: SchemaRef,
     /// The released rows, in their order.
     pub batches: Vec<RecordBatch>,
-    /// True if the batches are the ones that a user of the library receives.
+    /// True if the batches are those that a user of the library receives.
     pub answered: bool,
     /// True if the batches were read from text: CSV or JSON.
     pub untyped: bool,
@@ -139,7 +139,7 @@ fn copied(format: Format) -> &'static str {
     }
 }
 
-/// Writes the files of a case, and reads the rows that its statement names, without anonsql.
+/// Writes the files of a case, and reads the rows that its statement selects, without anonsql.
 pub async fn scene(case: &Case, folder: &Path) -> Result<Scene, Box<dyn std::error::Error>> {
     std::fs::create_dir_all(folder.join("in"))?;
     std::fs::write(folder.join("secret"), SECRET)?;
@@ -181,7 +181,7 @@ pub async fn scene(case: &Case, folder: &Path) -> Result<Scene, Box<dyn std::err
         }
     }
     let plain = session(case, folder, true).await?;
-    // With statistics, DataFusion reads a column that has one number and NaN as that number alone.
+    // With statistics, DataFusion would read a column of one number and NaN as that number alone.
     plain.sql("SET datafusion.execution.collect_statistics = false").await?;
     let source = match &case.source {
         Source::Whole => "SELECT * FROM t".to_string(),
@@ -206,7 +206,7 @@ pub async fn scene(case: &Case, folder: &Path) -> Result<Scene, Box<dyn std::err
     })
 }
 
-/// Runs the statement of a case in a fresh session, and collects what it released.
+/// Runs the statement of a case in a fresh session, and collects its output.
 pub async fn run(case: &Case, scene: &Scene) -> Result<(AnonContext, Leaves), Error> {
     let folder = &scene.folder;
     let context = AnonContext::new(session(case, folder, false).await?);
@@ -371,7 +371,7 @@ pub fn read(path: &Path) -> Result<Vec<RecordBatch>, Box<dyn std::error::Error>>
     }
 }
 
-/// Reads the rows of a JSON file, one on each line, as text. The lines leave out NULL.
+/// Reads the rows of a JSON file as text. Each line is a row and leaves out NULL.
 fn lines(case: &Case, scene: &Scene, path: &Path) -> Result<Vec<RecordBatch>, Box<dyn std::error::Error>> {
     let text = std::fs::read_to_string(path)?;
     let rows: Vec<serde_json::Value> = text.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
@@ -381,7 +381,8 @@ fn lines(case: &Case, scene: &Scene, path: &Path) -> Result<Vec<RecordBatch>, Bo
     if rows.iter().any(other) {
         return Err("a line has a column that is not released".into());
     }
-    // A number becomes the text of the equal value of the source, however either is written.
+    // A number becomes the text of the equal value in the source, because the two may be written
+    // differently.
     let own = |name: &str, value: &serde_json::Value| {
         let shown = shown(value);
         let number = value
@@ -394,7 +395,7 @@ fn lines(case: &Case, scene: &Scene, path: &Path) -> Result<Vec<RecordBatch>, Bo
             let is_negative = |text: &Option<String>| text.as_ref().is_some_and(|t| t.starts_with('-'));
             let mut same = scene.source.column(name).iter().filter(same).peekable();
             let first = same.peek().copied();
-            // Of the two zeros, the one with the same sign.
+            // Positive and negative zero are equal, so the text with the same sign is taken.
             same.find(|c| is_negative(&c.text) == is_negative(&shown)).or(first)
         };
         number.and_then(same).map_or(shown, |c| c.text.clone())
@@ -414,7 +415,7 @@ fn lines(case: &Case, scene: &Scene, path: &Path) -> Result<Vec<RecordBatch>, Bo
     Ok(vec![RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)?])
 }
 
-/// Returns a JSON value as Arrow writes it as text.
+/// Returns a JSON value in the text form of Arrow.
 fn shown(value: &serde_json::Value) -> Option<String> {
     use serde_json::Value as Json;
     match value {

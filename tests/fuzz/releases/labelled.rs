@@ -1,6 +1,6 @@
-//! The same release with labels of other forms: numbers, bounds, and values computed from a class.
-//! Each class is a class of the release with texts, or several of those classes whose labels are
-//! written alike.
+//! Makes the same release with labels of other forms: numbers, bounds, and values computed from a
+//! class. Each class is a class of the release with texts, or several of its classes whose labels
+//! are written alike.
 
 use super::case::{Case, Format, Request, Way};
 use super::execute::{self, Leaves, Scene};
@@ -34,7 +34,7 @@ pub async fn holds(case: &Case, scene: &Scene, plain: &Leaves) -> Result<(), Fai
     let rows = Rows::of(&leaves.schema, &leaves.batches, |_| None);
     let before: usize = plain.batches.iter().map(|batch| batch.num_rows()).sum();
     let expected = match ranges_are_asked_for(&other.request) {
-        // Ranges give other classes than the labels of a hierarchy: only the suppression limit
+        // Ranges give other classes than the labels of a hierarchy, so only the suppression limit
         // applies.
         true => least(&other.request, scene.source.len)..=scene.source.len,
         false => before..=before,
@@ -48,15 +48,16 @@ pub async fn holds(case: &Case, scene: &Scene, plain: &Leaves) -> Result<(), Fai
     verify::untouched(&other, &scene, &context, &scene.folder.join("out")).await
 }
 
-/// Returns true if local recoding is asked for ranges, which replace the labels of a hierarchy.
+/// Returns true if the request asks local recoding for ranges, which replace the labels of a
+/// hierarchy.
 fn ranges_are_asked_for(request: &Request) -> bool {
     request.is_local() && request.labels.iter().any(|(_, form)| *form != "TEXT")
 }
 
-/// Returns the fewest of `rows` that are released, by definitions.md, "Suppression limit".
+/// Returns the smallest number of `rows` that are released, by definitions.md, "Suppression limit".
 fn least(request: &Request, rows: usize) -> usize {
     match request.personal() {
-        // Rows whose own limit is exceeded are suppressed, whatever the suppression limit is.
+        // Rows that exceed their own limit are suppressed at any suppression limit.
         Some(_) => 0,
         None => rows.saturating_sub(request.limit.map_or(0, |limit| limit.rows(rows))),
     }
@@ -107,7 +108,7 @@ fn sizes(case: &Case, rows: &Rows) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Checks that a form has its documented type.
+/// Checks that each form has its documented type.
 fn types(case: &Case, scene: &Scene, rows: &Rows) -> Result<(), Failure> {
     for (column, form) in &case.request.labels {
         let (Some(source), Some(released)) = (scene.source.data_type(column), rows.data_type(column)) else {
@@ -132,7 +133,7 @@ fn types(case: &Case, scene: &Scene, rows: &Rows) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the type in which a Parquet file, which has fewer types, stores a type.
+/// Returns the type by which a Parquet file stores a type, because Parquet has fewer types.
 fn plain(data_type: &DataType) -> DataType {
     match data_type {
         DataType::Dictionary(_, values) => plain(values),
@@ -141,7 +142,7 @@ fn plain(data_type: &DataType) -> DataType {
         DataType::Decimal32(p, s) | DataType::Decimal64(p, s) => DataType::Decimal128(*p, *s),
         DataType::Date64 => DataType::Timestamp(TimeUnit::Millisecond, None),
         DataType::Time32(_) => DataType::Time32(TimeUnit::Millisecond),
-        // Nanoseconds are kept if a value has some.
+        // Nanoseconds are kept if some value has them.
         DataType::Timestamp(unit, zone) => {
             let unit = (*unit).clamp(TimeUnit::Millisecond, TimeUnit::Microsecond);
             DataType::Timestamp(unit, zone.as_ref().map(|_| "UTC".into()))

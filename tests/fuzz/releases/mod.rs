@@ -1,4 +1,5 @@
-//! Releases: random statements over random tables, with every way to deliver the rows, and a judge.
+//! Runs random statements over random tables, with every way to deliver the rows, and judges the
+//! releases.
 
 mod again;
 mod arrays;
@@ -22,7 +23,7 @@ use case::{Case, Choice, Format, Source, Way};
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
 
-/// What is wrong with a case, and the kind of the failure.
+/// A failure of a case: its kind and its description.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     pub kind: &'static str,
@@ -38,7 +39,7 @@ impl Failure {
     }
 }
 
-/// The result of a case in which nothing is wrong.
+/// The result of a case without a failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ended {
     Released,
@@ -67,7 +68,7 @@ pub fn attempt(runtime: &tokio::runtime::Runtime, case: &Case) -> Result<Ended, 
     }
 }
 
-/// Returns the place for scratch folders: in memory if the machine has `/dev/shm`.
+/// Returns the parent of the scratch folders. It is in memory if the machine has `/dev/shm`.
 fn scratch_root() -> std::path::PathBuf {
     let memory = Path::new("/dev/shm");
     if memory.is_dir() {
@@ -80,7 +81,7 @@ fn scratch_root() -> std::path::PathBuf {
 async fn judged(case: &Case, folder: &Path) -> Result<Ended, Failure> {
     let scene = match execute::scene(case, folder).await {
         Ok(scene) => scene,
-        // A source that DataFusion itself cannot read is not a case.
+        // A source that DataFusion cannot read by itself is not a case.
         Err(e) => return Ok(Ended::Refused("source", e.to_string())),
     };
     let (context, leaves) = match execute::run(case, &scene).await {
@@ -103,7 +104,7 @@ async fn judged(case: &Case, folder: &Path) -> Result<Ended, Failure> {
     Ok(Ended::Released)
 }
 
-/// Judges an error. The error is an answer if the request or its data caused it and it reveals
+/// Judges an error. The error is a valid result if the request or its data caused it and it reveals
 /// nothing about a person.
 fn refused(case: &Case, scene: &execute::Scene, error: &anonsql::error::Error) -> Result<Ended, Failure> {
     says_nothing_of_a_person(case, scene, error)?;
@@ -112,11 +113,12 @@ fn refused(case: &Case, scene: &execute::Scene, error: &anonsql::error::Error) -
     }
     let said = format!("{error} {error:?}");
     if said.contains("Error during planning") || said.contains("Schema error") {
-        // The statement is sound SQL, so anonsql wrote the part that cannot be planned.
+        // The statement is valid SQL, so anonsql wrote the part that cannot be planned.
         return Err(Failure::new("planning", error.to_string()));
     }
     if said.contains("Unsupported type for") && matches!(case.source, Source::Join(_)) {
-        // DataFusion does not join by such a column (its ArrayMap, whose name the message hides).
+        // DataFusion cannot join by this column (an error of its ArrayMap, whose name the message
+        // hides).
         return Ok(Ended::Refused("source", error.to_string()));
     }
     let kind = match error.kind() {
@@ -144,7 +146,7 @@ fn says_nothing_of_a_person(case: &Case, scene: &execute::Scene, error: &anonsql
     Ok(())
 }
 
-/// Returns true if a search that finds nothing proves that there is no solution.
+/// Returns true if a search without a result proves that there is no solution.
 fn is_complete(choice: &Choice) -> bool {
     match choice {
         Choice::Default | Choice::Node(_) => true,

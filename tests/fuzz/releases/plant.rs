@@ -1,4 +1,4 @@
-//! Plants one change of each kind, each in its own copy of a release. VERIFY has to find it.
+//! Plants one change of each kind, each in its own copy of a release. VERIFY must find the change.
 //!
 //! A copy is sealed again after its rows were changed: the sizes and checksums in the manifest are
 //! corrected, so that VERIFY cannot find a change by a checksum alone.
@@ -32,14 +32,14 @@ const PLANTS: &[&str] = &[
     "figure",
 ];
 
-/// Plants the changes one after the other. VERIFY has to find each of them.
+/// Plants the changes one after the other. VERIFY must find each of them.
 pub async fn all(case: &Case, scene: &Scene, context: &AnonContext, judged: &Judged<'_>) -> Result<(), Failure> {
     for plant in PLANTS {
         let folder = scene.folder.join(format!("plant-{}", plant.replace(' ', "-")));
         copy(&scene.folder.join("out"), &folder).map_err(|e| Failure::new("harness", e.to_string()))?;
         match change(plant, &folder, case, judged) {
             Ok(true) => {}
-            // There is nothing to change in this release.
+            // The release has nothing to change in this way.
             Ok(false) => continue,
             Err(e) => return Err(Failure::new("harness", format!("{plant}: {e}"))),
         }
@@ -87,7 +87,7 @@ fn change(plant: &str, folder: &Path, case: &Case, judged: &Judged) -> Done {
         let is_text = whole
             .column_by_name(column)
             .is_some_and(|c| matches!(c.data_type(), DataType::Utf8));
-        // Replacing NULL by a text is a change too. An empty text is never replaced by NULL.
+        // Replacing NULL by a text is also a change. An empty text is never replaced by NULL.
         is_text && whole.num_rows() > 0
     };
     let changed = match plant {

@@ -39,8 +39,8 @@ impl Display for Model {
 }
 
 impl Request {
-    /// Returns the clause QUASI IDENTIFIERS. If `full`, the clause has the levels, weights and
-    /// forms that ANONYMIZE takes and VERIFY does not.
+    /// Returns the clause QUASI IDENTIFIERS. If `full`, the clause has levels, weights and forms,
+    /// which only ANONYMIZE accepts.
     pub fn quasi_clause(&self, full: bool) -> String {
         let one = |(column, hierarchy, levels, _): (&str, Option<&str>, Option<(usize, usize)>, f64)| {
             let mut text = quote(column);
@@ -63,7 +63,7 @@ impl Request {
         format!("QUASI IDENTIFIERS ({})", list(all, |text| text))
     }
 
-    /// Returns the clause SENSITIVE, or an empty text.
+    /// Returns the clause SENSITIVE, or an empty text if no column is sensitive.
     pub fn sensitive_clause(&self, secret: Option<&str>) -> String {
         let full = secret.is_some();
         let masked = secret.map(|secret| self.drawn(true, secret)).unwrap_or_default();
@@ -88,7 +88,7 @@ impl Request {
         }
     }
 
-    /// Returns the columns of KEEP, or of SENSITIVE, that are released by a mask.
+    /// Returns the columns of KEEP, or of SENSITIVE, that are released masked.
     fn drawn(&self, of_sensitive: bool, secret: &str) -> Vec<String> {
         let drawn = self.roles.iter().filter_map(|(column, role)| match role {
             Role::Drawn { mask, is_sensitive } if *is_sensitive == of_sensitive => {

@@ -1,4 +1,4 @@
-//! The session of a case: its tables, in memory or over its files, and the population.
+//! Creates the session of a case: its tables, in memory or over its files, and the population.
 
 use super::arrays;
 use super::case::{Case, Claim, Randomize, Source, Storage};
@@ -36,8 +36,7 @@ pub async fn session(case: &Case, folder: &Path, is_plain: bool) -> datafusion::
         Storage::Csv => {
             let path = folder.join("in/t.csv").display().to_string();
             match case.seed.is_multiple_of(2) {
-                // The statement names the file. Another fuzzer tests as which types the file's
-                // texts are read.
+                // The statement names the file. Another fuzzer tests the types of the file's texts.
                 true => {
                     let file = session.sql(&format!("SELECT * FROM {}", literal(&path))).await?;
                     session.register_table("t", file.into_view())?;
@@ -47,7 +46,7 @@ pub async fn session(case: &Case, folder: &Path, is_plain: bool) -> datafusion::
         }
     }
     if case.request.population {
-        // The rows are sorted, because files are read in any order.
+        // The rows are sorted, because the order in which files are read is not fixed.
         let t = session.table("t").await?;
         let columns = t
             .schema()
@@ -73,7 +72,7 @@ pub async fn session(case: &Case, folder: &Path, is_plain: bool) -> datafusion::
         let sql = format!("CREATE TABLE keys AS SELECT DISTINCT {} AS key FROM t", quote(column));
         session.sql(&sql).await?.collect().await?;
     }
-    // This is done last, because DataFusion would trust the claim in the queries above: a DISTINCT
+    // This step is last, because DataFusion would trust the claim in the queries above: a DISTINCT
     // over a false key would return a row twice.
     if let (Storage::Memory(batches), Some(claim)) = (case.storage, case.claim.filter(|_| !is_plain)) {
         session.deregister_table("t")?;
@@ -120,7 +119,7 @@ fn with_other_types(rows: &RecordBatch) -> arrow::error::Result<RecordBatch> {
     RecordBatch::try_from_iter_with_nullable(columns.collect::<Vec<_>>())
 }
 
-/// Returns a square matrix with ties.
+/// Returns a square matrix with some equal entries.
 fn matrix(rows: usize) -> arrow::error::Result<RecordBatch> {
     let column = |j: usize| {
         (0..rows)
@@ -131,7 +130,8 @@ fn matrix(rows: usize) -> arrow::error::Result<RecordBatch> {
     RecordBatch::try_from_iter(columns.collect::<Vec<_>>())
 }
 
-/// Returns a table in memory with its rows in this many batches, each a partition.
+/// Returns a table in memory. Its rows are divided into this many batches, each in its own
+/// partition.
 fn memory(whole: &RecordBatch, batches: usize) -> datafusion::error::Result<MemTable> {
     let rows = whole.num_rows();
     let cut = |i: usize| rows * i / batches;

@@ -1,4 +1,4 @@
-//! Makes a failing case smaller as long as it fails in the same way, and writes it to a folder.
+//! Reduces a failing case as long as it fails in the same way, and writes it to a folder.
 
 use super::case::*;
 use super::print::quote;
@@ -6,10 +6,10 @@ use super::{Failure, arrays, attempt};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// The longest time that shrinking one case may take.
+/// The longest time to reduce one case.
 const TIME: Duration = Duration::from_secs(30);
 
-/// Returns the smallest case that was found to fail in the same way, with its failure.
+/// Returns the smallest case found that fails in the same way, with its failure.
 pub fn shrink(runtime: &tokio::runtime::Runtime, case: Case, failure: Failure) -> (Case, Failure) {
     let (start, mut best) = (Instant::now(), (case, failure));
     loop {
@@ -33,7 +33,7 @@ pub fn shrink(runtime: &tokio::runtime::Runtime, case: Case, failure: Failure) -
     }
 }
 
-/// Returns cases that are each simpler in one respect, the largest reductions first.
+/// Returns cases that are simpler in one respect each. The largest reductions come first.
 fn simpler(case: &Case) -> Vec<Case> {
     let mut out = vec![];
     let mut with = |change: &dyn Fn(&mut Case)| {
@@ -191,7 +191,7 @@ pub fn describe(case: &Case, failure: Option<&Failure>) -> String {
     text
 }
 
-/// Writes a failing case below the target folder.
+/// Writes a failing case to a folder in the target folder.
 pub fn write(number: u64, case: &Case, failure: &Failure) -> std::io::Result<PathBuf> {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
     let folder = target.join("fuzz/failures").join(number.to_string());
@@ -200,7 +200,7 @@ pub fn write(number: u64, case: &Case, failure: &Failure) -> std::io::Result<Pat
     let mut rows = vec![];
     let written = arrow::csv::Writer::new(&mut rows).write(&arrays::batch(&case.table));
     if written.is_err() {
-        // CSV cannot hold lists and structs.
+        // CSV cannot contain lists and structs.
         rows = format!("{:?}", case.table).into_bytes();
     }
     std::fs::write(folder.join("data.csv"), rows)?;

@@ -1,4 +1,4 @@
-//! Parquet as Spark writes it by default: a timestamp without a zone is an INT96 with the day and
+//! Writes Parquet as Spark does by default: a timestamp without a zone is an INT96 with the day and
 //! the nanoseconds within the day.
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
@@ -38,7 +38,7 @@ pub fn write(rows: &RecordBatch, to: impl Write + Send) -> Result<()> {
     let mut group = file.next_row_group()?;
     for (field, values) in arrow.fields().iter().zip(rows.columns()) {
         if *field.data_type() == TIME {
-            // The Arrow writer of the column does not support INT96.
+            // The Arrow writer of this column does not support INT96, so it is skipped.
             writers.next();
             let mut column = group.next_column()?.ok_or_else(missing)?;
             let (times, levels) = times(values);

@@ -1,4 +1,4 @@
-//! VERIFY over releases: an unchanged release must pass.
+//! Runs VERIFY over releases. An unchanged release must pass.
 
 use super::Failure;
 use super::case::{Case, Role};
@@ -7,8 +7,8 @@ use anonsql::AnonContext;
 use arrow::array::{Array, AsArray, RecordBatch};
 use std::path::Path;
 
-/// Returns the VERIFY statement for the release in `folder`, with or without the source to compare
-/// with.
+/// Returns the VERIFY statement for the release in `folder`. With `against`, VERIFY compares the
+/// release with the source.
 pub fn statement(case: &Case, scene: &Scene, folder: &Path, against: bool) -> String {
     let request = &case.request;
     let mut sql = format!(
@@ -37,8 +37,8 @@ fn is_in_files(case: &Case, column: &str) -> bool {
     )
 }
 
-/// Returns true if VERIFY can check every model. The files alone have neither the entities that
-/// were not released nor the limits of single rows.
+/// Returns true if VERIFY can check every model. The files contain neither unreleased entities nor
+/// the limits of single rows.
 pub fn can_be_asked(case: &Case) -> bool {
     let request = &case.request;
     request.personal().is_none() && request.entity.as_ref().is_none_or(|e| is_in_files(case, e))
@@ -58,8 +58,8 @@ pub fn failing(batches: &[RecordBatch]) -> Vec<String> {
     failing
 }
 
-/// Returns true if a model reads something that only the source has: the values under labels, or
-/// the rows around a class.
+/// Returns true if a model needs data of the source: the values under labels, or the rows around a
+/// class.
 fn is_of_source(model: &str) -> bool {
     ["profitability", "n_t_closeness"].contains(&model)
 }
@@ -80,8 +80,8 @@ pub async fn untouched(case: &Case, scene: &Scene, context: &AnonContext, folder
         return Ok(());
     }
     for against in [false, true] {
-        // The values under a label are those of the source. A model that reads the source is judged
-        // only with it.
+        // The values under a label are those of the source, so a model that needs them is judged
+        // only with the source.
         let counts_labels = case.request.models.iter().any(|m| is_of_source(&m.name));
         if (counts_labels || holds_stars(case, scene)) && !against {
             continue;

@@ -1,5 +1,5 @@
-//! Runs many cases on some threads, with a watchdog and progress, and lists the failures at the
-//! end.
+//! Runs many cases on several threads, with a watchdog and a progress display, and lists the
+//! failures at the end.
 
 use super::case::Case;
 use super::{Ended, Failure, attempt, generate, shrink};
@@ -12,13 +12,13 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 
-/// The longest time that a case may take. On an idle machine a case takes tens of milliseconds.
+/// The longest time for a case. On an idle machine a case takes tens of milliseconds.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// The place of the last panic.
+/// The location of the last panic.
 static LAST_PANIC: Mutex<String> = Mutex::new(String::new());
 
-/// Returns the place of the last panic of the process.
+/// Returns the location of the last panic of the process.
 pub fn last_panic() -> String {
     LAST_PANIC.lock().map(|text| text.clone()).unwrap_or_default()
 }
@@ -29,18 +29,19 @@ struct Report {
     ended: Result<Ended, Failure>,
 }
 
-/// The state that the threads share: the next case, and the running cases with their start times.
+/// The state that the threads share: the number of the next case, and the running cases with their
+/// start times.
 struct Shared {
     next: AtomicU64,
     end: u64,
-    /// True if a single case is run, which is then printed.
+    /// True if only one case is run. Such a case is printed.
     alone: bool,
     busy: Mutex<BTreeMap<u64, Instant>>,
-    /// The number of failures of each kind that were made smaller.
+    /// The number of failures of each kind that were reduced.
     shrunk: Mutex<BTreeMap<&'static str, usize>>,
 }
 
-/// The number of failures of one kind that are made smaller; the others are listed by number only.
+/// The number of failures of each kind that are reduced. The others are listed by number only.
 const SHRUNK: usize = 12;
 
 /// Runs `cases` cases from number `seed` on.
@@ -120,7 +121,7 @@ fn take(
     }
 }
 
-/// Returns the cases that have taken too long, and gives them up.
+/// Returns the cases that have taken too long, and removes them from the running cases.
 fn overdue(shared: &Shared) -> Vec<u64> {
     let Ok(mut busy) = shared.busy.lock() else {
         return vec![];
@@ -134,8 +135,8 @@ fn overdue(shared: &Shared) -> Vec<u64> {
     late
 }
 
-/// Starts a thread that takes case after case. If its case was given up, the thread ends after that
-/// case.
+/// Starts a thread that runs cases one after the other. A thread whose case took too long ends
+/// after that case.
 fn work(shared: &Arc<Shared>, sender: &Sender<Report>) {
     let (shared, sender) = (Arc::clone(shared), sender.clone());
     std::thread::spawn(move || {
@@ -163,7 +164,8 @@ fn work(shared: &Arc<Shared>, sender: &Sender<Report>) {
     });
 }
 
-/// Finds the smallest case that fails in the same way, writes it down, and returns its failure.
+/// Finds the smallest case that fails in the same way, writes it to a folder, and returns its
+/// failure.
 fn smaller(shared: &Shared, runtime: &Runtime, number: u64, case: Case, failure: Failure) -> Failure {
     let enough = shared.shrunk.lock().is_ok_and(|mut shrunk| {
         let of_kind = shrunk.entry(failure.kind).or_default();

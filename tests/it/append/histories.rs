@@ -1,4 +1,4 @@
-//! Random histories of batches, with failures at random moments.
+//! Random histories of batches, with failures at random moments of their runs.
 
 use super::{Model, check, release};
 use crate::common::{collect, context};
@@ -46,7 +46,7 @@ fn models(random: &mut impl Rng) -> Vec<Model> {
     models
 }
 
-/// The outcomes of the runs of all histories.
+/// The number of runs by outcome, over all histories.
 #[derive(Debug, Default)]
 struct Told {
     added: u64,
@@ -111,7 +111,7 @@ async fn history(seed: u64, folder: &Path, told: &mut Told) {
             Err(_) => {
                 told.cancelled += 1;
                 is_cancelled = true;
-                // A step that is already running on another thread may still finish.
+                // A step that already runs on another thread may still finish.
                 tokio::time::sleep(Duration::from_millis(300)).await;
             }
             Ok(Ok(Anonymized::Files {

@@ -1,8 +1,8 @@
-//! Releases that grow (APPEND): whatever happens to a run, each batch alone and all batches
+//! Tests releases that grow (APPEND). Even after a failed run, each batch alone and all batches
 //! together satisfy the models.
 //!
-//! The models are checked here again by their definitions, on rows that are read from the files
-//! with nothing but the Parquet reader.
+//! The tests check the models again by their definitions, on rows that only the Parquet reader
+//! reads from the files.
 
 mod histories;
 mod places;
@@ -20,7 +20,7 @@ use std::path::Path;
 /// Rows as texts: the two quasi-identifiers, the illness and the pay.
 pub type Row = Vec<Option<String>>;
 
-/// A model, which is checked here by its definition. The sensitive value is the illness, or the pay
+/// A model that is checked here by its definition. The sensitive value is the illness, or the pay
 /// for the ordered distance.
 #[derive(Debug, Clone, Copy)]
 pub enum Model {
@@ -106,7 +106,7 @@ fn rows_of(folder: &Path, file: &FileSummary) -> Vec<Row> {
 }
 
 /// Returns the manifest of a release and the rows of each of its batches, oldest first. Checks that
-/// nothing else is in the folder.
+/// the folder contains nothing else.
 pub fn release(folder: &Path) -> (Manifest, Vec<Vec<Row>>) {
     let manifest = Manifest::read(folder).unwrap().unwrap();
     let sizes: Vec<u64> = match manifest.batches.is_empty() {

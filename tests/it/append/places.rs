@@ -1,4 +1,4 @@
-//! Releases that grow in folders: several runs at once, runs that are killed, partitions.
+//! Tests releases that grow in folders: several runs at once, runs that are killed, partitions.
 
 use super::{Model, check, release};
 use crate::common::{collect, context};
@@ -27,7 +27,7 @@ fn append(target: &Path, more: &str) -> String {
 }
 
 /// Each of several simultaneous runs adds its batch once, or ends with exit code 6. No batch is
-/// lost, and nothing is left over.
+/// lost, and no file is left over.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn runs_at_once_add_their_batch_or_lose() {
     let scratch = tempfile::tempdir().unwrap();
@@ -56,7 +56,7 @@ async fn runs_at_once_add_their_batch_or_lose() {
     assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 1);
 }
 
-/// A run that is killed at any moment leaves a whole release: the one before the run or the one
+/// A run that is killed at any moment leaves a complete release: the one before the run or the one
 /// after it.
 #[test]
 fn a_killed_run_leaves_a_whole_release() {
@@ -112,7 +112,7 @@ fn a_killed_run_leaves_a_whole_release() {
     assert!(left.is_empty(), "{left:?}");
 }
 
-/// Partitions grow in their folders. APPEND can also add to a release that was made without APPEND.
+/// Partitions grow in their folders. APPEND can also extend a release that was made without APPEND.
 #[tokio::test]
 async fn partitions_grow() {
     let scratch = tempfile::tempdir().unwrap();
@@ -198,7 +198,8 @@ async fn what_does_not_match_is_refused() {
         e.kind() == ErrorKind::Usage && e.to_string().contains("column more"),
         "{e}"
     );
-    // A batch with a further model is accepted, because it still keeps the release's promise.
+    // A batch with a further model is accepted, because it still satisfies the models of the
+    // release.
     collect(
         &context,
         &own.replace("k_anonymity(2)", "k_anonymity(2) AND t_closeness(0.9) ON pay"),

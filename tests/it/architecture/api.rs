@@ -1,6 +1,6 @@
-//! The public API as a file: a change of what programs may rely on has to be deliberate.
+//! Compares the public API with a file, so that programs only meet deliberate changes.
 //!
-//! `UPDATE_DOCS=1 cargo test --all-features --test it architecture::api` writes it again.
+//! `UPDATE_DOCS=1 cargo test --all-features --test it architecture::api` rewrites the file.
 
 use super::attributes::{attributes, attributes_inside, only_in_tests};
 use super::face::{Exported, exported};
@@ -45,7 +45,7 @@ fn is_hidden(attributes: &[Attribute]) -> bool {
     only_in_tests(attributes) || docs.into_iter().any(|a| line(&a.meta).contains("hidden"))
 }
 
-/// Returns the `derive` and `non_exhaustive` attributes as they are written.
+/// Returns the `derive` and `non_exhaustive` attributes as the source writes them.
 fn promises(attributes: &[Attribute]) -> String {
     let said = attributes
         .iter()
@@ -123,7 +123,8 @@ fn declared(item: &Item) -> (String, Vec<String>) {
     }
 }
 
-/// Returns what an `impl` adds to the type: public functions and constants, or the name of a trait.
+/// Returns the public parts that an `impl` adds to its type: functions and constants, or the name
+/// of a trait.
 fn added(item: &ItemImpl) -> Vec<String> {
     if let Some((_, of, _)) = &item.trait_ {
         return vec![format!("impl {}", line(of))];
@@ -143,7 +144,7 @@ fn room(file: &str) -> &str {
     file.split(['/', '.']).next().unwrap_or(file)
 }
 
-/// Returns the `impl`s of a type that stand in the type's own room.
+/// Returns the `impl`s of a type in the type's own room.
 fn impls<'a>(tree: &'a Tree, of: &'a Exported) -> impl Iterator<Item = &'a ItemImpl> {
     let items = tree
         .modules
@@ -187,7 +188,7 @@ fn the_public_api_is_that_of_its_file() {
     if std::env::var_os("UPDATE_DOCS").is_some() {
         return std::fs::write(path, found).expect("docs/api.txt is written");
     }
-    // Blocks are compared as wholes: the same line may stand under several types.
+    // Whole blocks are compared, because several types may have the same line.
     let blocks = |text: &str| text.split("\n\n").map(str::to_string).collect::<BTreeSet<String>>();
     let (found, written) = (blocks(&found), blocks(&written));
     let (now, was): (Vec<_>, Vec<_>) = (

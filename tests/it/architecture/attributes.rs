@@ -1,4 +1,4 @@
-//! Code that is compiled for tests only.
+//! Recognizes code that is compiled only for tests.
 
 use syn::punctuated::Punctuated;
 use syn::{Attribute, ImplItem, Item, Meta, Token};

@@ -7,7 +7,7 @@ use super::{read, source};
 use std::path::Path;
 use syn::{Attribute, Expr, Item, Lit, Meta, Visibility};
 
-/// The files of the face: what they re-export is public.
+/// The files of the face. Their re-exports are public.
 const FACE: &[&str] = &["lib.rs", "extend.rs", "manifest.rs"];
 /// Rooms whose public items also belong to the face.
 const ROOMS: &[&str] = &["error/mod.rs"];
@@ -31,7 +31,7 @@ fn is_type(item: &Item) -> bool {
     matches!(item, Item::Enum(_) | Item::Struct(_) | Item::Trait(_) | Item::Type(_))
 }
 
-/// An item of the face, and its place.
+/// An item of the face, with its position.
 pub struct Exported<'a> {
     /// The module in which a program finds the item.
     pub face: String,

@@ -1,12 +1,11 @@
 //! The arrows from each file of `src` to the files that it uses, and the arrows that break the
-//! rules.
+//! rules of the rooms.
 
 use super::paths::paths;
 use super::tree::{Files, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Which file uses which other file, with one path that does so, and the files that name
-/// DataFusion.
+/// The files that each file uses, with one path as an example, and the files that name DataFusion.
 #[derive(Debug, Default)]
 pub struct Graph {
     arrows: BTreeMap<String, BTreeMap<String, String>>,
@@ -55,7 +54,7 @@ impl Graph {
         }
     }
 
-    /// Returns the circles of files that use each other, each as the set of its files.
+    /// Returns the cycles of files that use each other, each as the set of its files.
     pub fn circles(&self) -> Vec<BTreeSet<&str>> {
         let reached: BTreeMap<&str, BTreeSet<&str>> =
             self.arrows.keys().map(|f| (f.as_str(), self.reached(f))).collect();
@@ -64,7 +63,7 @@ impl Graph {
             reached[file].iter().filter(back).copied().collect()
         };
         let circles = reached.keys().map(|file| (file, circle(file)));
-        // Every file of a circle finds the circle; only its first file returns it.
+        // Every file of a cycle finds the cycle. Only its first file returns it.
         let circles = circles.filter(|(file, circle)| circle.first() == Some(file));
         circles.map(|(_, circle)| circle).collect()
     }
@@ -84,7 +83,7 @@ impl Graph {
     }
 
     /// Returns the arrows to a room below the file's own, and the files that name DataFusion
-    /// although the table does not allow it.
+    /// without permission from the table.
     pub fn breaches(&self, rooms: &[Room]) -> Vec<String> {
         let place = |file: &str| {
             let room = file.split('/').next().unwrap_or(file).trim_end_matches(".rs");
@@ -120,7 +119,7 @@ impl Graph {
 }
 
 /// Returns the rows of the table of rooms in the text of `lib.rs`: the module, whether it may name
-/// DataFusion, and what it is.
+/// DataFusion, and its description.
 pub fn rooms(text: &str) -> Vec<Room> {
     let rows = text.lines().filter_map(|line| line.strip_prefix("//! | "));
     let rows = rows.filter_map(|row| {

@@ -1,6 +1,6 @@
-//! The rooms (top-level modules) of `src`, as the table in `lib.rs` lists them: a file uses only
-//! its own room and the rooms above it, no file is part of a circle, and DataFusion is named only
-//! where the table allows it.
+//! Tests the rooms (top-level modules) of `src`, which the table in `lib.rs` lists. A file uses
+//! only its own room and the rooms above it, no file is part of a cycle, and DataFusion is named
+//! only where the table allows it.
 
 mod api;
 mod attributes;
@@ -51,7 +51,7 @@ fn no_file_stands_in_a_circle() {
     assert!(arrows.is_empty(), "{}", arrows.join("\n"));
 }
 
-/// The folders of optional features: a build without a feature compiles none of its files.
+/// The folders of optional features. A build without a feature compiles none of its files.
 const OPTIONAL: [&str; 5] = [
     "cli/",
     "cluster/",
@@ -75,8 +75,8 @@ fn what_is_optional_is_woven_in_at_five_places() {
     assert!(places.len() <= 5, "{}", places.join("\n"));
 }
 
-/// The page that walks one statement through the rooms names existing files. Each file contains the
-/// name that stands before its path: `` `Staging::open` (`src/engine/write/staging.rs`) ``.
+/// The page that follows one statement through the rooms names existing files. Each file contains
+/// the name that precedes its path: `` `Staging::open` (`src/engine/write/staging.rs`) ``.
 #[test]
 fn the_page_on_how_a_release_is_made_names_what_is_there() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -1,4 +1,4 @@
-//! Every path that a module's code writes: in imports, types, expressions, patterns and inside
+//! Collects every path in a module's code: in imports, types, expressions, patterns and inside
 //! macros.
 
 use super::attributes::{attributes, attributes_inside, only_in_tests};

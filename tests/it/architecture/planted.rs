@@ -1,4 +1,4 @@
-//! The checks of the architecture, tested on sources written by hand.
+//! Tests the checks of the architecture on sources written by hand.
 
 use super::graph::{Graph, Room, rooms};
 
@@ -6,7 +6,7 @@ const TABLE: &str = "//! | module | DataFusion | what it is |\n//! |---|---|---|
                      //! | `high` | yes | above |\n";
 const ROOMS: &str = "mod low; mod high;";
 
-/// Returns the graph of files with these texts, and the rooms in which the files stand.
+/// Returns the graph of files with these texts, and the rooms of the files.
 fn graph(files: &[(&str, &str)]) -> (Graph, Vec<Room>) {
     let files = files.iter().map(|(name, text)| (name.to_string(), text.to_string()));
     let mut files: super::Files = files.collect();

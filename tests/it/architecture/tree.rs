@@ -1,4 +1,4 @@
-//! The modules of a crate, and what a path written in one of them names.
+//! The modules of a crate, and the targets of the paths in them.
 
 use super::attributes::{attributes, only_in_tests};
 use std::collections::{BTreeMap, HashSet};
@@ -8,7 +8,7 @@ use syn::{Ident, Item, ItemUse, UseTree, Visibility};
 /// The text of every file, by its path below `src`.
 pub type Files = BTreeMap<String, String>;
 
-/// A module: where it stands, and the names in its scope.
+/// A module: its position in the crate, and the names in its scope.
 #[derive(Default)]
 pub struct Module {
     pub file: String,
@@ -21,22 +21,22 @@ pub struct Module {
     globs: Vec<Path>,
 }
 
-/// A path as it is written.
+/// A path as the source writes it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Path {
-    /// Whether the path begins with `::`. Such a path never names a module of this crate.
+    /// True if the path begins with `::`. Such a path never names a module of this crate.
     pub external: bool,
     pub names: Vec<String>,
 }
 
-/// What a path names: a module, or an item of one.
+/// The target of a path: a module, or an item of a module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Named {
     Module(usize),
     Item(usize),
 }
 
-/// The modules of a crate; the first is its root.
+/// The modules of a crate. The first one is the root.
 pub struct Tree {
     pub modules: Vec<Module>,
 }
@@ -110,8 +110,8 @@ impl Tree {
                     (Named::Module(module), name) => next.extend(self.lookup(module, name, seen)),
                 }
             }
-            // Only a module or a type contains further names: `decide::all` is not in a function
-            // `decide`.
+            // Only a module or a type contains further names: `decide::all` is not a part of a
+            // function `decide`.
             let inner = at + 1 < path.names.len();
             if inner && next.iter().any(|named| matches!(named, Named::Module(_))) {
                 next.retain(|named| matches!(named, Named::Module(_)));
@@ -172,7 +172,7 @@ impl Module {
     }
 }
 
-/// Brings the imports of a module, at its top and in its functions, into its scope.
+/// Adds the imports of a module, at its top and in its functions, to its scope.
 struct Imports<'a>(&'a mut Module);
 
 impl Visit<'_> for Imports<'_> {
@@ -186,7 +186,7 @@ impl Visit<'_> for Imports<'_> {
     }
 }
 
-/// Returns the paths of an import, each with the name that it gets; a glob has no name.
+/// Returns the paths of an import, each with the name that it introduces; a glob introduces none.
 pub fn imports(import: &ItemUse) -> Vec<(Path, Option<String>)> {
     fn collect(tree: &UseTree, path: &Path, found: &mut Vec<(Path, Option<String>)>) {
         let then = |name: &Ident| {

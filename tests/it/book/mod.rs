@@ -1,5 +1,5 @@
-//! The README and the book are true: every block of SQL and shell runs as printed, one after the
-//! other, and the manifests of the releases conform to the schema.
+//! Tests the README and the book. Every block of SQL and shell runs as printed, in order, and the
+//! manifests of the releases conform to the schema.
 
 mod page;
 mod session;
@@ -15,7 +15,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The pages of optional features, each with whether the feature is built here. Without the
+/// The pages of optional features, each with true if the feature is built here. Without the
 /// feature, the commands of its page are refused.
 const OPTIONAL: &[(&str, bool)] = &[
     ("docs/src/cluster.md", cfg!(feature = "cluster")),
@@ -78,14 +78,14 @@ fn every_block_runs_in_order_as_printed() {
 }
 
 /// The README's picture is the first picture of the report that the README's statement writes.
-/// `UPDATE_DOCS=1` draws it anew.
+/// `UPDATE_DOCS=1` draws it again.
 #[test]
 fn the_picture_is_the_reports() {
     let played = session::play(root(), &Page::read(root(), Path::new("README.md"))).unwrap_or_else(|e| panic!("{e}"));
     let report = std::fs::read_to_string(played.root().join("out/census.html")).unwrap();
     let (from, to) = (report.find("<svg").unwrap(), report.find("</svg>").unwrap());
-    // As a file of its own, the picture needs what the page around it set: the namespace, and the
-    // colours of paper and ink.
+    // In its own file, the picture needs properties that the page around it set: the namespace, and
+    // the colours of paper and ink.
     let alone = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"570\" style=\"background:#fff;color:#1a1d23\"";
     let picture = format!("{alone}{}</svg>\n", &report[from + "<svg".len()..to]);
     let path = root().join("docs/src/class-sizes.svg");
@@ -95,7 +95,7 @@ fn the_picture_is_the_reports() {
     assert_eq!(std::fs::read_to_string(&path).ok().as_ref(), Some(&picture));
 }
 
-/// Plays a page made of these lines.
+/// Plays a page with these lines.
 fn play(lines: &[&str]) -> Result<(), String> {
     session::play(root(), &Page::parse(Path::new("page.md"), lines.join("\n"))).map(drop)
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// A page with its blocks, from the first to the last.
+/// A page with its blocks, in order.
 pub struct Page {
     /// Relative to the repository's root.
     pub path: PathBuf,
@@ -12,13 +12,13 @@ pub struct Page {
 
 /// A fenced block of code.
 pub struct Block {
-    /// The line of its first line of code, from 1.
+    /// The number of its first line of code, from 1.
     pub line: usize,
     pub language: Language,
     pub text: String,
 }
 
-/// The use of a block.
+/// The way in which a block is tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
     /// Runs in the page's session.
@@ -27,7 +27,7 @@ pub enum Language {
     Shell,
     /// Compiles as a documentation test of the library.
     Rust,
-    /// Output of earlier blocks: each of its lines must have been printed.
+    /// Output of earlier blocks: the page must have printed each line before.
     Output,
     /// A fragment of syntax, or a file of another tool.
     Shown,
@@ -56,20 +56,20 @@ impl Page {
         targets.filter(|target| !target.contains("://"))
     }
 
-    /// Returns the targets of the page's links and pictures to other files, without what follows a
+    /// Returns the targets of the page's links and pictures in other files, without the part after
     /// `#`.
     pub fn links(&self) -> Vec<&str> {
         let files = self.targets().filter_map(|target| target.split('#').next());
         files.filter(|target| !target.is_empty()).collect()
     }
 
-    /// Returns the links to a heading: the file, which is empty for this page, and what follows the
+    /// Returns the links to a heading: the file, which is empty for this page, and the part after
     /// `#`.
     pub fn links_to_headings(&self) -> Vec<(&str, &str)> {
         self.targets().filter_map(|target| target.split_once('#')).collect()
     }
 
-    /// Returns what follows the `#` in links to the page's headings.
+    /// Returns the names of the page's headings in links.
     pub fn headings(&self) -> Vec<String> {
         let fenced = self.text.split("\n```").step_by(2);
         let lines = fenced.flat_map(str::lines).filter(|line| line.starts_with('#'));

@@ -1,5 +1,5 @@
-//! Plays a page as its reader would: one session for its SQL, a shell for its commands, in a copy
-//! of the repository.
+//! Plays a page as its reader would, in a copy of the repository: one session runs its SQL, and a
+//! shell runs its commands.
 
 use super::page::{Block, Language, Page};
 use rustix::fs::OFlags;
@@ -11,8 +11,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// Commands of other programs that a page may show, except those that run anonsql. The tests do not
-/// execute these commands.
+/// Commands of other programs that a page may show and the tests do not execute. Commands that run
+/// anonsql are not in the list.
 const NOT_RUN: &[&str] = &[
     "cargo install anonsql --locked",
     "cargo test",
@@ -21,14 +21,14 @@ const NOT_RUN: &[&str] = &[
     "docker build -t anonsql .",
 ];
 
-/// A folder that looks like the repository's root, with `anonsql` among the programs.
+/// A folder that looks like the repository's root. Its programs include `anonsql`.
 pub struct Scratch {
     folder: TempDir,
 }
 
-/// One run of the command for all the SQL of a page. Each SQL block is a named pipe, which the
-/// command opens when the block before it is done. Thus a shell block between two SQL blocks runs
-/// between them.
+/// One run of the command for all the SQL of a page. Each SQL block is a named pipe, and the
+/// command opens a pipe after it has executed the block before. So a shell block between two SQL
+/// blocks runs between them.
 struct Session {
     child: Child,
     pipes: std::vec::IntoIter<PathBuf>,
@@ -55,8 +55,8 @@ pub fn play(root: &Path, page: &Page) -> Result<Scratch, String> {
     Ok(scratch)
 }
 
-/// A script that writes the key pair of RFC 8410, section 10, where there is no openssl to make
-/// one.
+/// A script that writes the key pair of RFC 8410, section 10. It replaces openssl, which may be
+/// missing.
 const KEYS: &str = "#!/bin/sh
 for file; do :; done
 case $1 in
@@ -76,7 +76,7 @@ impl Scratch {
             let name = entry.file_name();
             match name.to_str().unwrap() {
                 "out" | "target" => {}
-                // Copies, which a page may write to.
+                // The page may write to these folders, so they are copies.
                 "data" | "sql" => copy(&entry.path(), &scratch.root().join(name)),
                 _ => std::os::unix::fs::symlink(entry.path(), scratch.root().join(name)).unwrap(),
             }
@@ -100,8 +100,8 @@ impl Scratch {
         self.root().join(".programs")
     }
 
-    /// Puts a script in the place of `program`. The script runs anonsql where the real program
-    /// would, accepts the commands in [`NOT_RUN`], and fails at anything else.
+    /// Replaces `program` by a script. The script runs anonsql where the real program would,
+    /// accepts the commands in [`NOT_RUN`], and fails for any other command.
     fn pretend(&self, program: &str) {
         let known: Vec<String> = NOT_RUN
             .iter()
@@ -137,7 +137,7 @@ impl Scratch {
         command
     }
 
-    /// Opens the file that receives what the page prints.
+    /// Opens the file that receives the page's output.
     fn output(&self) -> File {
         let path = self.programs().join("output");
         OpenOptions::new().create(true).append(true).open(path).unwrap()
@@ -207,7 +207,7 @@ impl Session {
     /// Waits until the command reads the next pipe. Fails if the command has ended.
     fn next(&mut self) -> Result<File, String> {
         let path = self.pipes.next().unwrap();
-        // Without a reader, opening fails at once.
+        // Without a reader, opening the pipe fails at once.
         let without_waiting = OFlags::NONBLOCK.bits().cast_signed();
         loop {
             let opened = OpenOptions::new().write(true).custom_flags(without_waiting).open(&path);
@@ -232,8 +232,8 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // If the page failed, the command still waits for its next block. If the page was played,
-        // the command has ended.
+        // If the page failed, the command still waits for its next block. Otherwise the command has
+        // ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

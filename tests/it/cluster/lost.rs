@@ -1,4 +1,4 @@
-//! Killed workers: the release is the same as without the loss, or nothing is released.
+//! Tests killed workers. The release is the same as without the loss, or there is no release.
 
 use super::workers::Workers;
 use super::{SECRET, SETUP, driver, people, strangers, sums};
@@ -11,14 +11,14 @@ use std::time::{Duration, Instant};
 const SQL: &str = "ANONYMIZE people TO 'out' OVERWRITE OPTIONS (rows_per_file 25000) IDENTIFIERS (person, score) \
     QUASI IDENTIFIERS (age USING age, zip USING zip) SENSITIVE (illness) KEEP (note, name) SATISFYING k_anonymity(5)";
 
-/// The phases in which workers take part, as `--log json` calls them.
+/// The phases in which workers take part, by their names in `--log json`.
 const PHASES: [&str; 3] = ["scan", "write", "verify"];
 
 /// A driver whose log is read while it runs.
 pub struct Running {
     driver: Child,
     log: Lines<BufReader<ChildStderr>>,
-    /// Whether an event reported a lost worker.
+    /// True if an event reported a lost worker.
     told: bool,
 }
 
@@ -42,8 +42,8 @@ impl Running {
         }
     }
 
-    /// Reads the log until a phase begins or ends. Returns the seconds that the phase took, if it
-    /// ended.
+    /// Reads the log until a phase begins or ends. Returns the duration of the phase in seconds, if
+    /// it ended.
     pub fn until(&mut self, phase: &str, state: &str) -> Option<f64> {
         loop {
             let line = self.log.next().unwrap().unwrap();
@@ -55,7 +55,7 @@ impl Running {
         }
     }
 
-    /// Waits until the driver ends. Returns whether a worker was reported as lost, or the rest of
+    /// Waits until the driver ends. Returns true if a worker was reported as lost, or the rest of
     /// the log if the driver failed.
     pub fn end(mut self) -> Result<bool, String> {
         let left: Vec<String> = self.log.by_ref().map(|line| line.unwrap()).collect();
@@ -104,12 +104,12 @@ fn one_is_killed(start: impl Fn(&Path) -> Workers, count: usize, kills: u32) {
         let (executors, left): (Vec<_>, Vec<_>) = left
             .into_iter()
             .partition(|path| path.display().to_string().contains(EXECUTOR));
-        // New executors remove what killed executors left on disk, so only the folders of the last
+        // New executors remove the files of killed executors, so only the folders of the last
         // executors can be left.
         assert!(executors.len() <= count, "{what}: {executors:?}");
         assert!(left.is_empty(), "{what}: {left:?}");
     }
-    // Some workers were killed while they had work.
+    // Some workers were killed during their work.
     assert!(told > 0, "no worker was said to be lost");
 }
 
@@ -184,13 +184,13 @@ fn a_killed_worker_changes_no_file() {
     one_is_killed(|folder| Workers::start(3, folder), 3, 3);
 }
 
-/// The driver does not rely on Ballista's recovery: it asks again for what is missing.
+/// The driver does not rely on Ballista's recovery. It requests the missing parts again.
 #[test]
 fn a_killed_executor_changes_no_file() {
     one_is_killed(|folder| Workers::of_ballista(2, folder), 2, 1);
 }
 
-/// If all workers are killed, the statement fails soon, and the target is as it was.
+/// If all workers are killed, the statement fails soon, and the target is unchanged.
 #[test]
 fn without_workers_nothing_is_released() {
     let scratch = tempfile::tempdir().unwrap();
@@ -211,14 +211,14 @@ fn without_workers_nothing_is_released() {
         let killed = Instant::now();
         let status = running.wait().unwrap();
         assert!(killed.elapsed() < Duration::from_secs(60));
-        // The statement may have ended already, or been in its recount.
+        // The statement may already have ended or reached its recount.
         assert!(matches!(status.code(), Some(0 | 6)), "{status}");
         assert_eq!(sums(&folder.join("out")), before);
         assert!(strangers(folder, &["people", "out", "config"]).is_empty());
     }
 }
 
-/// What a killed driver leaves is removed by the next run.
+/// The next run removes the files of a killed driver.
 #[test]
 fn a_killed_driver_leaves_the_target_as_it_was() {
     let scratch = tempfile::tempdir().unwrap();

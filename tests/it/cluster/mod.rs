@@ -1,5 +1,5 @@
-//! Releases for which workers on loopback read and write: processes of the command, and planted
-//! workers.
+//! Tests releases for which workers on loopback read and write. The workers are processes of the
+//! command, or planted workers.
 
 mod lost;
 mod planted;
@@ -19,11 +19,11 @@ use workers::Workers;
 /// The number of rows in every source.
 pub const ROWS: u64 = 200_000;
 
-/// The secret of the hashes; no output may show it.
+/// The secret of the hashes. No output may show it.
 pub const SECRET: &str = "quixotica-of-the-cluster";
 
-/// The query for the people, who are written to eight Parquet files: with NULLs, both zeros, texts
-/// that repeat, and a text that differs in every row.
+/// The query for the people, who are written to eight Parquet files. It has NULLs, both zeros,
+/// repeated texts, and a text that differs in every row.
 pub const PEOPLE: &str = "SELECT value / 2 AS person, CASE WHEN value % 97 = 0 THEN NULL ELSE 18 + (value % 1009) * (value % 1013) % 61 END AS age, \
     'z' || (value * 13 % 40) AS zip, CASE value % 3 WHEN 0 THEN 0.0 WHEN 1 THEN -0.0 ELSE 1.5 END AS score, \
     'name ' || value AS name, 'illness ' || (value * 31 % 11) AS illness, \

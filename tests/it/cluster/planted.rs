@@ -1,4 +1,4 @@
-//! Workers that lie, and a worker of another version.
+//! Tests workers that send false reports, and a worker of another version.
 
 use super::lost::Running;
 use super::same::REQUESTS;
@@ -28,10 +28,10 @@ use tonic::transport::server::{Server, TcpIncoming};
 const SQL: &str = "ANONYMIZE people TO 'out' OPTIONS (rows_per_file 25000) IDENTIFIERS (person, score, name) \
     QUASI IDENTIFIERS (age USING age, zip USING zip) KEEP (note, illness) SATISFYING k_anonymity(5)";
 
-/// What a planted worker does with its reports.
+/// The falsification of a planted worker's reports.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Lie {
-    /// Nothing is changed.
+    /// Reports are unchanged.
     Honest,
     /// Each report is sent twice.
     Twice,
@@ -130,7 +130,7 @@ fn reversed(batch: &RecordBatch) -> Result<RecordBatch> {
     Ok(take_record_batch(batch, &backwards)?)
 }
 
-/// Returns the plan with the lie inserted below the operator that writes.
+/// Returns the plan with the falsification inserted below the operator that writes.
 fn disordered(plan: &Arc<dyn ExecutionPlan>, own: &Doctored) -> Arc<dyn ExecutionPlan> {
     let children = plan
         .children()
@@ -189,8 +189,8 @@ fn doctored(batch: &RecordBatch, lie: Lie, lied: &AtomicUsize, folder: &Path) ->
     }
 }
 
-/// A worker in this process, with counters of its reports, of the rows of the first scan, and of
-/// the parts of the recount.
+/// A worker in this process. It counts its reports, the rows of the first scan, and the parts of
+/// the recount.
 struct Planted {
     url: String,
     lied: Arc<AtomicUsize>,
@@ -276,7 +276,8 @@ fn a_lie_is_caught() {
     people(folder);
     assert!(driver(folder, None, SQL).status().unwrap().success());
     let expected = sums(&folder.join("out"));
-    // The planted worker runs alone, or beside an honest one, which finally gets the refused work.
+    // The planted worker runs alone, or beside an honest one. The honest one then receives the
+    // refused work.
     for (lie, is_alone, is_released) in [
         (Lie::Twice, false, true),
         (Lie::RowMoreOnce, false, true),
@@ -320,7 +321,7 @@ fn a_lie_is_caught() {
     }
 }
 
-/// A refused worker is not asked again, even if no other worker is left.
+/// The driver does not use a refused worker again, even if no other worker is left.
 #[test]
 fn a_refused_worker_recounts_for_nobody() {
     let scratch = tempfile::tempdir().unwrap();
@@ -335,14 +336,14 @@ fn a_refused_worker_recounts_for_nobody() {
         running.until("verify", "begin");
         std::thread::sleep(Duration::from_millis(20 * part));
         honest.kill(0);
-        // The honest worker may have finished its work.
+        // The honest worker may already have finished its work.
         let _ = running.end();
         assert!(planted.lied.load(Ordering::Relaxed) > 0, "{part}");
         assert_eq!(planted.recounted.load(Ordering::Relaxed), 0, "{part}");
     }
 }
 
-/// The driver does not do what workers can do.
+/// The driver leaves to workers all work that workers can do.
 #[test]
 fn workers_do_what_they_can() {
     let scratch = tempfile::tempdir().unwrap();

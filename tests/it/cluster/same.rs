@@ -6,7 +6,7 @@ use crate::common::anonsql;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Statements: the name, the request, and whether workers write the files.
+/// The statements: the name, the request, and true if workers write the files.
 pub const REQUESTS: &[(&str, &str, bool)] = &[
     (
         "plain",
@@ -93,7 +93,7 @@ fn one_two_and_three_workers_write_the_same_files() {
             release(folder, Some(&workers), &target, request);
             let (expected, found) = (sums(&folder.join(format!("{name}-0"))), sums(&folder.join(&target)));
             assert_eq!(expected, found, "{target}");
-            // Hidden folders are staging folders, and the folders into which workers wrote.
+            // Hidden folders are staging folders and the folders into which workers wrote.
             let hidden = strangers(folder, &[]);
             let hidden = hidden
                 .iter()
@@ -104,7 +104,7 @@ fn one_two_and_three_workers_write_the_same_files() {
     }
 }
 
-/// Executors of Ballista write the same files, and leave nothing behind.
+/// Executors of Ballista write the same files, and leave no files of their own.
 #[test]
 fn executors_write_the_same_files() {
     let scratch = tempfile::tempdir().unwrap();
@@ -119,7 +119,7 @@ fn executors_write_the_same_files() {
         release(folder, Some(&executors), &two, request);
         assert_eq!(sums(&folder.join(one)), sums(&folder.join(two)), "{name}");
     }
-    // The executors can run functions on lists, too.
+    // The executors can also run functions on lists.
     let lists = "(SELECT age, zip, array_append(make_array(illness), note) AS tags FROM people)";
     for (target, executors) in [("lists-0", None), ("lists-1", Some(&executors))] {
         let sql = format!(
@@ -145,7 +145,7 @@ fn files_below(folder: &Path) -> usize {
         .sum()
 }
 
-/// Rows are added to a release: the new files continue the numbers of the existing ones.
+/// Rows are added to a release. The numbers of the new files continue those of the existing ones.
 #[test]
 fn a_release_grows_alike() {
     let scratch = tempfile::tempdir().unwrap();
@@ -171,7 +171,7 @@ fn a_release_grows_alike() {
     assert_eq!(one, two);
 }
 
-/// Files have only a few rows, so buckets are deliberately cut within classes.
+/// Files have only a few rows, so buckets end within classes.
 #[test]
 fn files_smaller_than_classes_are_the_same() {
     let scratch = tempfile::tempdir().unwrap();
@@ -245,7 +245,7 @@ fn addresses_elsewhere_and_nobody_there_are_errors() {
     for (url, said) in [
         ("http://10.0.0.1:8000", "another machine"),
         ("https://10.0.0.1:8000", "--cluster-tls"),
-        ("dns+http://nobody.invalid:8000", "leads to no address"),
+        ("dns+http://nobody.invalid:8000", "does not resolve to an address"),
         ("dns+http://localhost:1", "no worker of the cluster answers"),
         ("http://127.0.0.1:1", "no worker of the cluster answers"),
         ("127.0.0.1:8000", "not the address of a worker"),

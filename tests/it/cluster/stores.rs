@@ -1,4 +1,4 @@
-//! Sources and targets in an object store, which the driver and the workers each open by
+//! Tests sources and targets in an object store. The driver and each worker open the store by
 //! themselves.
 
 use super::workers::Workers;
@@ -16,8 +16,8 @@ use std::time::Instant;
 const REQUEST: &str = "IDENTIFIERS (person, score) QUASI IDENTIFIERS (age USING age, zip USING zip) SENSITIVE (illness) \
                        KEEP (note, name) SATISFYING k_anonymity(5)";
 
-/// Runs a statement over people in the bucket. Only the driver's process is told where the bucket
-/// is.
+/// Runs a statement over people in the bucket. Only the driver's process knows the address of the
+/// bucket.
 fn run(folder: &Path, moto: &Moto, workers: Option<&str>, sql: &str) -> Output {
     let place = format!(
         "SET anonsql.s3.endpoint = '{}'; SET anonsql.s3.allow_http = true;",
@@ -113,7 +113,7 @@ async fn objects_are_the_same_files() {
             succeeded(&run(folder, &moto, None, &audit));
         }
     }
-    // Releases from a store to a folder.
+    // The source is in a store and the target is a folder.
     for (of, cluster) in &clusters {
         let sql = format!("ANONYMIZE people TO 'here-{of}' OPTIONS (rows_per_file 25000) {REQUEST}");
         succeeded(&run(folder, &moto, Some(&cluster.urls()), &sql));
@@ -121,8 +121,8 @@ async fn objects_are_the_same_files() {
     }
 }
 
-/// Files that were written and not accepted are deleted at the end of the run, with or without a
-/// release.
+/// Written files that the driver did not accept are deleted at the end of the run, with or without
+/// a release.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[cfg_attr(not(has_moto), ignore = "needs moto_server: pip install 'moto[server]'")]
 async fn killed_workers_leave_no_object() {

@@ -1,4 +1,4 @@
-//! Workers that show certificates, and ask for them.
+//! Tests workers that present certificates and require them.
 
 use super::workers::Workers;
 use super::{driver, people, sums};
@@ -6,8 +6,8 @@ use crate::common::anonsql;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Makes a folder with a new certificate authority, and with a certificate that the authority
-/// signed for `localhost`.
+/// Creates a folder with a new certificate authority and with a certificate for `localhost`, which
+/// the authority signed.
 fn certificates(parent: &Path, name: &str) -> PathBuf {
     let folder = parent.join(name);
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/cluster/certificates.sh");
@@ -24,9 +24,9 @@ fn certificates(parent: &Path, name: &str) -> PathBuf {
 const REQUEST: &str = "OPTIONS (rows_per_file 25000) IDENTIFIERS (person, score, name, note) \
                        QUASI IDENTIFIERS (age USING age, zip USING zip) KEEP (illness) SATISFYING k_anonymity(5)";
 
-/// Rows travel encrypted between workers and to the driver. A program without a certificate of the
-/// authority gets no answer. A worker whose certificate is for another name, or comes from another
-/// authority, is not used.
+/// Rows are encrypted between workers and on the way to the driver. A program without a certificate
+/// of the authority gets no answer. A worker is not used if its certificate is for another name or
+/// from another authority.
 #[test]
 fn certificates_are_asked_for_on_both_sides() {
     let scratch = tempfile::tempdir().unwrap();
@@ -48,7 +48,7 @@ fn certificates_are_asked_for_on_both_sides() {
     };
     let alone = driver(folder, None, &format!("ANONYMIZE people TO 'alone' {REQUEST}"));
     assert!({ alone }.status().unwrap().success());
-    // Each worker by its own address, and all workers behind one name.
+    // Each worker has its own address, and one name has the addresses of all workers.
     let urls = workers.urls();
     let looked_up = urls.split(',').next().unwrap().replace("https:", "dns+https:");
     for (target, urls) in [("named", &urls), ("found", &looked_up)] {

@@ -1,4 +1,4 @@
-//! The bytes that travel between a driver and a worker.
+//! Records the bytes between a driver and a worker.
 
 use super::workers::Workers;
 use super::{SECRET, driver, people};
@@ -49,7 +49,7 @@ fn has(seen: &[u8], text: &str) -> bool {
     seen.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
-/// The location of a secret travels, but neither the secret of a hash nor the key of a store does.
+/// The location of a secret is sent, but neither the secret of a hash nor the key of a store.
 #[test]
 fn no_secret_travels() {
     let scratch = tempfile::tempdir().unwrap();

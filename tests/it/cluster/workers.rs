@@ -1,5 +1,5 @@
-//! Workers on loopback, or executors of Ballista with their scheduler, which a test starts and
-//! which end with the test.
+//! Workers on loopback, or executors of Ballista with their scheduler. A test starts them, and they
+//! end with the test.
 
 use super::SECRET;
 use std::io::{BufRead, BufReader};
@@ -12,7 +12,7 @@ pub struct Workers {
     scheduler: Option<(Child, String)>,
 }
 
-/// Starts a process of the command, and returns it with its address.
+/// Starts a process of the command. Returns the process with its address.
 fn started(arguments: &[&str], folder: &Path, how: impl Fn(&mut Command)) -> (Child, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_anonsql"));
     command
@@ -33,7 +33,7 @@ fn started(arguments: &[&str], folder: &Path, how: impl Fn(&mut Command)) -> (Ch
 }
 
 impl Workers {
-    /// Starts `count` workers with one thread each, and with their temporary files in `folder`.
+    /// Starts `count` workers with one thread each. Their temporary files are in `folder`.
     pub fn start(count: usize, folder: &Path) -> Self {
         Self::with_secret(count, folder, SECRET)
     }
@@ -45,7 +45,7 @@ impl Workers {
         })
     }
 
-    /// Starts workers that show a certificate, and ask for one.
+    /// Starts workers that present a certificate and require one.
     pub fn with_certificates(count: usize, folder: &Path, certificates: &Path) -> Self {
         // The name for which the certificate was made.
         let mut workers = Self::with(count, folder, "https", |worker| {
@@ -57,7 +57,7 @@ impl Workers {
         workers
     }
 
-    /// Starts workers in this environment.
+    /// Starts workers with these environment variables.
     pub fn with_environment(count: usize, folder: &Path, environment: &[(&'static str, String)]) -> Self {
         Self::with(count, folder, "http", |worker| {
             worker.envs(environment.iter().cloned());
@@ -76,13 +76,13 @@ impl Workers {
         }
     }
 
-    /// Starts `count` executors of Ballista with one thread each and with their files in `folder`,
-    /// and a scheduler without any secret.
+    /// Starts `count` executors of Ballista with one thread each, and a scheduler without any
+    /// secret. The executors' files are in `folder`.
     pub fn of_ballista(count: usize, folder: &Path) -> Self {
         Self::of_ballista_with(count, folder, &[("SALT", SECRET.to_string())])
     }
 
-    /// Starts executors in this environment, and a scheduler outside it.
+    /// Starts executors with these environment variables, and a scheduler without them.
     pub fn of_ballista_with(count: usize, folder: &Path, environment: &[(&'static str, String)]) -> Self {
         let listen = ["cluster", "scheduler", "--listen", "127.0.0.1:0"];
         let (scheduler, address) = started(&listen, folder, |_| {});

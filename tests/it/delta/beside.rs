@@ -1,5 +1,5 @@
-//! Further parts of a release in a Delta table: its footers, its lineage, drift since the release,
-//! and APPEND.
+//! Tests further parts of a release in a Delta table: its footers, its lineage, drift since the
+//! release, and APPEND.
 
 use super::{REQUEST, TABLE, VERIFY, action, commit, entry, manifest, session};
 use crate::common::{anonsql, collect, holds, rows};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The footers name the release as the manifest does, and VERIFY recognizes them.
+/// The footers give the release the same name as the manifest, and VERIFY recognizes them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn footers_name_the_release() {
     let context = session().await;
@@ -71,7 +71,7 @@ fn lineage_names_the_tables() {
     assert_eq!(columns["age"]["inputFields"][0]["name"], path("people"));
 }
 
-/// Columns that differ from those at the time of the release are drift.
+/// Columns that differ from those of the earlier release are reported as drift.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn drift_of_a_table_is_named() {
     let context = session().await;
@@ -114,7 +114,7 @@ async fn drift_of_a_table_is_named() {
     );
 }
 
-/// Batches are added by entries of the log that remove nothing. Every version is a release that
+/// Each batch is an entry of the log that removes nothing. Every version is a release that
 /// satisfies the models, and rows whose class would be too small wait.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_table_grows_by_versions() {
@@ -130,7 +130,7 @@ async fn a_table_grows_by_versions() {
         };
         collect(&context, &add("SELECT * FROM p")).await;
         collect(&context, &add("SELECT age + 20 AS age, sex FROM p")).await;
-        // This batch has only two men, whose rows wait.
+        // This batch has only two men, so their rows wait.
         collect(&context, &add("SELECT * FROM p WHERE age <> 41")).await;
         let files = manifest(&table, 0).output.len();
         for (version, people) in [(0u64, 6), (1, 12), (2, 15)] {
@@ -149,8 +149,8 @@ async fn a_table_grows_by_versions() {
             .await;
             assert!(holds(&checks), "{checks:?}");
         }
-        // Batches of a partitioned release are not counted one by one, so a strict VERIFY does not
-        // pass.
+        // The batches of a partitioned release are not counted one by one, so a strict VERIFY does
+        // not pass.
         collect(&context, "SET anonsql.strict = true").await;
         match context.sql(&format!("VERIFY '{to}' {VERIFY}")).await {
             Ok(_) => assert_eq!(how, ""),
@@ -161,8 +161,8 @@ async fn a_table_grows_by_versions() {
         let waiting = add("SELECT * FROM p WHERE age < 33").replace("50 PERCENT", "100 PERCENT");
         collect(&context, &waiting).await;
         assert!(!table.join("_delta_log/00000000000000000003.json").exists());
-        // A batch with another model is refused, and so is any batch after another tool changed the
-        // rows.
+        // A batch with another model is refused. After another tool changed the rows, every batch
+        // is refused.
         let weaker = add("SELECT * FROM p").replace("k_anonymity(3)", "k_anonymity(2)");
         assert_eq!(context.sql(&weaker).await.unwrap_err().kind(), ErrorKind::Usage);
         let removed = entry(&table, 2)
@@ -178,7 +178,7 @@ async fn a_table_grows_by_versions() {
     }
 }
 
-/// If several runs add to the same version, one of them wins.
+/// If several runs add to the same version, only one of them succeeds.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_two_batches_at_once_one_is_added() {
     let context = session().await;
@@ -214,7 +214,7 @@ async fn of_two_batches_at_once_one_is_added() {
     assert_eq!(written.filter(files).count(), 1 + won, "who lost leaves no file");
 }
 
-/// A table may be copied and moved, and its folder may have any name that other readers understand.
+/// A table may be copied and moved. Its folder may have any name that other readers understand.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_table_is_where_it_is() {
     let context = session().await;
@@ -260,7 +260,7 @@ async fn a_table_is_where_it_is() {
     }
 }
 
-/// A version has a short form, which can stand wherever a table can.
+/// A version has a short form. It is accepted wherever a table is.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_version_has_a_short_form() {
     let context = session().await;
@@ -285,7 +285,7 @@ async fn a_version_has_a_short_form() {
 }
 
 /// Changes by another tool are reported: changes to the properties of a release, and a commit while
-/// a run adds to the release. Neither change is taken for another release.
+/// a run extends the release. Neither change counts as another release.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_other_tools_commit_is_no_release() {
     let context = session().await;
@@ -332,7 +332,7 @@ async fn what_other_tools_commit_is_no_release() {
     }
 }
 
-/// A report replaces no file of a table, and is not written into a release.
+/// A report replaces no file of a table and is not written into a release.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_report_is_in_no_table() {
     let context = session().await;
@@ -377,7 +377,7 @@ async fn a_report_is_in_no_table() {
     assert!(!table.join("_delta_log/00000000000000000001.json").exists());
 }
 
-/// The same files are not added twice, even if their table has another version by now.
+/// The same files are not added twice, even if their table has a later version by then.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_files_of_a_later_version_are_the_same() {
     let context = session().await;

@@ -1,5 +1,5 @@
-//! The manifest of a release in a Delta table: the clean-ups of other tools keep it, and a lost
-//! manifest is made again.
+//! Tests the manifest of a release in a Delta table. It survives the clean-ups of other tools, and
+//! a lost manifest is restored.
 
 use super::outside::python;
 use super::{REQUEST, VERIFY, action, commit, entry, session, session_over};
@@ -32,7 +32,7 @@ async fn a_lost_manifest_is_made_again_from_the_log() {
         };
         collect(&context, &how).await;
     }
-    // Another tool sets a property of its own, which makes a new version of the same release.
+    // Another tool sets its own property, which makes a new version of the same release.
     let mut metadata = action(&entry(&table, 2), "metaData").clone();
     metadata["configuration"]["delta.logRetentionDuration"] = json!("interval 30 days");
     commit(
@@ -59,7 +59,7 @@ async fn a_lost_manifest_is_made_again_from_the_log() {
         }
         assert_eq!(std::fs::read(&file).unwrap(), before);
         assert!(holds(&collect(&context, &verify).await));
-        // Another file in the place of the manifest is not replaced.
+        // A different file at the path of the manifest is not replaced.
         std::fs::write(&file, "{}").unwrap();
         let e = context.sql(&restore).await.unwrap_err();
         assert!(
@@ -71,7 +71,7 @@ async fn a_lost_manifest_is_made_again_from_the_log() {
     let newest = collect(&context, &format!("RESTORE MANIFEST OF '{to}'")).await;
     assert_eq!(text(&newest, "outcome", "was there", "version"), "3");
 
-    // A place without a Delta table, and a log without the text of the manifest, are errors.
+    // A place without a Delta table and a log without the text of the manifest are errors.
     let nothing = scratch.path().join("nothing");
     let e = context
         .sql(&format!("RESTORE MANIFEST OF '{}'", nothing.display()))
@@ -109,7 +109,8 @@ async fn a_lost_manifest_in_a_store_is_made_again() {
     assert_eq!(objects(store.as_ref()).await, before);
     let verify = format!("VERIFY 's3://lake/out' {VERIFY} AGAINST p");
     assert!(holds(&collect(&context, &verify).await));
-    // What a killed run left goes with its manifest, and that of a release stays.
+    // The files of a killed run are deleted together with its manifest. The manifest of a release
+    // stays.
     let run = "20260101T000000Z00000000";
     for killed in [
         format!("out/run={run}/part-0.parquet"),
@@ -120,8 +121,8 @@ async fn a_lost_manifest_in_a_store_is_made_again() {
     assert_eq!(rows(&collect(&context, "SELECT * FROM delta.'s3://lake/out'").await), 6);
 }
 
-/// Tables that earlier versions of anonsql wrote, with the manifest in the folder of the run, are
-/// read, replaced and extended.
+/// Tables by earlier versions of anonsql, with the manifest in the folder of the run, can be read,
+/// replaced and extended.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_manifest_in_the_folder_of_its_run_is_read() {
     let context = session().await;
@@ -155,8 +156,8 @@ async fn a_manifest_in_the_folder_of_its_run_is_read() {
     .await;
 }
 
-/// The package deltalake vacuums every file that no entry of the log names, makes a checkpoint and
-/// cleans up the log.
+/// The package deltalake vacuums every file that no entry of the log names, creates a checkpoint
+/// and cleans up the log.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[cfg_attr(not(has_deltalake), ignore = "needs pip install deltalake duckdb pyarrow")]
 async fn clean_ups_of_other_tools_leave_the_manifest() {
@@ -178,7 +179,7 @@ print(json.dumps(gone))
         let release = |how: &str| format!("ANONYMIZE p TO '{to}' STORED AS DELTA {how} {REQUEST}");
         for how in [how.to_string(), format!("OVERWRITE {how}")] {
             collect(&context, &release(&how)).await;
-            // Files that a killed run left are removed.
+            // The files of a killed run are removed.
             let left = table.join("run=20260101T000000Z00000000/part-00000-000000000000.parquet");
             std::fs::create_dir_all(left.parent().unwrap()).unwrap();
             std::fs::write(&left, "x").unwrap();

@@ -1,5 +1,5 @@
-//! Delta tables as sources and targets: one version is read, one commit releases, and other tools
-//! read the same rows.
+//! Tests Delta tables as sources and targets. A statement reads one version, a release is one
+//! commit, and other tools read the same rows.
 
 mod beside;
 mod lost;
@@ -25,7 +25,7 @@ use url::Url;
 const REQUEST: &str = "QUASI IDENTIFIERS (age USING age) KEEP (sex) SATISFYING k_anonymity(3)";
 const VERIFY: &str = "QUASI IDENTIFIERS (age USING age) SATISFYING k_anonymity(3)";
 
-/// The statements that make the source: six people, none of whose names is in the release.
+/// The statements that create the source: six people. The release contains none of their names.
 const TABLE: &str = "CREATE HIERARCHY age AS INTERVALS (10); \
     CREATE TABLE people AS VALUES (31, 'f', 'Quixotica'), (32, 'f', 'b'), (33, 'f', 'c'), (41, 'm', 'd'), (42, 'm', 'e'), (43, 'm', 'f'); \
     CREATE VIEW p AS SELECT column1 AS age, column2 AS sex FROM people WHERE column3 <> 'Nobody'";
@@ -67,8 +67,8 @@ fn manifest(table: &Path, version: u64) -> Manifest {
     serde_json::from_slice(&text).unwrap()
 }
 
-/// A release in a local table: created, refused, kept, replaced with other columns, and each
-/// version read by its number.
+/// A release in a local table is created, refused, kept, and replaced with other columns. Each
+/// version can be read by its number.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_release_is_a_version_of_a_table() {
     let context = session().await;
@@ -133,7 +133,7 @@ async fn a_release_is_a_version_of_a_table() {
         let now = collect(&context, &format!("SELECT * FROM delta.'{to}'")).await;
         assert_eq!((rows(&now), now[0].num_columns()), (3, 1));
         assert!(holds(&collect(&context, &format!("VERIFY '{to}' {VERIFY}")).await));
-        // Time travel to the previous release.
+        // The previous release is read by time travel.
         let before = collect(&context, &format!("SELECT age, sex FROM delta.'{to}@v0'")).await;
         assert_eq!(rows(&before), 6);
         let checks = collect(
@@ -217,7 +217,7 @@ async fn a_source_is_pinned_to_its_version() {
     let same = format!("ANONYMIZE delta.'{from}' TO '{from}' STORED AS DELTA OVERWRITE {REQUEST}");
     let e = context.sql(&same).await.unwrap_err();
     assert!(e.to_string().contains("holds the source"), "{e}");
-    // The file is vacuumed away between the scans, and then before the run.
+    // The file is vacuumed between the scans, and then before the run.
     let file = source.join(&manifest(&source, 0).output[0].name);
     let gone = file.clone();
     let observer = Watches::new(Phase::Verify, move || std::fs::remove_file(gone).unwrap());
@@ -283,7 +283,7 @@ async fn features_of_a_table_are_read_or_refused() {
     assert_eq!(rows(&collect(&context, &sql).await), 4);
     let filtered = format!("SELECT count(*) FROM delta.'{}' WHERE age > 32", table.display());
     assert_eq!(number(&collect(&context, &filtered).await), 3.0);
-    // The table is no longer the release that its properties name.
+    // The table is no longer the release in its properties.
     let overwrite = format!(
         "ANONYMIZE p TO '{}' STORED AS DELTA OVERWRITE {REQUEST}",
         table.display()
@@ -330,8 +330,8 @@ async fn features_of_a_table_are_read_or_refused() {
     assert!(!e.to_string().contains("Quixotica"), "{e}");
 }
 
-/// A table that is not a release is not replaced, and a request that no Delta table can fulfil is
-/// refused before anything is read.
+/// A table that is not a release is not replaced. A request that no Delta table can fulfil is
+/// refused before any row is read.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_table_cannot_be_is_refused() {
     let context = session().await;
@@ -400,8 +400,8 @@ async fn what_a_table_cannot_be_is_refused() {
     assert_eq!(Manifest::read(&folder).unwrap().unwrap().rows_out, 6);
 }
 
-/// A run whose table got a new version in the meantime ends with exit code 5 or 6, and removes its
-/// files and folders.
+/// A run ends with exit code 5 or 6, and removes its files and folders, if its table got a new
+/// version in the meantime.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_late_writer_leaves_nothing() {
     let scratch = tempfile::tempdir().unwrap();
@@ -433,8 +433,8 @@ async fn a_late_writer_leaves_nothing() {
     }
 }
 
-/// Two, four and eight writers write to a table in a store at once: one wins, and the others end
-/// with exit code 5 or 6 and leave nothing.
+/// Two, four and eight writers write to a table in a store at once. One succeeds, and the others
+/// end with exit code 5 or 6 and leave no files.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_of_many_writers_wins() {
     let store = Arc::new(InMemory::new());
@@ -447,7 +447,7 @@ async fn one_of_many_writers_wins() {
         let runs = (0..writers).map(|_| async { session_over(&store).await.sql(&release).await });
         let ended = futures::future::join_all(runs).await;
         let lost: Vec<_> = ended.into_iter().filter_map(Result::err).collect();
-        // With OVERWRITE, a writer that begins after another has won may win, too.
+        // With OVERWRITE, a writer that begins after another one has committed may also succeed.
         assert!(lost.iter().all(|e| (e.kind(), e.exit_code()) == ends), "{lost:?}");
         let found = objects(store.as_ref()).await;
         let entries = found.iter().filter(|name| name.starts_with("out/_delta_log/")).count();
@@ -463,7 +463,7 @@ async fn one_of_many_writers_wins() {
         .await;
         assert!(holds(&checks), "{checks:?}");
     }
-    // VACUUM does not delete files that the log has named.
+    // VACUUM does not delete files that any entry of the log names.
     let before = objects(store.as_ref()).await;
     let context = session_over(&store).await;
     assert_eq!(rows(&collect(&context, "VACUUM 's3://lake/out' RETAIN '0s'").await), 0);

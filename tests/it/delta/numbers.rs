@@ -1,4 +1,4 @@
-//! Values that the log of a table cannot represent exactly, and decimals beyond 64 bits.
+//! Tests values that the log of a table cannot represent exactly, and decimals beyond 64 bits.
 
 use super::outside::python;
 use super::{action, commit, deletion_vector, entry};
@@ -6,8 +6,7 @@ use crate::common::{collect, context, holds, number, rows};
 use anonsql::manifest::Manifest;
 use serde_json::{Value, json};
 
-/// Decimals whose digits exceed 64 bits are released from a table as from a file, whatever the
-/// scale.
+/// Decimals of every scale whose digits exceed 64 bits are released from a table as from a file.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn decimals_beyond_64_bits_are_released() {
     let context = context(2);
@@ -44,7 +43,7 @@ async fn decimals_beyond_64_bits_are_released() {
         200
     );
 
-    // The same table with a deletion vector, which is applied each time that the rows are read.
+    // The same table has a deletion vector, which is applied each time that the rows are read.
     let added = action(&entry(&table, 0), "add").clone();
     let mut deleted = added.clone();
     deleted["deletionVector"] = deletion_vector(&[1, 4]);
@@ -74,8 +73,8 @@ fn with_statistics(table: &std::path::Path, statistics: &Value) {
     commit(table, 0, &actions);
 }
 
-/// In the log, the bounds of decimals, doubles, times and texts are rounded, cut or without NaN. No
-/// row is lost because of these bounds. The bounds of whole numbers and dates rule out files.
+/// In the log, the bounds of decimals, doubles, times and texts are rounded, cut, or lack NaN. No
+/// row is lost because of these bounds. The bounds of whole numbers and dates exclude files.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rounded_bounds_lose_no_rows() {
     let context = context(2);
@@ -137,7 +136,8 @@ async fn rounded_bounds_lose_no_rows() {
     assert_eq!(number(&counted), 0.0);
 }
 
-/// A filter on a value never matches NULL partitions, and finds partitions by decimals and dates.
+/// A filter on a value never matches NULL partitions. Filters on decimals and dates find their
+/// partitions.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn partitions_are_filtered_as_rows_are() {
     let context = context(2);
@@ -170,7 +170,8 @@ async fn partitions_are_filtered_as_rows_are() {
     }
 }
 
-/// Tables that the package deltalake writes: their log has the bounds of decimals as doubles.
+/// The package deltalake writes the bounds of decimals as doubles. No row is lost because of these
+/// bounds.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[cfg_attr(not(has_deltalake), ignore = "needs pip install deltalake duckdb pyarrow")]
 async fn decimals_of_other_writers_are_found() {

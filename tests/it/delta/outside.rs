@@ -1,5 +1,5 @@
-//! Delta tables seen from outside: by commands that are killed or run at once, on an S3 server, and
-//! by other readers.
+//! Tests Delta tables from outside: with commands that are killed or run at once, on an S3 server,
+//! and with other readers.
 
 use super::{REQUEST, TABLE, VERIFY, manifest, session};
 use crate::common::{collect, holds, number, process, rows};
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// A killed command leaves the previous version or the new one, and that version is whole.
+/// A killed command leaves the previous version or the new one, and this version is complete.
 #[test]
 fn a_killed_run_leaves_a_whole_table() {
     let scratch = tempfile::tempdir().unwrap();
@@ -41,7 +41,7 @@ fn a_killed_run_leaves_a_whole_table() {
         assert!(holds(&checks), "{checks:?}");
     }
     assert!(command("OVERWRITE").output().unwrap().status.success());
-    // What killed runs left is gone: only the log and the folders that it names remain.
+    // The files of killed runs are gone. Only the log and the folders that it names remain.
     let log = std::fs::read_dir(table.join("_delta_log")).unwrap();
     let entries: String = log
         .map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap())
@@ -63,9 +63,9 @@ fn a_killed_run_leaves_a_whole_table() {
     assert_eq!(command("").output().unwrap().status.code(), Some(5));
 }
 
-/// Runs Python with these arguments, and returns what it prints as JSON.
+/// Runs Python with these arguments. Returns its output, parsed as JSON.
 pub(super) fn python(script: &str, arguments: &[&str]) -> Value {
-    // Python is ended at once, because threads of the packages sometimes abort it on exit.
+    // Python is ended at once, because threads of the packages sometimes abort it at exit.
     let script = format!("{script}\nimport os\nsys.stdout.flush()\nos._exit(0)\n");
     let output = Command::new("python3")
         .args(["-c", &script])
@@ -143,8 +143,8 @@ async fn other_readers_read_the_rows_of_the_manifest() {
     }
 }
 
-/// Tables that the package deltalake writes are sources: with partitions of several types, appends
-/// and deletions.
+/// Tables by the package deltalake are sources. They have partitions of several types, appends and
+/// deletions.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[cfg_attr(not(has_deltalake), ignore = "needs pip install deltalake duckdb pyarrow")]
 async fn tables_of_other_writers_are_sources() {
@@ -179,8 +179,8 @@ print(DeltaTable(sys.argv[1]).version())
     assert_eq!(rows(&collect(&context, &sql).await), 90);
 }
 
-/// On an S3 server: anonsql's own access to the store, one winner among several processes, and no
-/// credential anywhere.
+/// Tests a table on an S3 server: anonsql's own access to the store, one winner among several
+/// processes, and no credential in any output.
 #[test]
 #[cfg_attr(not(has_moto), ignore = "needs moto_server: pip install 'moto[server]'")]
 fn a_table_on_a_server() {

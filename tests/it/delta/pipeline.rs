@@ -1,4 +1,5 @@
-//! `examples/pipeline`: nightly runs from one Delta table to another, with drift and exit codes.
+//! Tests `examples/pipeline`: nightly runs from one Delta table to another, with drift and exit
+//! codes.
 
 use super::{entry, manifest};
 use std::path::{Path, PathBuf};
@@ -28,7 +29,7 @@ impl Pipeline {
         command
     }
 
-    /// Writes the people of a night, with the further columns `more`.
+    /// Writes the people of a night, with the additional columns `more`.
     fn people(&self, night: u32, more: &[&str]) {
         let mut command = self.command("python3");
         command.arg(example().join("people.py")).arg(self.table("people"));
@@ -58,8 +59,9 @@ fn succeeded(output: &Output) {
     );
 }
 
-/// The first night searches for a node, and the next nights apply its levels. Drift stops a night
-/// and is named, and the release of the previous night stays in place.
+/// The first night searches for a node, and the next nights apply its levels. Drift ends the run of
+/// a night with an error that names the drift, and the release of the previous night stays in
+/// place.
 #[test]
 #[cfg_attr(not(has_deltalake), ignore = "needs pip install deltalake duckdb pyarrow")]
 fn nights_end_as_a_scheduler_expects() {
@@ -88,7 +90,8 @@ fn nights_end_as_a_scheduler_expects() {
     assert!(removed.iter().any(|action| action.get("remove").is_some()));
 }
 
-/// A store that does not answer is not taken for a first night: the scheduler is told to try again.
+/// A store that does not answer does not count as a first night. The exit code makes the scheduler
+/// try again.
 #[test]
 fn a_store_that_does_not_answer_ends_the_night() {
     let pipeline = Pipeline(tempfile::tempdir().unwrap());

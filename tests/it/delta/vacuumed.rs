@@ -1,4 +1,4 @@
-//! Releases in a Delta table after Spark's VACUUM, and after a clean-up of the table's log.
+//! Tests releases in a Delta table after Spark's VACUUM and after a clean-up of the table's log.
 
 use super::lost::file;
 use super::outside::python;
@@ -13,13 +13,14 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const WEEK: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// A file that a run killed long ago left beside the log.
+/// A file beside the log, left by a run that was killed long ago.
 const LEFT: &str = "run=20260101T000000Z00000000/part-00000-000000000000.parquet";
 
 /// The number of versions of each table.
 const VERSIONS: u64 = 3;
 
-/// Makes a table of three versions: a release, another release in its place, and an added batch.
+/// Creates a table of three versions: a release, another release that replaces it, and an added
+/// batch.
 async fn grown(context: &AnonContext, table: &Path, partitions: &str) {
     let to = table.display();
     for (from, how) in [
@@ -52,14 +53,15 @@ fn aged(folder: &Path) {
     }
 }
 
-/// Deletes from a local table what Spark's VACUUM would delete. Returns the deleted paths, sorted.
+/// Deletes the files of a local table that Spark's VACUUM would delete. Returns the deleted paths,
+/// sorted.
 ///
-/// The jars of Delta cannot be fetched where the tests run, so this is the rule that Delta's
-/// documentation of VACUUM states (<https://docs.delta.io/latest/delta-utility.html>), with the
-/// exceptions of Delta's `DeltaTableUtils.isHiddenDirectory`: a file is deleted if it is older than
-/// the retention, the newest version does not name it, and no entry removed it within the
-/// retention. A file stays if its name or the name of any folder around it begins with `_` or `.`,
-/// except in the folders of a partition, in `_change_data` and in `_delta_index`.
+/// The tests cannot download the jars of Delta, so this function follows the rule in Delta's
+/// documentation of VACUUM (<https://docs.delta.io/latest/delta-utility.html>), with the exceptions
+/// of Delta's `DeltaTableUtils.isHiddenDirectory`: a file is deleted if it is older than the
+/// retention, the newest version does not name it, and no entry removed it within the retention. A
+/// file stays if its name or the name of any folder around it begins with `_` or `.`, except in the
+/// folders of a partition, in `_change_data` and in `_delta_index`.
 fn spark_vacuum(table: &Path, retention: Duration) -> Vec<String> {
     let before = SystemTime::now() - retention;
     let milliseconds = before.duration_since(UNIX_EPOCH).unwrap().as_millis();
@@ -116,8 +118,8 @@ fn spark_vacuum(table: &Path, retention: Duration) -> Vec<String> {
     gone
 }
 
-/// Spark's VACUUM deletes what it may: the manifest of each version stays, the newest release
-/// satisfies the models, and a manifest that is lost nevertheless is made again.
+/// Spark's VACUUM deletes the files that it may delete. The manifest of each version stays, and the
+/// newest release satisfies the models. If a manifest is lost nevertheless, it is restored.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn vacuum_of_spark_leaves_the_manifests() {
     let context = session().await;
@@ -130,7 +132,7 @@ async fn vacuum_of_spark_leaves_the_manifests() {
         let manifests: Vec<_> = (0..VERSIONS).map(|version| file(&table, version)).collect();
         let texts: Vec<_> = manifests.iter().map(|path| fs::read(path).unwrap()).collect();
 
-        // With a retention of a week, only the file that a killed run left long ago is old.
+        // With a retention of a week, only the file of the killed run is old.
         fs::create_dir(table.join(LEFT).parent().unwrap()).unwrap();
         fs::write(table.join(LEFT), "x").unwrap();
         aged(table.join(LEFT).parent().unwrap());
@@ -140,7 +142,7 @@ async fn vacuum_of_spark_leaves_the_manifests() {
             assert!(holds(&checks), "{version}: {checks:?}");
         }
 
-        // RETAIN 0 HOURS: the files of the release that was replaced go, and nothing else.
+        // RETAIN 0 HOURS deletes the files of the replaced release, and nothing else.
         aged(&table);
         let replaced: Vec<String> = added(&table, 0).into_iter().collect();
         assert_eq!(spark_vacuum(&table, Duration::ZERO), replaced);
@@ -162,7 +164,7 @@ async fn vacuum_of_spark_leaves_the_manifests() {
             let checks = collect(&context, &verify(version)).await;
             assert!(holds(&checks), "{version}: {checks:?}");
         }
-        // A release whose files are gone does not get its manifest again.
+        // The manifest of a release whose files are gone is not restored.
         for sql in [verify(0), format!("RESTORE MANIFEST OF {}", place(0))] {
             let e = context.sql(&sql).await.unwrap_err();
             assert!(e.to_string().contains("is gone: the table was vacuumed"), "{sql}: {e}");
@@ -171,8 +173,8 @@ async fn vacuum_of_spark_leaves_the_manifests() {
     }
 }
 
-/// The package deltalake deletes what Spark's VACUUM would delete, and entries of the log that are
-/// older than a checkpoint. The newest release keeps its manifest, or gets it again.
+/// The package deltalake deletes the same files as Spark's VACUUM, and entries of the log that are
+/// older than a checkpoint. The newest release keeps its manifest, or gets it back.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[cfg_attr(not(has_deltalake), ignore = "needs pip install deltalake duckdb pyarrow")]
 async fn a_log_that_was_cleaned_up_makes_the_newest_manifest_again() {
@@ -210,7 +212,7 @@ print(json.dumps(DeltaTable(sys.argv[1]).version()))
     assert!(holds(&collect(&context, &verify).await));
     fs::remove_dir_all(table.join("_anonsql")).unwrap();
     let restored = collect(&context, &format!("RESTORE MANIFEST OF '{to}'")).await;
-    // The clean-ups are versions, too.
+    // The clean-ups also create versions.
     let version: u64 = text(&restored, "outcome", "restored", "version").parse().unwrap();
     assert!(version >= VERSIONS - 1, "{version}");
     assert_eq!(fs::read(&newest).unwrap(), before);

@@ -1,8 +1,8 @@
-//! DuckLake tables as sources: each snapshot is read as DuckDB reads it, and what would be read
-//! differently is refused.
+//! Tests DuckLake tables as sources. Each snapshot is read as DuckDB reads it, and snapshots that
+//! would be read differently are refused.
 //!
-//! DuckDB wrote the lake: see make.py. Its data path is relative to the folder of the package, in
-//! which the tests run.
+//! DuckDB wrote the lake: see make.py. Its data path is relative to the folder of the package, the
+//! working directory of the tests.
 
 use crate::common::{collect, context, rows};
 use crate::sources::Watches;
@@ -48,9 +48,9 @@ fn copied(folder: &Path) -> String {
     catalog.display().to_string()
 }
 
-/// Delete files, deleted rows and rows in the catalog, columns that were added, dropped, renamed or
-/// given another type, partitions, merged files and files that others wrote: the figures of every
-/// snapshot are those of DuckDB.
+/// The figures of every snapshot are those of DuckDB. The snapshots have delete files, rows in the
+/// catalog, deleted rows, partitions, merged files and files of other writers. Their columns were
+/// added, dropped, renamed or given another type.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_snapshot_is_read_as_duckdb_reads_it() {
     let context = session().await;
@@ -63,8 +63,8 @@ async fn every_snapshot_is_read_as_duckdb_reads_it() {
         match context.sql(&sql).await {
             Ok(read) if value(&read) == *number => {}
             Ok(read) => wrong.push(format!("{sql}: {:?} and not {number:?}", value(&read))),
-            // Snapshots between the change of the columns and the flush are refused, and so are
-            // values of types that are not read from the catalog.
+            // Snapshots between the change of the columns and the flush are refused. So are values
+            // of types that are not read from the catalog.
             Err(e)
                 if ["flushed", "few"].contains(&table.as_str())
                     && e.to_string().contains("ducklake_flush_inlined_data") => {}
@@ -132,7 +132,7 @@ async fn bounds_of_the_catalog_leave_no_row_out() {
     }
 }
 
-/// A statement reads one snapshot, and the manifest names the table, its snapshot and its files.
+/// A statement reads one snapshot. The manifest names the table, its snapshot and its files.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_release_is_of_one_snapshot() {
     let context = session().await;
@@ -181,9 +181,9 @@ async fn a_release_is_of_one_snapshot() {
     }
 }
 
-/// The manifest distinguishes snapshots that have the same files but different rows in the catalog:
-/// rows that were added to the catalog, and rows of a file that the catalog lists as deleted. A
-/// later snapshot with the same rows has another number but the same checksum.
+/// The manifest distinguishes snapshots with the same files and different rows in the catalog:
+/// added rows, and rows of a file that the catalog lists as deleted. A later snapshot with the same
+/// rows has another number but the same checksum.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rows_of_the_catalog_have_a_checksum() {
     let context = session().await;
@@ -209,8 +209,8 @@ async fn rows_of_the_catalog_have_a_checksum() {
     }
 }
 
-/// Commits by others during a run do not affect the run. If they expire its snapshot, the run ends
-/// with an error.
+/// Commits by other programs during a run do not affect the run. If they expire its snapshot, the
+/// run ends with an error.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_statement_is_pinned_to_its_snapshot() {
     let scratch = tempfile::tempdir().unwrap();
@@ -220,7 +220,7 @@ async fn a_statement_is_pinned_to_its_snapshot() {
         std::fs::copy(LAKE, &catalog).unwrap();
         let path = catalog.clone();
         let observer = Watches::new(Phase::Write, move || {
-            // DuckDB expired all snapshots but the last few.
+            // DuckDB expired all snapshots except the last few.
             let expired = std::fs::read("tests/it/ducklake/lake/expired.sqlite").unwrap();
             std::fs::write(&path, expired).unwrap();
         });
@@ -241,8 +241,8 @@ async fn a_statement_is_pinned_to_its_snapshot() {
     assert_eq!(Manifest::read(&out).unwrap().unwrap().rows_out, 164);
 }
 
-/// Anything that the crate would read wrongly, or not at all, is an error that says what to do and
-/// quotes no value.
+/// A snapshot that the crate would read wrongly, or not at all, is an error. The error says what to
+/// do and quotes no value.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_not_read_is_refused() {
     let context = session().await;
@@ -305,7 +305,7 @@ async fn what_is_not_read_is_refused() {
     )
     .await;
 
-    // A path with characters of URLs, and then catalogs that are damaged.
+    // The path has characters with a meaning in URLs. The catalogs after it are damaged.
     let catalog = copied(scratch.path());
     collect(&context, &risk(&format!("{catalog}#people"))).await;
     let whole = std::fs::read(&catalog).unwrap();
@@ -340,7 +340,7 @@ async fn what_is_not_read_is_refused() {
     refused(&context, &risk(&format!("{catalog}#people")), "damaged").await;
 }
 
-/// Decimals beyond 64 bits are released from files, delete files and rows in the catalog: the rows
+/// Decimals beyond 64 bits are released from files, delete files and rows in the catalog. The rows
 /// are read more than twice.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn decimals_beyond_64_bits_are_released() {

@@ -1,5 +1,5 @@
-//! Times of Parquet's oldest type and of the old calendar, in files that Spark 3.5 and Arrow's C++
-//! wrote (`make.py` writes them again).
+//! Tests times of Parquet's oldest type and of the old calendar, in files that Spark 3.5 and
+//! Arrow's C++ wrote (`make.py` writes them again).
 
 use crate::common::{collect, holds, rows, with_paths};
 #[cfg(feature = "delta")]
@@ -20,7 +20,7 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The times of `spark.parquet`, each in two rows, beside two rows of NULL.
+/// The times of `spark.parquet`. Each is in two rows, and two further rows are NULL.
 const TIMES: [&str; 8] = [
     "0001-01-01T00:00:00",
     "1582-10-15T00:00:00",
@@ -68,7 +68,7 @@ async fn times_of_spark_are_read_as_they_were_written() {
     // Nested times equal the times in the column beside them.
     let same = "WHERE (at IS NOT DISTINCT FROM ats[1]) AND (at IS NOT DISTINCT FROM s['at'])";
     assert_eq!(rows(&collect(&context, &format!("SELECT id FROM t {same}")).await), 18);
-    // Filters are pushed down to the file, where no matching row is skipped.
+    // Filters are pushed down to the file. They skip no matching row.
     for (filter, found) in [
         ("date_part('year', at) = 9999", 2),
         ("at < arrow_cast('1000-01-01', 'Timestamp(µs)')", 2),
@@ -79,7 +79,7 @@ async fn times_of_spark_are_read_as_they_were_written() {
     }
 }
 
-/// A release has the times, in a type that other programs can read.
+/// A release has the times in a type that other programs can read.
 #[tokio::test]
 async fn times_of_spark_are_released_in_microseconds() {
     let scratch = tempfile::tempdir().unwrap();
@@ -129,7 +129,7 @@ async fn times_of_spark_in_an_object_store() {
     assert_times(&context, "'s3://lake/out'").await;
     let verify = format!("VERIFY 's3://lake/out' QUASI IDENTIFIERS (id) SATISFYING k_anonymity(2) AGAINST {columns}");
     assert!(holds(&collect(&context, &verify).await));
-    // A value with nanoseconds, which the session's type for such times cannot hold.
+    // A value has nanoseconds, which the session's type for these times cannot represent.
     let nanoseconds = std::fs::read(file("nanoseconds.parquet")).unwrap();
     store
         .put(&"nanoseconds.parquet".into(), nanoseconds.into())
@@ -148,7 +148,7 @@ async fn times_of_spark_in_an_object_store() {
     }
 }
 
-/// A time that its type cannot hold is an error with the file and the column.
+/// A time that its type cannot represent is an error with the file and the column.
 #[tokio::test]
 async fn a_time_that_its_type_cannot_hold_is_an_error() {
     let context = with_paths(2);
@@ -174,9 +174,9 @@ async fn a_time_that_its_type_cannot_hold_is_an_error() {
         "\"ats.list.element\" has a time before",
     )
     .await;
-    // A column that is not read does not count.
+    // A column that is not read causes no error.
     assert_eq!(rows(&collect(&context, &format!("SELECT id FROM '{old}'")).await), 6);
-    // Old dates and old 64-bit times are refused, too.
+    // Old dates and old 64-bit times are also refused.
     let old = file("spark_old_dates.parquet");
     for (column, with) in [
         ("day", "\"day\" has a date before 1582-10-15"),
@@ -187,7 +187,7 @@ async fn a_time_that_its_type_cannot_hold_is_an_error() {
     // A time without a zone is never changed.
     let read = texts(&context, &format!("SELECT plain FROM '{old}' ORDER BY plain")).await;
     assert_eq!(read, ["1582-10-04T00:00:00", "2020-01-31T10:20:30"]);
-    // On request, times are read in nanoseconds, and times that do not fit are an error.
+    // With this setting, times are read in nanoseconds, and times that do not fit are an error.
     collect(&context, "SET datafusion.execution.parquet.coerce_int96 = 'ns'").await;
     let read = texts(
         &context,
@@ -211,7 +211,7 @@ async fn assert_refused(context: &AnonContext, sql: &str, with: &str) {
     assert!(said.contains(with) && said.contains(".parquet\""), "{said}");
 }
 
-/// The file of Spark's times in a Delta table.
+/// Spark's file of times is part of a Delta table.
 #[cfg(feature = "delta")]
 #[tokio::test]
 async fn times_of_spark_in_a_delta_table() {
@@ -234,7 +234,7 @@ async fn times_of_spark_in_a_delta_table() {
     }
 }
 
-/// The file of Spark's times in a Delta table, with the rows of the last time deleted.
+/// Spark's file of times is part of a Delta table, and the rows of the last time are deleted.
 #[cfg(feature = "delta")]
 #[tokio::test]
 async fn times_of_spark_in_a_delta_table_with_a_deletion_vector() {
@@ -243,13 +243,13 @@ async fn times_of_spark_in_a_delta_table_with_a_deletion_vector() {
     let table = scratch.path().display();
     let sql = format!("SELECT at FROM '{table}' WHERE at IS NOT NULL ORDER BY at");
     let times = TIMES.iter().flat_map(|time| [format!("{time}Z"), format!("{time}Z")]);
-    // The first rows have the latest of the times.
+    // The first rows have the latest time.
     let left: Vec<String> = times.take(2 * TIMES.len() - 2).collect();
     assert_eq!(texts(&with_paths(2), &sql).await, left);
 }
 
-/// Makes a Delta table of one file, with a log as Spark writes it, in which these rows of the file
-/// are deleted.
+/// Creates a Delta table of one file, with a log as Spark writes it. `deleted` are the deleted rows
+/// of the file.
 #[cfg(feature = "delta")]
 fn write_table(folder: &Path, name: &str, deleted: &[u16]) {
     let log = folder.join("_delta_log");

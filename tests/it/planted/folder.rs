@@ -1,4 +1,4 @@
-//! Violations planted in the folder of a release, and in its files beside the rows.
+//! Violations planted in the folder of a release, and in parts of its files outside the rows.
 
 use super::scene::{Rows, Scene, writer};
 use super::{COLUMNS, FILES, UNNAMED, set};
@@ -59,7 +59,7 @@ async fn a_manifest_that_names_other_files_reads_none_of_them() {
         if name == "link" {
             symlink(&elsewhere, scene.path(name).join(&path)).unwrap();
         }
-        // The size and the checksum would be right if the name were followed.
+        // The size and the checksum would be correct if a reader followed the name.
         scene.seal(name, |m| m.output[0].name.clone_from(&path));
         let found = scene.failing(name, "", "").await;
         assert!(found.is_superset(&set(&[FILES, UNNAMED])), "{name}: {found:?}");
@@ -100,7 +100,7 @@ async fn metadata_of_a_footer_is_found() {
         let end = bytes.len() - 8;
         let footer = end - u32::from_le_bytes(bytes[end..end + 4].try_into().unwrap()) as usize;
         match name {
-            // The bytes stand before the footer, where no page lists them, and readers skip them.
+            // The bytes come before the footer. No page lists them, so readers skip them.
             "between" => {
                 let mut written = fs::File::create(&file).unwrap();
                 written.write_all(&bytes[..footer]).unwrap();
@@ -136,7 +136,7 @@ async fn a_column_of_a_csv_file_is_found() {
     fs::write(&file, more.collect::<String>()).unwrap();
     scene.seal("more", |_| {});
     assert_eq!(scene.failing("more", "", "").await, set(&[COLUMNS, MORE]));
-    // The same names in another order have another meaning for a reader by position.
+    // The same names in another order have another meaning for a reader that uses positions.
     scene.copy("text", "renamed");
     let file = scene.path("renamed").join("part-00000.csv");
     let (header, rest) = text.split_once('\n').unwrap();

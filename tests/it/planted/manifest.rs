@@ -21,7 +21,7 @@ fn verify(scene: &Scene, name: &str, more: &str) -> String {
     )
 }
 
-/// Makes a copy of the release that has a column of names, which its statement does not release.
+/// Creates a copy of the release with a column of names, which its statement does not release.
 async fn with_names(scene: &Scene, name: &str) {
     scene
         .plant("plain", name, |r| {
@@ -39,14 +39,14 @@ async fn a_column_is_found_whatever_the_statement_of_the_manifest_is() {
     for more in ["", &scene.against()] {
         assert_eq!(scene.failing("garbled", "", more).await, set(&[COLUMNS, UNREADABLE]));
     }
-    // The manifest names the column as kept, but its statement does not.
+    // The manifest calls the column kept, but its statement does not.
     with_names(&scene, "named").await;
     scene.seal("named", |m| {
         let column = r#"{"name": "name", "data_type": "Utf8", "role": "keep"}"#;
         m.columns.push(serde_json::from_str(column).unwrap());
     });
     assert_eq!(scene.failing("named", "", "").await, set(&[COLUMNS, NAMED]));
-    // A role that the statement does not give, and a column that is gone.
+    // A role is not that of the statement, and a column is missing.
     scene.copy("plain", "role");
     scene.seal("role", |m| {
         let column = m.columns.iter_mut().find(|c| c.role == Role::Keep).unwrap();
@@ -69,7 +69,8 @@ async fn what_is_not_checked_is_said() {
     let unchecked = async |name: &str, more: &str| scene.unchecked_of(&verify(&scene, name, more)).await;
     assert!(unchecked("plain", "").await.contains(NO_SOURCE));
     assert!(!unchecked("plain", &scene.against()).await.contains(NO_SOURCE));
-    // Raw values, and a manifest that calls them level 0: only the source reveals this.
+    // The release contains raw values, and the manifest calls them level 0. Only the source reveals
+    // this.
     let zip = "values of zip that are not of level 2";
     scene.copy("plain", "node");
     scene.seal("node", |m| {
@@ -119,7 +120,7 @@ async fn another_hierarchy_of_the_same_name_is_told() {
             .iter()
             .any(|(check, _)| check == AGE || check.contains("age that are not of"))
     );
-    // If the VERIFY statement names a hierarchy, this is a claim, which can fail.
+    // If the VERIFY statement names a hierarchy, VERIFY checks it, and the check can fail.
     let named = verify(&scene, "plain", "").replace("(age,", "(age USING age,");
     let said = super::scene::checks(&other, &named).await;
     let failed: Vec<&str> = said
@@ -157,8 +158,8 @@ async fn any_change_of_the_text_is_found() {
             "{name}"
         );
     }
-    // The manifest says that one more row was read and suppressed. The source reveals this, and so
-    // does a metric that counts both.
+    // The manifest says that one more row was read and suppressed. Both the source and a metric
+    // that counts these rows reveal this.
     scene.copy("plain", "read");
     scene.seal("read", |m| {
         m.rows_in = m.rows_in.map(|n| n + 1);
@@ -197,7 +198,7 @@ async fn levels_of_other_columns_and_levels_that_are_gone_are_found() {
     }
     let found = scene.failing("more", "", &scene.against()).await;
     assert_eq!(found, set(&[LEVELS]));
-    // A local recoding has groups and no levels.
+    // A release of local recoding has groups and no levels.
     let census = format!(
         "CREATE EXTERNAL TABLE census STORED AS PARQUET LOCATION '{}'",
         scene.path("census.parquet").display()
@@ -219,7 +220,7 @@ async fn levels_of_other_columns_and_levels_that_are_gone_are_found() {
         scene.seal(name, forge);
         assert!(failing(name).await.contains(LEVELS), "{name}");
     }
-    // If a column has two levels, it is unclear which one is meant.
+    // If a column has two levels, the right one is unclear.
     scene.copy("plain", "twice");
     let path = scene.path("twice").join("_manifest.json");
     let text = fs::read_to_string(&path).unwrap();
@@ -336,11 +337,11 @@ async fn no_literal_of_a_query_is_in_the_manifest_unless_it_was_asked_for() {
         "{}",
         full.statement
     );
-    // Labels of a hierarchy are in neither manifest.
+    // Neither manifest contains labels of a hierarchy.
     assert!(!text.contains("Ann"), "{text}");
     let sha = anonsql_sha256(&full.statement);
     assert_eq!(full.statement_sha256, sha);
-    // Another literal makes another statement, and the digest of a hierarchy depends on the
+    // Another literal makes another statement. The digest of a hierarchy also depends on the
     // literal.
     let (_, other) = release("other", "", "Cid Smith").await;
     let digest = |m: &Manifest| m.hierarchy_of("sex").unwrap().digest.clone().unwrap();

@@ -1,8 +1,9 @@
-//! Violations planted in copies of a release: VERIFY finds each by the check that is meant for it,
+//! Tests violations planted in copies of a release. VERIFY finds each by the check for this kind,
 //! and passes the untouched release.
 //!
-//! After a change, the copy is sealed again: its manifest gets the right sizes and checksums of the
-//! files. So no planted violation is found by a checksum alone, except those that are about files.
+//! After a change, the copy is sealed again: its manifest gets the correct sizes and checksums of
+//! the files. So no violation is found by a checksum alone, except violations of the files
+//! themselves.
 
 mod folder;
 mod manifest;
@@ -41,8 +42,8 @@ fn set(names: &[&str]) -> BTreeSet<String> {
 async fn the_untouched_release_passes() {
     let scene = Scene::new().await;
     assert_eq!(scene.failing("plain", "", &scene.against()).await, set(&[]));
-    // A release that the tests have only rewritten still passes, so no violation is found because
-    // of how the release was written.
+    // A release that the tests only rewrite still passes. So no violation is found because the
+    // tests write releases differently.
     scene.plant("plain", "rewritten", |_| {}).await;
     assert_eq!(scene.failing("rewritten", "", &scene.against()).await, set(&[]));
     for (name, layout, more) in [
@@ -63,7 +64,7 @@ async fn the_untouched_release_passes() {
 #[tokio::test]
 async fn broken_classes_are_found() {
     let scene = Scene::new().await;
-    // 1. A class of k - 1, whose other rows went to the class of the other sex.
+    // 1. A class has k - 1 rows, and its other rows are in the class of the other sex.
     scene
         .plant("plain", "k-1", |r| {
             let (small, _) = r.ends();
@@ -78,7 +79,7 @@ async fn broken_classes_are_found() {
     assert_eq!(found, set(&[K, SMALLEST, DM]));
     assert!(scene.failing("k-1", "", &scene.against()).await.contains(BEYOND));
 
-    // 2. A class with l - 1 values.
+    // 2. A class has l - 1 values.
     scene
         .plant("plain", "l-1", |r| {
             let (small, _) = r.ends();
@@ -94,7 +95,7 @@ async fn broken_classes_are_found() {
         set(&["p_sensitive(2) ON occupation"])
     );
 
-    // 3. Two rows whose age is NULL make a class of their own, which is too small.
+    // 3. Two rows with a NULL age form their own class, which is too small.
     scene
         .plant("plain", "null", |r| {
             let (_, large) = r.ends();
@@ -106,8 +107,8 @@ async fn broken_classes_are_found() {
         set(&[K, SMALLEST, CLASSES, DM, "k_anonymity(20) ON (age, zip)"])
     );
 
-    // 4. A subset of the quasi-identifiers: a class that is large enough in itself, but the only
-    // one with its age and zip.
+    // 4. For a subset of the quasi-identifiers, a class is too small: it is large enough by itself,
+    // but the only one with its age and zip.
     scene
         .plant("plain", "subset", |r| {
             let all = r.classes(&["age", "sex", "zip"]);
@@ -120,8 +121,8 @@ async fn broken_classes_are_found() {
         set(&["k_anonymity(20) ON (age, zip)"])
     );
 
-    // 5. to 14. A class with only one salary class, for every model on the shares of values. The
-    // bounds are close to what the untouched release reaches.
+    // 5. to 14. A class has only one salary class, which violates every model of the shares of
+    // values. The bounds are close to the values of the untouched release.
     scene
         .plant("plain", "skewed", |r| {
             let (small, _) = r.ends();
@@ -149,7 +150,7 @@ async fn broken_classes_are_found() {
             _ => String::new(),
         };
         let reached = scene.reached("plain", &at(given), &more).await;
-        // The bound leaves a tenth of room, which the skewed class exceeds.
+        // The bound is a tenth above the untouched release, and the skewed class exceeds it.
         let bound = match model {
             "entropy_l_diversity" => 1.0 + (reached - 1.0) * 0.9,
             "alpha_k" => (reached + 1.0) / 2.0,
@@ -166,7 +167,7 @@ async fn broken_classes_are_found() {
         assert_eq!(found.len(), 1, "{satisfying}: {found:?}");
         assert!(found.first().unwrap().starts_with(model), "{satisfying}: {found:?}");
     }
-    // The bound of this model is at most -ln q, so it needs a release of its own.
+    // The bound of this model is at most -ln q, so it needs its own release.
     let likeness = "enhanced_beta_likeness(1) ON salary_class";
     let roles = ROLES.replace("k_anonymity(5) AND", &format!("k_anonymity(5) AND {likeness} AND"));
     scene.release("alike", "", &roles, "").await;
@@ -194,8 +195,8 @@ async fn broken_classes_are_found() {
         assert_eq!(found, set(&[required, &[SMALLEST, DM]].concat()));
     }
 
-    // 15. The number of classes per row: only five rows of every class are left, and no class is
-    // below k.
+    // 15. The number of classes per row is too large: every class has only its five remaining rows,
+    // and no class is below k.
     scene
         .plant("plain", "thin", |r| {
             let all = r.classes(&["age", "sex", "zip"]);
@@ -213,7 +214,7 @@ async fn broken_classes_are_found() {
     assert!(scene.failing("thin", &satisfying, "").await.contains(&satisfying));
 }
 
-/// Tests violations in rows, in files and in the manifest itself.
+/// Tests violations of rows, of files and of the manifest itself.
 #[tokio::test]
 async fn what_the_manifest_does_not_say_is_found() {
     let scene = Scene::new().await;
@@ -224,8 +225,8 @@ async fn what_the_manifest_does_not_say_is_found() {
     let found = scene.failing("doubled", "", &scene.against()).await;
     assert_eq!(found, set(&[ROWS, READ, SMALLEST, DM, UNNAMED, BEYOND]));
 
-    // 17. The same doubling inside one file, with a manifest made to fit: only the source reveals
-    // it.
+    // 17. The file itself contains all rows twice, and its manifest is adjusted: only the source
+    // reveals it.
     scene.plant("plain", "twice", |r| r.rows.extend(r.rows.clone())).await;
     scene.seal("twice", |m| {
         (m.rows_out, m.rows_in) = (2 * m.rows_out, m.rows_suppressed.map(|n| 2 * m.rows_out + n));
@@ -241,7 +242,7 @@ async fn what_the_manifest_does_not_say_is_found() {
         set(&[BEYOND, SOURCE])
     );
 
-    // 18. A row is gone.
+    // 18. A row is missing.
     scene
         .plant("plain", "removed", |r| {
             let (_, large) = r.ends();
@@ -253,7 +254,7 @@ async fn what_the_manifest_does_not_say_is_found() {
         set(&[ROWS, READ, DM])
     );
 
-    // 19. The manifest promises a greater k than there is.
+    // 19. The manifest promises a greater k than the release has.
     scene.copy("plain", "boast");
     scene.seal("boast", |m| m.reached_k = m.reached_k.map(|k| k + 1));
     assert_eq!(scene.failing("boast", "", "").await, set(&[SMALLEST]));
@@ -263,7 +264,7 @@ async fn what_the_manifest_does_not_say_is_found() {
     scene.seal("fewer", |m| m.rows_suppressed = m.rows_suppressed.map(|n| n - 1));
     assert_eq!(scene.failing("fewer", "", "").await, set(&[READ, DM]));
 
-    // 21. A column too many.
+    // 21. There is an additional column.
     scene
         .plant("plain", "column", |r| {
             r.header.push("ssn".into());
@@ -274,7 +275,7 @@ async fn what_the_manifest_does_not_say_is_found() {
         .await;
     assert_eq!(scene.failing("column", "", &scene.against()).await, set(&[COLUMNS]));
 
-    // 22. Other bytes than were written, with the same rows; and a file that is gone.
+    // 22. A file has other bytes with the same rows, and then a file is missing.
     scene.plant("plain", "bytes", |_| {}).await;
     scene.manifest("plain").write(&scene.path("bytes")).unwrap();
     assert_eq!(scene.failing("bytes", "", &scene.against()).await, set(&[FILES]));
@@ -283,7 +284,7 @@ async fn what_the_manifest_does_not_say_is_found() {
     let found = scene.failing("pieces", "", "").await;
     assert!(found.is_superset(&set(&[FILES, ROWS, READ])), "{found:?}");
 
-    // 23. A kept value that the source does not have there.
+    // 23. A kept value differs from the value in the source.
     scene
         .plant("plain", "kept", |r| {
             let (small, large) = r.ends();
@@ -297,14 +298,14 @@ async fn what_the_manifest_does_not_say_is_found() {
     assert_eq!(scene.failing("kept", "", &scene.against()).await, set(&[BEYOND]));
 }
 
-/// Tests violations in suppressed rows that stay in the release.
+/// Tests violations of suppressed rows that stay in the release.
 #[tokio::test]
 async fn suppressed_rows_are_no_class() {
     let scene = Scene::new().await;
     scene.release("starred", "", ROLES, "SUPPRESSED ROWS STARRED").await;
     assert!(scene.manifest("starred").rows_suppressed >= Some(20));
 
-    // 24. Suppressed rows that are counted as a class, which would be a large one.
+    // 24. Suppressed rows are counted as a class, which would be a large one.
     scene.copy("starred", "class");
     scene.seal("class", |m| {
         m.suppressed_rows = SuppressedRows::Dropped;
@@ -313,7 +314,7 @@ async fn suppressed_rows_are_no_class() {
     let found = scene.failing("class", "k_anonymity(5)", "").await;
     assert_eq!(found, set(&[CLASSES, DM, AGE, ZIP]));
 
-    // 25. A class hidden among the suppressed rows.
+    // 25. A class is hidden among the suppressed rows.
     let hide = |r: &mut Rows| {
         let (small, _) = r.ends();
         for column in ["age", "sex", "zip"] {
@@ -340,11 +341,11 @@ async fn suppressed_rows_are_no_class() {
     assert!(found.contains(STARRED), "{found:?}");
 }
 
-/// Raw values where labels should be.
+/// Tests raw values in place of labels.
 #[tokio::test]
 async fn raw_values_are_found() {
     let scene = Scene::new().await;
-    // 27. In a column: a class whose zip was never generalized.
+    // 27. A column contains raw values: the zip of one class was never generalized.
     scene
         .plant("plain", "raw", |r| {
             let (_, large) = r.ends();
@@ -357,7 +358,7 @@ async fn raw_values_are_found() {
     }
     assert_eq!(scene.failing("raw", "k_anonymity(5)", "").await, set(&[ZIP]));
 
-    // 28. In the name of a folder.
+    // 28. The name of a folder contains a raw value.
     scene.release("folders", "PARTITIONED BY (zip)", ROLES, "").await;
     scene.copy("folders", "folder");
     let folders = std::fs::read_dir(scene.path("folder")).unwrap();
@@ -370,7 +371,7 @@ async fn raw_values_are_found() {
     let found = scene.failing("folder", "k_anonymity(5)", &scene.against()).await;
     assert_eq!(found, set(&[FOLDER, BEYOND]));
 
-    // Someone who has neither manifest nor source, but knows the required levels, finds it, too.
+    // A user without manifest and source, who knows the required levels, finds it too.
     std::fs::remove_file(scene.path("folder").join("_manifest.json")).unwrap();
     let sql = format!(
         "VERIFY '{}' QUASI IDENTIFIERS (age, sex, zip USING zip LEVELS 1 TO 2) SATISFYING k_anonymity(5)",
@@ -380,7 +381,7 @@ async fn raw_values_are_found() {
     assert_eq!(found, set(&["folder names of zip that are not of levels 1 to 2"]));
 }
 
-/// 29. Rows left in the order of the source.
+/// 29. Rows are in the order of the source.
 #[tokio::test]
 async fn the_order_of_the_source_is_found() {
     let scene = Scene::new().await;
@@ -413,7 +414,7 @@ async fn the_order_of_the_source_is_found() {
     assert_eq!(scene.failing("ordered", "", &scene.against()).await, set(&[ORDER]));
 }
 
-/// 30. and 31. What is counted: people, not rows; a population, not the sample.
+/// 30. and 31. Models count people instead of rows, and a population instead of the sample.
 #[tokio::test]
 async fn people_are_counted_not_rows() {
     let scene = Scene::new().await;
@@ -457,7 +458,7 @@ async fn people_are_counted_not_rows() {
     assert_eq!(scene.failing_of(&verify("one", "")).await, set(&[]));
     assert_eq!(scene.failing_of(&verify("one", "ENTITY (patient_id)")).await, set(&[K]));
 
-    // The population is the whole census. The planted class fits nobody in it.
+    // The population is the whole census. Nobody in it belongs to the planted class.
     let population = format!("POPULATION '{}'", scene.path("census.parquet").display());
     assert_eq!(scene.failing("plain", "k_map(5)", &population).await, set(&[]));
     scene

@@ -1,4 +1,4 @@
-//! A release of an invented table, and copies of the release in which violations are planted.
+//! A release of an invented table, and copies of it in which violations are planted.
 
 use crate::common::{collect, context};
 use anonsql::AnonContext;
@@ -31,16 +31,16 @@ pub const ROLES: &str = "IDENTIFIERS (name, ssn, birth_date, education, native_c
     SATISFYING k_anonymity(5) AND k_anonymity(20) ON (age, zip) AND l_diversity(2) ON occupation
     AND l_diversity(2) ON salary_class SUPPRESSING AT MOST 60 PERCENT AT NODE (age 2, sex 0, zip 2)";
 
-/// Source rows, a release of them, and a context with its hierarchies.
+/// Source rows, a release of these rows, and a context with the hierarchies.
 pub struct Scene {
     pub scratch: tempfile::TempDir,
     pub context: AnonContext,
-    /// A context that reads folders by their path.
+    /// A context in which a path of a folder is a table.
     pub paths: AnonContext,
 }
 
 impl Scene {
-    /// Returns a copy of the only scene, which is made once.
+    /// Returns a copy of the only scene, which is created once.
     pub async fn new() -> Self {
         static ONLY: OnceCell<Scene> = OnceCell::const_new();
         let only = ONLY.get_or_init(Self::made).await;
@@ -85,8 +85,8 @@ impl Scene {
         collect(&self.context, &sql).await;
     }
 
-    /// Returns the checks of a release that fail. If `satisfying` is empty, the models of the
-    /// release are checked.
+    /// Returns the failed checks of a release. If `satisfying` is empty, VERIFY checks the models
+    /// of the release.
     pub async fn failing(&self, name: &str, satisfying: &str, more: &str) -> BTreeSet<String> {
         let satisfying = match satisfying {
             "" => "k_anonymity(5) AND k_anonymity(20) ON (age, zip) AND l_diversity(2) ON occupation",
@@ -99,14 +99,14 @@ impl Scene {
         self.failing_of(&sql).await
     }
 
-    /// Returns the checks that fail, as the rows of VERIFY name them.
+    /// Returns the failed checks, by their names in the rows of VERIFY.
     pub async fn failing_of(&self, sql: &str) -> BTreeSet<String> {
         let rows = checks(&self.context, sql).await;
         let failed = rows.into_iter().filter(|(_, ok)| *ok == Some(false));
         failed.map(|(check, _)| check).collect()
     }
 
-    /// Returns what VERIFY reports as not checked.
+    /// Returns the checks that VERIFY reports as not checked.
     pub async fn unchecked_of(&self, sql: &str) -> BTreeSet<String> {
         let rows = checks(&self.context, sql).await;
         let unchecked = rows.into_iter().filter(|(_, ok)| ok.is_none());
@@ -117,7 +117,7 @@ impl Scene {
         format!("AGAINST '{}'", self.path("census.parquet").display())
     }
 
-    /// Makes a copy of release `from`, changed and sealed again.
+    /// Creates a copy of release `from`, changed and sealed again.
     pub async fn plant(&self, from: &str, name: &str, change: impl FnOnce(&mut Rows)) {
         let sql = format!("SELECT * FROM '{}/'", self.path(from).display());
         let mut rows = Rows::of(&collect(&self.paths, &sql).await);
@@ -152,7 +152,7 @@ impl Scene {
     }
 }
 
-/// Returns the rows of a VERIFY: each check, and whether it passed.
+/// Returns the rows of a VERIFY: each check, and true if it passed.
 pub async fn checks(context: &AnonContext, sql: &str) -> Vec<(String, Option<bool>)> {
     let statement = anonsql::internal::session::parse(sql).unwrap().remove(0);
     let answer = match context.execute(statement).await {
@@ -181,7 +181,7 @@ fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-/// Returns the writer of a Parquet file with nothing but rows, as a release writes it.
+/// Returns the writer of a Parquet file with only rows, configured as for a release.
 pub fn writer(path: &Path, batch: &RecordBatch) -> ArrowWriter<File> {
     let properties = WriterProperties::builder()
         .set_statistics_enabled(EnabledStatistics::Chunk)
@@ -248,7 +248,7 @@ impl Rows {
         classes
     }
 
-    /// Returns the rows of the smallest class, and those of the largest.
+    /// Returns the rows of the smallest class and those of the largest class.
     pub fn ends(&self) -> (Vec<usize>, Vec<usize>) {
         let mut classes = self.classes(&["age", "sex", "zip"]);
         let largest = classes.pop().unwrap().1;

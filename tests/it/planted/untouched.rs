@@ -1,4 +1,4 @@
-//! Untouched releases of every layout: VERIFY passes each, with and without the source.
+//! Tests untouched releases of every layout. VERIFY passes each, with and without the source.
 
 use super::scene::{Scene, checks};
 use crate::common::{collect, context, number};
@@ -8,7 +8,7 @@ use datafusion::prelude::SessionContext;
 use std::path::Path;
 
 /// Releases the session's table `people` to `target`, and verifies the release without and with the
-/// source. Returns the checks that fail.
+/// source. Returns the failed checks.
 async fn failing(context: &AnonContext, target: &Path, layout: &str, roles: &str, more: &str) -> Vec<String> {
     let path = target.display();
     collect(
@@ -60,7 +60,7 @@ async fn a_hierarchy_with_a_top_of_its_own_may_be_released_at_it() {
     );
     let raw = format!("SELECT count(*) FROM '{}/' WHERE column1 = 'any'", target.display());
     assert_eq!(number(&collect(&context, &raw).await), 6.0);
-    // If NULL is sent to the top, the label of the top level is also found below that level.
+    // If the hierarchy maps NULL to the top, the label of the top also occurs at lower levels.
     let roles = "QUASI IDENTIFIERS (column1 USING gaps) KEEP (column2) SATISFYING k_anonymity(2)";
     let target = folder.path().join("gaps");
     assert_eq!(
@@ -79,7 +79,7 @@ async fn starred_rows_may_be_a_partition() {
     for (name, layout) in [
         ("quasi", "PARTITIONED BY (column1)"),
         ("quasi_csv", "STORED AS CSV PARTITIONED BY (column1)"),
-        // NULL is the name of a folder, for a kept column.
+        // The value of a kept column is NULL, so a folder is named for NULL.
         ("kept", "PARTITIONED BY (column2)"),
     ] {
         let target = folder.path().join(name);
@@ -95,8 +95,8 @@ async fn starred_rows_may_be_a_partition() {
 
 #[tokio::test]
 async fn csv_is_read_as_it_was_written() {
-    // The first rows of the file are numbers. The suppressed row comes after more rows than a
-    // reader looks at.
+    // The first rows of the file are numbers. The suppressed row comes after the rows from which
+    // types are inferred.
     let script = "CREATE TABLE people AS SELECT CAST(value % 2 + 1 AS INT) AS age, CAST(value AS DECIMAL(9, 2)) AS pay \
             FROM generate_series(1, 3000) UNION ALL SELECT 90, 1.5;";
     let (folder, context) = session(script).await;
@@ -142,7 +142,7 @@ async fn a_report_may_be_in_the_folder() {
     scene.release("reported", "", super::ROLES, &more).await;
     assert!(report.is_file());
     assert!(scene.failing("reported", "", &scene.against()).await.is_empty());
-    // A session with another number of threads reads the same.
+    // A session with another number of threads reads the same rows.
     let one = context(1);
     collect(&one, super::HIERARCHIES).await;
     let sql = format!(

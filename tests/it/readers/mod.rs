@@ -1,4 +1,4 @@
-//! A release as other programs read it: pyarrow and DuckDB, and pandas and Spark if they are
+//! Reads a release with other programs: pyarrow and DuckDB, and pandas and Spark if they are
 //! installed.
 
 use crate::common::{collect, with_paths};
@@ -18,7 +18,7 @@ const VALUES: &str = "SELECT * FROM (VALUES \
      DATE '1970-01-01', arrow_cast('1816-03-29T05:56:08.066277', 'Timestamp(µs)'), arrow_cast('1970-01-01T00:00:00', 'Timestamp(µs, \"UTC\")'), \
      true, [9])) AS v(id, t, i, d, n, m, day, at, zoned, b, list)";
 
-/// The values that `read.py` has to find, by row.
+/// The values that `read.py` must find, by row.
 const ROWS: [[Option<&str>; 12]; 4] = [
     [
         Some("1"),
@@ -78,7 +78,7 @@ const ROWS: [[Option<&str>; 12]; 4] = [
     ],
 ];
 
-/// Every kept value is read as it was, and every label as text.
+/// Every kept value is read unchanged, and every label is read as text.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[cfg_attr(not(has_deltalake), ignore = "needs pip install deltalake duckdb pyarrow")]
 async fn other_programs_read_the_values_that_were_released() {

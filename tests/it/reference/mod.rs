@@ -1,5 +1,5 @@
-//! The reference of the book is made from the catalogues: `docs/src/reference` agrees with them, or
-//! this test fails. `UPDATE_DOCS=1` writes the pages anew.
+//! Compares `docs/src/reference` with the pages that the catalogues give. `UPDATE_DOCS=1` writes
+//! the pages again.
 
 mod page;
 mod source;

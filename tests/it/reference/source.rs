@@ -1,9 +1,9 @@
-//! The definition of an entry: the module documentation of the file that implements it.
+//! Reads the definition of an entry from the module documentation of the file that implements it.
 
 use std::path::{Path, PathBuf};
 
-/// Returns the paragraphs that define `name` in `folder` of `src`. The first paragraph is the
-/// headline, and examples and references stand in the entry itself, so all three are left out.
+/// Returns the paragraphs that define `name` in `folder` of `src`. The headline (the first
+/// paragraph), examples and references are left out, because the entry itself contains them.
 pub fn definition(folder: &str, name: &str) -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(folder);
     let candidates = [folder.join(format!("{name}.rs")), folder.join(name).join("mod.rs")];
@@ -24,7 +24,7 @@ pub fn definition(folder: &str, name: &str) -> Vec<String> {
     kept.iter().map(|paragraph| without_links(paragraph)).collect()
 }
 
-/// Replaces links of rustdoc, such as [`Oracle::bound`], by the text that they show.
+/// Replaces links of rustdoc, such as [`Oracle::bound`], by the text that rustdoc shows.
 fn without_links(text: &str) -> String {
     let (mut out, mut rest) = (String::new(), text);
     while let Some((before, after)) = rest.split_once("[`") {

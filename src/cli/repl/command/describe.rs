@@ -13,7 +13,7 @@ pub(super) const ENTRY: Entry = Entry {
     run,
 };
 
-/// The query for all tables except DataFusion's own.
+/// The query for all tables except the tables of the information schema.
 pub(super) const TABLES: &str = "SELECT table_name AS name, CASE table_type WHEN 'VIEW' THEN 'view' ELSE 'table' END AS kind \
      FROM information_schema.tables WHERE table_schema <> 'information_schema'";
 
@@ -36,10 +36,10 @@ fn list(shell: &Shell) -> Result<()> {
     shell.runner.run_text(&sql)
 }
 
-/// Describes a table or a hierarchy; if both have the name, both are described.
+/// Describes a table or a hierarchy, or both if they have the same name.
 fn describe(shell: &Shell, name: &str) -> Result<()> {
     let (runner, session) = (&shell.runner, shell.runner.context().session());
-    // As in SQL, a quoted name is taken literally, and any other is folded to lower case.
+    // As in SQL, a quoted name is taken literally, and any other name is converted to lower case.
     let meant = match name.strip_prefix('"').and_then(|n| n.strip_suffix('"')) {
         Some(inner) => inner.replace("\"\"", "\""),
         None => name.to_lowercase(),

@@ -1,4 +1,4 @@
-//! `\e`: edits the typed lines, or the last statement, with the user's editor.
+//! `\e`: opens the typed lines, or the last statement, in the user's editor.
 
 use super::entry::{Argument, Entry, Flow, Shell};
 use crate::cli::script::text;
@@ -15,7 +15,7 @@ pub(super) const ENTRY: Entry = Entry {
     run,
 };
 
-/// The editor for users who do not set one.
+/// The default editor.
 const USUAL: &str = "vi";
 
 fn run(shell: &mut Shell, _: &str) -> Result<Flow> {
@@ -28,7 +28,7 @@ fn run(shell: &mut Shell, _: &str) -> Result<Flow> {
         .find_map(|name| std::env::var(name).ok().filter(|e| !e.trim().is_empty()));
     let edited = edited(&named.unwrap_or_else(|| USUAL.into()), &typed)?;
     if edited.trim() == typed.trim() && shell.draft.text().is_empty() {
-        shell.runner.note("Nothing was changed, and nothing is run.");
+        shell.runner.note("Nothing was changed, so nothing was run.");
         return Ok(Flow::Go);
     }
     shell.draft.take();
@@ -36,10 +36,10 @@ fn run(shell: &mut Shell, _: &str) -> Result<Flow> {
     Ok(Flow::Type(edited))
 }
 
-/// Returns the text after editing. Fails with a usage error if the editor fails.
+/// Returns the text after editing. Fails with `ErrorKind::Usage` if the editor fails.
 fn edited(editor: &str, typed: &str) -> Result<String> {
     let unusable = |e| Error::io("the file for the editor", e);
-    // Only the user can read the file, and it is removed afterwards.
+    // The file is readable only by the user, and is removed afterwards.
     let mut file = tempfile::Builder::new().suffix(".sql").tempfile().map_err(unusable)?;
     file.write_all(typed.as_bytes()).map_err(unusable)?;
     let path = file.into_temp_path();

@@ -1,34 +1,34 @@
-//! The definition of a command, and the state that commands act on.
+//! The definition of a backslash command, and the state that commands use.
 
 use crate::cli::repl::draft::Draft;
 use crate::cli::repl::names::Names;
 use crate::cli::runner::Runner;
 use crate::error::{Error, Result};
 
-/// The state that backslash commands act on.
+/// The state that backslash commands use.
 pub struct Shell<'a> {
-    /// The runner of statements.
+    /// The runner that executes statements.
     pub runner: &'a mut Runner,
     /// The names of the session.
     pub names: Names,
-    /// Whether the time of each statement is shown.
+    /// Whether the duration of each statement is shown.
     pub timing: bool,
-    /// The statement that is being typed.
+    /// The typed lines of the current statement.
     pub draft: Draft,
-    /// The last statements that ran.
+    /// The text of the last statements that ran.
     pub last: String,
-    /// Every command.
+    /// All commands.
     pub commands: &'static [Entry],
 }
 
-/// Whether the session continues after a command.
+/// The effect of a command on the session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Flow {
     /// The session continues.
     Go,
     /// The session ends.
     Quit,
-    /// The session continues with this text as if the user had typed it.
+    /// The session continues, and treats this text as typed.
     Type(String),
 }
 
@@ -39,11 +39,11 @@ pub enum Argument {
     None,
     /// A table or a hierarchy.
     Name,
-    /// A file.
+    /// The path of a file.
     File,
-    /// A command of the shell, whose words may be files.
+    /// A command of the operating system's shell. Its words may be files.
     Shell,
-    /// A topic of help.
+    /// A help topic.
     Topic,
     /// One of these words.
     Words(&'static [&'static str]),
@@ -53,13 +53,13 @@ pub enum Argument {
 pub struct Entry {
     /// The name of the command, with the backslash.
     pub name: &'static str,
-    /// Words that also run the command if they are typed alone.
+    /// Words that also run the command when they are typed alone.
     pub(super) words: &'static [&'static str],
     /// The syntax of the arguments, for help.
     pub(super) usage: &'static str,
     /// A summary of the command in one line.
     pub(super) summary: &'static str,
-    /// The kind of its argument.
+    /// The kind of the command's argument.
     pub argument: Argument,
     pub(super) run: fn(&mut Shell, &str) -> Result<Flow>,
 }
@@ -71,20 +71,21 @@ impl Entry {
     }
 }
 
-/// Returns the argument without whitespace and without `;`, which users add out of habit.
+/// Returns the argument without surrounding whitespace and without a final `;`, which users add out
+/// of habit.
 pub(super) fn bare(argument: &str) -> &str {
     argument.trim().trim_end_matches(';').trim_end()
 }
 
-/// Returns the path that an argument names, without quotes around it.
+/// Returns the path in an argument, without surrounding quotes.
 pub(super) fn path(argument: &str) -> &str {
     let path = bare(argument);
     let inner = path.strip_prefix('\'').and_then(|p| p.strip_suffix('\''));
     inner.unwrap_or(path)
 }
 
-/// Reads `on` or `off`; without an argument, the switch is toggled. Fails with a usage error for
-/// anything else.
+/// Returns the new state of a switch: `on`, `off`, or the opposite of `now` if the argument is
+/// empty. Fails with `ErrorKind::Usage` for any other argument.
 pub(super) fn switch(what: &str, argument: &str, now: bool) -> Result<bool> {
     match bare(argument) {
         "" => Ok(!now),
@@ -94,7 +95,7 @@ pub(super) fn switch(what: &str, argument: &str, now: bool) -> Result<bool> {
     }
 }
 
-/// Returns the error of a command that changes how a terminal shows results, if there is no
+/// Returns the error for a command that configures a terminal, if results are not shown on a
 /// terminal.
 pub(super) fn no_terminal() -> Error {
     Error::usage("results are not shown on a terminal; \\format sets how they are written")

@@ -1,4 +1,4 @@
-//! `\x`: turns results on their side, with a line for each value.
+//! `\x`: shows results on their side, with a line for each value.
 
 use super::entry::{Argument, Entry, Flow, Shell, bare, no_terminal};
 use crate::cli::output::Expanded;

@@ -1,4 +1,4 @@
-//! `\?`: help on commands, statements and everything that they can name.
+//! `\?`: shows help on commands, statements, and everything that statements can name.
 
 use super::entry::{Argument, Entry, Flow, Shell, bare};
 use crate::catalogue::Info;
@@ -33,13 +33,13 @@ pub(super) fn topics(registry: &Registry) -> Vec<&'static str> {
     STATEMENTS.iter().map(|s| s.name).chain(clauses).chain(named).collect()
 }
 
-/// Returns the descriptions of everything that a statement can name, under their headings.
+/// Returns the descriptions of everything that a statement can name, grouped by heading.
 fn sections(registry: &Registry) -> impl Iterator<Item = (&'static str, Vec<Info>)> {
     let functions = ("Functions", functions());
     registry.sections().into_iter().chain([functions])
 }
 
-/// Returns the list of the commands.
+/// Formats the list of commands.
 pub(super) fn listed(commands: &[Entry]) -> String {
     let mut text = String::new();
     let commands = commands.iter().map(|c| (format!("{} {}", c.name, c.usage), c.summary));
@@ -47,7 +47,7 @@ pub(super) fn listed(commands: &[Entry]) -> String {
     text
 }
 
-/// Returns the lists of everything that a statement can name.
+/// Formats the lists of everything that a statement can name.
 pub(super) fn named(registry: &Registry) -> String {
     let mut text = String::new();
     for (title, all) in registry.sections() {
@@ -69,7 +69,7 @@ fn overview(registry: &Registry, commands: &[Entry]) -> String {
     for (title, all) in sections(registry) {
         infos(&mut text, title, &all);
     }
-    text + "\\? NAME tells more about one of them."
+    text + "\\? NAME shows more about one of them."
 }
 
 fn infos(text: &mut String, title: &str, all: &[Info]) {
@@ -95,7 +95,7 @@ fn section(text: &mut String, title: &str, lines: Vec<(String, &str)>) {
     text.push('\n');
 }
 
-/// Returns the help on a topic; a name may have several entries.
+/// Returns the help on a topic. Several entries may have the same name.
 fn on(registry: &Registry, topic: &str) -> Result<String> {
     let statements = STATEMENTS.iter().filter(|s| s.name.eq_ignore_ascii_case(topic));
     let mut texts: Vec<String> = statements

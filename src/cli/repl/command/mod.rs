@@ -1,4 +1,4 @@
-//! The backslash commands; each is one file with one line in [`COMMANDS`].
+//! The backslash commands. Each is implemented in one file, and listed on one line of [`COMMANDS`].
 
 mod catalogs;
 mod describe;
@@ -26,7 +26,7 @@ pub use entry::{Argument, Entry, Flow, Shell};
 use crate::error::{Error, Result};
 use crate::session::Registry;
 
-/// Every command.
+/// All commands.
 pub const COMMANDS: &[Entry] = &[
     help::ENTRY,
     describe::ENTRY,
@@ -49,13 +49,13 @@ pub const COMMANDS: &[Entry] = &[
     quit::ENTRY,
 ];
 
-/// Returns the name, the arguments and the summary of every command.
+/// Returns the name, the arguments and the summary of each command.
 #[cfg(feature = "internal-api")]
 pub fn described() -> Vec<(&'static str, &'static str, &'static str)> {
     COMMANDS.iter().map(|c| (c.name, c.usage, c.summary)).collect()
 }
 
-/// Splits a text into the name of a command and its argument; `None` if the text is not a command.
+/// Splits a text into the name and the argument of a command; `None` if the text is not a command.
 pub fn read(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_start();
     if text.starts_with('\\') {
@@ -67,20 +67,21 @@ pub fn read(text: &str) -> Option<(&str, &str)> {
     COMMANDS.iter().find(same).map(|e| (e.name, ""))
 }
 
-/// Returns the command called `name`, or an error that suggests similar names.
+/// Returns the command `name`. Fails with `ErrorKind::Usage` for an unknown name; the error
+/// suggests similar names.
 pub fn find(name: &str) -> Result<&'static Entry> {
     let name = name.trim_end_matches(';');
     let found = COMMANDS.iter().find(|e| e.name == name);
-    // A backslash would be doubled in the quoted names of the message.
+    // Quoted names in a message would show each backslash twice.
     let plain = |name| str::trim_start_matches(name, '\\');
     found.ok_or_else(|| match name {
-        // psql's help.
+        // The name of the help command in psql.
         "\\h" | "\\help" => Error::usage("there is no command \"h\"; \\? helps, and \\? ANONYMIZE on a statement"),
         _ => Error::unknown("command", plain(name), COMMANDS.iter().map(|e| plain(e.name))),
     })
 }
 
-/// Returns the topics of help.
+/// Returns all help topics.
 pub fn topics(registry: &Registry) -> Vec<&'static str> {
     help::topics(registry)
 }

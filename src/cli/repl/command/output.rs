@@ -1,4 +1,4 @@
-//! `\o`: sends results to a file.
+//! `\o`: writes results to a file.
 
 use super::entry::{Argument, Entry, Flow, Shell, path};
 use crate::cli::output::{Destination, Held};

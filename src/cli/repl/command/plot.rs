@@ -14,22 +14,23 @@ pub(super) const ENTRY: Entry = Entry {
     run,
 };
 
-/// The largest size of a drawing in points (two per column, four per line of text), and the
-/// smallest width that the drawing crate supports.
+/// The maximum size of a drawing in dots (two per column, four per line of text), and the minimum
+/// width that the drawing crate supports.
 const SIZE: (u32, u32) = (140, 72);
 const LEAST_WIDTH: u32 = 32;
-/// The width of the labels to the right of the drawing: the ends of the vertical axis.
+/// The width in columns of the labels at the ends of the vertical axis, to the right of the
+/// drawing.
 const LABEL: u32 = 12;
 
 fn run(shell: &mut Shell, argument: &str) -> Result<Flow> {
     let front = shell.runner.context().last_front();
-    let front = front.ok_or_else(|| Error::usage("there is no front to draw yet; PARETO FRONT OF makes one"))?;
+    let front = front.ok_or_else(|| Error::usage("there is no front to draw yet; PARETO FRONT OF computes one"))?;
     let columns = shell.runner.printing().screen.as_ref().map_or(80, |s| s.columns) as u32;
     shell.runner.say(&draw(&front, bare(argument), columns)?)?;
     Ok(Flow::Go)
 }
 
-/// Returns the drawing for a terminal of this width in columns.
+/// Draws the front for a terminal with this number of columns.
 fn draw(front: &FrontChart, argument: &str, columns: u32) -> Result<String> {
     let names = || front.axes.iter().map(|(_, name)| name.as_str());
     let find = |name: &str| {
@@ -48,7 +49,7 @@ fn draw(front: &FrontChart, argument: &str, columns: u32) -> Result<String> {
     };
     let (x, y) = (front.axis(x), front.axis(y));
     let points: Vec<(f32, f32)> = places(&x).zip(places(&y)).collect();
-    // The drawing is as wide as the terminal allows, with two points per column.
+    // The drawing uses the width of the terminal, with two dots per column.
     let width = (2 * columns.saturating_sub(LABEL)).clamp(LEAST_WIDTH, SIZE.0);
     let (low, high) = (x.range.0 as f32, x.range.1 as f32);
     let mut chart = Chart::new_with_y_range(width, SIZE.1, low, high, y.range.0 as f32, y.range.1 as f32);
@@ -83,7 +84,7 @@ fn places(axis: &Axis) -> impl Iterator<Item = f32> + '_ {
     axis.places.iter().map(|p| *p as f32)
 }
 
-/// Returns the points of a ring around a place.
+/// Returns the points of a ring around `at`.
 fn ring(at: (f32, f32), x: &Axis, y: &Axis, width: u32) -> Vec<(f32, f32)> {
     let unit = |axis: &Axis, points: u32| ((axis.range.1 - axis.range.0) / f64::from(points)) as f32;
     let (dx, dy) = (unit(x, width), unit(y, SIZE.1));

@@ -1,4 +1,4 @@
-//! `\r`: discards the lines of a statement that is not complete.
+//! `\r`: discards the lines of an incomplete statement.
 
 use super::entry::{Argument, Entry, Flow};
 

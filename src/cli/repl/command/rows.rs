@@ -1,4 +1,4 @@
-//! `\rows`: sets how many rows of a table are shown.
+//! `\rows`: sets the maximum number of rows that are shown of a table.
 
 use super::entry::{Argument, Entry, Flow, Shell, bare};
 use crate::error::{Error, Result};

@@ -1,4 +1,4 @@
-//! `\!`: runs a command of the shell.
+//! `\!`: runs a command of the operating system's shell.
 
 use super::entry::{Argument, Entry, Flow, Shell};
 use crate::error::{Error, Result};

@@ -1,4 +1,4 @@
-//! `\timing`: switches the display of the time of each statement.
+//! `\timing`: turns the display of each statement's duration on or off.
 
 use super::entry::{Argument, Entry, Flow, Shell, switch};
 use crate::error::Result;

@@ -1,4 +1,4 @@
-//! `\unset`: forgets a variable, like UNSET VARIABLE.
+//! `\unset`: removes a variable, like UNSET VARIABLE.
 
 use super::entry::{Argument, Entry, Flow, bare};
 use crate::error::Error;

@@ -22,10 +22,13 @@ fn blocks(utility: &Utility) -> Result<Vec<Block>> {
     };
     let text = Line::from("The class is ").name(class);
     let text = match &utility.testing {
-        Some(rows) => text.text(". Classifiers were tested on the rows of ").name(rows).text("."),
+        Some(rows) => text
+            .text(". Classifiers were tested on the rows of ")
+            .name(rows)
+            .text("."),
         None => text.text(
-            ". Classifiers were tested on the rows of the source, which are those that they were trained on; both figures \
-             are too good. UTILITY OF ... TESTING ON names rows that neither has seen.",
+            ". Classifiers were tested on the rows of the source, on which they were also trained, so both figures \
+             are too high. UTILITY OF ... TESTING ON names other rows for the test.",
         ),
     };
     let mut blocks = vec![Block::Paragraph(text)];

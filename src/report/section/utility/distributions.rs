@@ -74,8 +74,8 @@ fn blocks(utility: &Utility) -> Result<Vec<Block>> {
     }
     let mut blocks = vec![
         Block::Paragraph(
-            "0 says that the release has the distribution of the source, and 1 that it has nothing of it. A label counts \
-             evenly for the values that it stands for."
+            "0 means that the release has the distribution of the source, and 1 that the two have nothing in common. \
+             A label is spread evenly over its values."
                 .into(),
         ),
         Block::Evidence(bars.draw()?, table),

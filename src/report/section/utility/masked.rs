@@ -33,7 +33,9 @@ fn blocks(utility: &Utility) -> Result<Vec<Block>> {
     }
     Ok(vec![
         Block::Paragraph(
-            "Suppressed rows are in the figures of the source alone, so a total of the release is also smaller by theirs.".into(),
+            "Suppressed rows are in the figures of the source alone, so a total of the release is smaller by their \
+             values."
+                .into(),
         ),
         Block::Table(table),
     ])

@@ -78,8 +78,8 @@ impl AnonymizeSpec {
     /// Runs the request, and returns its figures with the manifest or the rows.
     pub(in crate::session) async fn release(&self, context: &AnonContext) -> Result<Anonymized> {
         let released = self.released(context).await;
-        // The notes on the source are dropped: a release is examined with all its rows, and its
-        // warnings name what is found.
+        // The notes on the source are dropped: the release itself is examined with all its rows,
+        // and has warnings of its own.
         Noted::take(&context.session.copied_config());
         released
     }

@@ -47,7 +47,7 @@ pub enum Anonymized {
     DryRun {
         /// The folder that the release would have, if the statement names one.
         folder: Option<PathBuf>,
-        /// The figures of the release as the search foresees them; nothing was recounted.
+        /// The figures of the release as the search computed them, without a recount.
         release: Release,
     },
     /// The target existed already, and IF NOT EXISTS kept it.
@@ -66,8 +66,8 @@ pub enum Anonymized {
 }
 
 impl Anonymized {
-    /// Returns the figures of the release; `None` if an existing target was kept, or no row could
-    /// be added to it.
+    /// Returns the figures of the release; `None` if an existing target was kept, or if no row
+    /// could be added to the release.
     pub fn release(&self) -> Option<&Release> {
         match self {
             Self::Files { release, .. } | Self::Rows { release, .. } | Self::DryRun { release, .. } => Some(release),

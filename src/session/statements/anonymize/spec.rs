@@ -16,7 +16,8 @@ pub struct AnonymizeSpec {
     pub target: Option<TargetClause>,
     /// USING POLICY: the name of the policy that has the roles, the models and the limits.
     pub using: Option<String>,
-    /// The clauses that a policy can have; with a policy, those that it leaves to the statement.
+    /// The clauses that a policy can have. If USING POLICY is given, only the clauses that the
+    /// policy leaves to the statement.
     pub policy: PolicyClause,
     /// REPORT TO: the path of the report.
     pub report: Option<FileClause>,
@@ -44,9 +45,9 @@ pub(in crate::session) const OF_A_POLICY: &[Clause] = &[
     clause::ACCEPTING,
 ];
 
-/// Parses what follows the word ANONYMIZE: the clauses that all its forms share, and those of
-/// `more`. Returns the spec and the parsed clauses, in which the values of `more` and lists of
-/// recodings or searches remain.
+/// Parses the text after the word ANONYMIZE: the clauses that all forms of ANONYMIZE share, and the
+/// clauses `more`. Returns the spec and the parsed clauses, which still contain the values of
+/// `more` and any lists of recodings or searches.
 pub(in crate::session) fn read(
     c: &mut Cursor,
     what: &str,
@@ -70,7 +71,7 @@ pub(in crate::session) fn read(
     Ok((anonymize, s))
 }
 
-/// Fails if a list of searches or recodings is given, which only COMPARE accepts.
+/// Fails if a list of searches or recodings is given, because only COMPARE accepts a list.
 pub(in crate::session) fn single(c: &Cursor, clauses: &Clauses) -> Result<()> {
     let (what, example) = match (clauses.recodings.is_empty(), clauses.searches.is_empty()) {
         (true, true) => return Ok(()),
@@ -78,7 +79,7 @@ pub(in crate::session) fn single(c: &Cursor, clauses: &Clauses) -> Result<()> {
         (false, _) => ("recodings", "RECODING LOCAL"),
     };
     Err(c.error(format_args!(
-        "a list of {what} stands only in COMPARE ANONYMIZE; name one: {example}"
+        "only COMPARE ANONYMIZE takes a list of {what}; name one: {example}"
     )))
 }
 

@@ -10,7 +10,7 @@ use arrow::array::{ArrayRef, Float64Array, StringArray, UInt64Array};
 use arrow::record_batch::RecordBatch;
 use std::sync::Arc;
 
-/// The outcome of a release that is in its place.
+/// The outcome of a release that was published.
 pub(in crate::session) const RELEASED: &str = "released";
 /// The outcome of a release that would have been written.
 pub(in crate::session) const DRY_RUN: &str = "dry run";
@@ -22,7 +22,7 @@ pub(in crate::session) const KEPT: &str = "kept: the target exists";
 /// Returns the summary row of ANONYMIZE ... TO. If an existing target was kept, only target and
 /// outcome are not NULL.
 pub(in crate::session) fn summary(target: Option<&str>, outcome: &str, release: Option<&Release>) -> Result<Answer> {
-    // This is one function because it is a list of columns with what they show.
+    // This is one function because it is a list of columns with their values.
     let count = |f: fn(&Release) -> Option<u64>| Arc::new(UInt64Array::from(vec![release.and_then(f)])) as ArrayRef;
     let text = |f: fn(&Release) -> String| Arc::new(StringArray::from(vec![release.map(f)])) as ArrayRef;
     let mut columns = vec![
@@ -127,7 +127,7 @@ fn of_growth(waiting: Option<u64>, [rows, k, batches]: [Option<u64>; 3]) -> [(&'
     ]
 }
 
-/// Describes what a column of sets of items lost:
+/// Describes the loss of a column of sets of items:
 /// `drugs: labels 9 of level 0, 2 of level 1, loss 0.1043`.
 fn items(set: &ItemSetSummary) -> String {
     let levels = (0..).zip(&set.labels_by_level).filter(|(_, labels)| **labels > 0);

@@ -12,7 +12,7 @@ use crate::search::Oracle;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
-/// Returns what follows from the request alone.
+/// Returns the part of the answer that follows from the request alone.
 pub(super) fn plan(job: &Job) -> Value {
     let lattice = match &job.goal.choice {
         Choice::Partition(_) => Value::Null,
@@ -143,7 +143,7 @@ fn choice(job: &Job) -> Value {
     }
 }
 
-/// Returns what the search did, with the seconds of each phase.
+/// Returns the figures of the search that ran, with the seconds of each phase.
 pub(super) fn ran(job: &Job, decision: &Decision, found: &Findings, times: &[(Phase, Duration)]) -> Value {
     let (evaluator, counters) = (&decision.evaluator, decision.evaluator.counters());
     let base = evaluator.sets().base();
@@ -195,7 +195,8 @@ fn node(roles: &Roles, levels: &[u8]) -> Map<String, Value> {
     columns.zip(levels.iter().map(|level| Value::from(*level))).collect()
 }
 
-/// Returns a number; a number beyond those that JSON readers represent exactly becomes a text.
+/// Returns a number as JSON. A number of 2^53 or more becomes a text, because JSON readers may not
+/// represent it exactly.
 fn whole(number: u128) -> Value {
     match u64::try_from(number) {
         Ok(number) if number < 1 << 53 => number.into(),

@@ -1,5 +1,5 @@
-//! `EXPLAIN [ANALYZE] [FORMAT JSON] ANONYMIZE`: what a request would do; with ANALYZE, also what
-//! its search did.
+//! `EXPLAIN [ANALYZE] [FORMAT JSON] ANONYMIZE`: shows the plan of a request; with ANALYZE, also the
+//! figures of its search.
 
 mod json;
 mod plan;
@@ -28,7 +28,8 @@ pub(super) const ENTRY: Entry = Entry {
         "EXPLAIN FORMAT JSON ANONYMIZE",
         "EXPLAIN ANALYZE FORMAT JSON ANONYMIZE",
     ],
-    summary: "shows roles, lattice, what prunes and the queries; ANALYZE adds what ran; FORMAT JSON for programs",
+    summary: "shows the roles, the lattice, the pruning and the queries; ANALYZE adds the figures of the search; \
+              FORMAT JSON is for programs",
     syntax: "EXPLAIN [ANALYZE] [FORMAT JSON] ANONYMIZE ...",
     example: "EXPLAIN ANALYZE ANONYMIZE people QUASI IDENTIFIERS (age) SATISFYING k_anonymity(5)",
     answers: true,
@@ -99,7 +100,7 @@ impl Run for Explain {
             }
             let mut rows = plan::plan(&job);
             if let Some((decision, found, times)) = &ran {
-                // The rows of the search that ran have more about these items.
+                // The rows of the finished search have more details about these items.
                 rows.retain(|(item, _)| item != plan::WARNING && item != plan::DRIFT);
                 rows.extend(ran::ran(&job, decision, times));
                 rows.extend(

@@ -1,4 +1,5 @@
-//! What follows from a request alone, in words and as SQL, without reading any data.
+//! The plan of a request in words and as SQL. It follows from the request alone, without reading
+//! any data.
 
 use crate::drift::told;
 use crate::engine::{self, detail_requests};
@@ -10,10 +11,11 @@ use crate::model::Monotonicity;
 use crate::partition::Numbers;
 use crate::quoting::{literal, quote};
 
-/// The item of a warning about a role. Before a scan, the warning follows from a column's name.
+/// The item of a warning about a role. Before a scan, a warning can only follow from the name of a
+/// column.
 pub(super) const WARNING: &str = "warning";
 
-/// The item of a drift from an earlier release. Before a scan, the drift follows from the columns
+/// The item of a drift from an earlier release. Before a scan, drift can only follow from columns
 /// and hierarchies.
 pub(super) const DRIFT: &str = "drift";
 
@@ -56,7 +58,7 @@ pub(super) fn plan(job: &Job) -> Rows {
     rows
 }
 
-/// Returns what becomes of each column.
+/// Returns the treatment of each column.
 fn columns(job: &Job) -> Rows {
     let mut rows = vec![];
     let mut add = |item: &str, detail: String| rows.push((item.to_string(), detail));
@@ -106,7 +108,8 @@ fn columns(job: &Job) -> Rows {
     rows
 }
 
-/// Describes what the choice is made from: the partitioning algorithms, or the lattice.
+/// Describes the alternatives of the choice: the partitioning algorithms, or the nodes of the
+/// lattice.
 fn choice(job: &Job) -> Rows {
     if let Choice::Partition(_) = &job.goal.choice {
         let what = "the distinct combinations of the base query, in memory: no rows";
@@ -120,7 +123,7 @@ fn choice(job: &Job) -> Rows {
     vec![("lattice".into(), format!("{nodes} nodes = {}", factors.join(" x ")))]
 }
 
-/// Returns how the choice is made.
+/// Describes the search that makes the choice.
 fn search(goal: &Goal) -> String {
     match (&goal.choice, goal.choice.name()) {
         (Choice::Node(levels), _) => format!("none: the node {levels:?} is given"),
@@ -213,8 +216,8 @@ pub(super) fn monotonicity(input: &Input, constraint: &Constraint) -> Monotonici
     }
 }
 
-/// Describes a model: whether it is monotone, what it reads of a class, and whether it has a
-/// grouping of its own.
+/// Describes a model: whether it is monotone, the counts that it reads of a class, and whether it
+/// groups by its own columns.
 fn model(job: &Job, constraint: &Constraint) -> String {
     if constraint.is_about_items() {
         return format!(
@@ -244,7 +247,7 @@ fn model(job: &Job, constraint: &Constraint) -> String {
     )
 }
 
-/// Describes what a model counts in a class.
+/// Describes the counts that a model reads of a class.
 pub(super) fn counted(job: &Job, constraint: &Constraint) -> String {
     let reads = constraint.model.reads();
     let counted = match &job.input.entity {
@@ -331,8 +334,8 @@ pub(super) fn base_query(job: &Job) -> String {
     )
 }
 
-/// Describes what classes count besides rows, for the models and the metric of the job, as SQL
-/// comments.
+/// Describes, as SQL comments, the counts of classes besides rows that the models and the metric of
+/// the job read.
 fn carried(job: &Job, rolled_up: bool) -> String {
     let mut text = String::new();
     let mut add = |rolled_up_by: &str, part: String| {

@@ -1,4 +1,4 @@
-//! What a search did: the rows that ANALYZE adds.
+//! The figures of a search: the rows that ANALYZE adds.
 
 use super::plan::{DRIFT, node_query};
 use crate::engine;

@@ -31,10 +31,10 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The largest number of nodes of a lattice that is shown in full: its figures are about two
-/// megabytes.
+/// The largest number of nodes of a lattice that is shown in full. The figures of this many nodes
+/// take about two megabytes.
 const WHOLE: u128 = 20_000;
-/// The approximate number of nodes of a larger lattice that are on the page.
+/// The approximate number of nodes on the page of a larger lattice.
 const SOME: usize = 4096;
 
 pub(in crate::session::statements) const ENTRY: Entry = Entry {
@@ -55,7 +55,7 @@ pub(in crate::session::statements) const ENTRY: Entry = Entry {
 /// `EXPLORE ANONYMIZE ... TO 'lattice.html'`
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::session::statements) struct Explore {
-    /// The request; its target is the page.
+    /// The request, without a target.
     pub(in crate::session::statements) anonymize: AnonymizeSpec,
     /// The page.
     pub(in crate::session::statements) page: FileClause,
@@ -131,7 +131,7 @@ impl Run for Explore {
 }
 
 impl Explore {
-    /// Returns the nodes of the front of k and the metrics; none if no node is anonymous.
+    /// Returns the nodes of the front of k and the metrics; empty if no node is anonymous.
     async fn front(&self, context: &AnonContext) -> Result<Vec<Node>> {
         let (mut anonymize, _) = context.under_policy(&self.anonymize)?;
         let objective = |max: bool, property: Call| ObjectiveClause {
@@ -223,7 +223,8 @@ fn explorer(figures: &Figures, front: &[Node], own: Option<Node>) -> Result<Expl
         note: match is_whole {
             true => String::new(),
             false => format!(
-                "The lattice is too large for a page: this one has the {} nodes that a search found on the front of k and the \
+                "The lattice is too large for a page: this page has the {} nodes that a search found on the front of \
+                 k and the \
                  metric, the nodes next to them, and others drawn from the bottom to the top.",
                 front.len()
             ),

@@ -1,4 +1,4 @@
-//! The figures of nodes, which LATTICE OF lists and EXPLORE shows.
+//! The figures of nodes for LATTICE OF and EXPLORE.
 
 use crate::catalogue::Call;
 use crate::engine::{self, Evaluator, Profile, detail_requests};
@@ -13,7 +13,7 @@ use crate::session::context::AnonContext;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// The number of nodes between two checks whether the statement is interrupted.
+/// The number of nodes that are assessed between two checks for an interrupt.
 const BATCH: usize = 4096;
 
 /// A job whose source was read, with every metric that needs no argument and can be computed for
@@ -26,7 +26,7 @@ pub(super) struct Figures {
 }
 
 impl Figures {
-    /// Reads the source.
+    /// Reads the source, and prepares the metrics.
     pub(super) async fn of(context: &AnonContext, job: Job) -> Result<Self> {
         let registry = context.registry();
         let others: Vec<(&'static str, Box<dyn Metric>)> = registry

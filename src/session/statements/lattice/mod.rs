@@ -23,8 +23,8 @@ use std::sync::Arc;
 /// The number of nodes in one batch of the answer.
 const BATCH: usize = 4096;
 
-/// The largest lattice that is listed: a longer list would not be read, and assessing its nodes
-/// would take days.
+/// The largest number of nodes that are listed. Nobody would read a longer list, and assessing its
+/// nodes would take days.
 const MOST_NODES: u128 = 10_000_000;
 
 pub(super) const ENTRY: Entry = Entry {

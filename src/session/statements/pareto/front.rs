@@ -36,7 +36,7 @@ pub struct ParetoFront {
 }
 
 impl ParetoFront {
-    /// Describes what the search proves about the nodes that are not in the front.
+    /// Describes whether the front is exact, or only the front of the assessed nodes.
     pub fn proof(&self) -> String {
         match self.stopped {
             Some(reason) => format!("stopped ({reason}): of the {} nodes assessed", self.nodes),
@@ -55,7 +55,7 @@ impl ParetoFront {
 /// # anon.sql("CREATE TABLE people AS VALUES (31), (33), (36), (38); CREATE HIERARCHY age AS INTERVALS (5, 10)").await?;
 /// let request = "ANONYMIZE people QUASI IDENTIFIERS (column1 USING age)";
 /// let front = anon.pareto_front(&format!("PARETO FRONT OF {request} OPTIMIZING MAX k, MIN glm")).await?;
-/// // The knee is released by what the point says.
+/// // The clauses of the point release its node.
 /// let released = anon.anonymize(&format!("{request} {}", front.points[front.knee].apply)).await?;
 /// assert_eq!(released.release().map(|r| r.rows_out), Some(4));
 /// # Ok(())

@@ -86,7 +86,7 @@ pub(in crate::session) struct Request {
     anonymize: AnonymizeSpec,
     objectives: Vec<ObjectiveClause>,
     epsilon: Vec<f64>,
-    /// Whether the clauses of the request are those of a policy.
+    /// Whether the clauses of the request come from a policy.
     under_policy: bool,
 }
 
@@ -120,7 +120,7 @@ impl Run for Pareto {
 
 impl Pareto {
     /// Searches the front, and returns it as the rows of the answer and as a value. If REPORT TO is
-    /// given, draws the front to its file.
+    /// given, writes a chart of the front to its file.
     pub(in crate::session) async fn front(&self, context: &AnonContext) -> Result<(RecordBatch, ParetoFront)> {
         let (mut anonymize, policy) = context.under_policy(&self.anonymize)?;
         if let Some(policy) = &policy {
@@ -175,7 +175,7 @@ impl AnonContext {
         } = &request;
         if !anonymize.policy.minimizing.is_empty() {
             return Err(Error::usage(
-                "PARETO FRONT OF takes what is optimized from OPTIMIZING; leave MINIMIZING out",
+                "PARETO FRONT OF takes its objectives from OPTIMIZING; leave MINIMIZING out",
             ));
         }
         let registry = self.registry();
@@ -231,7 +231,7 @@ fn drawing(path: String) -> Result<PathBuf> {
     )))
 }
 
-/// Returns the columns of the answer, which follow from the statement alone.
+/// Returns the columns of the answer. They follow from the statement alone.
 pub(in crate::session) fn schema(request: &Request) -> Result<SchemaRef> {
     let mut fields = vec![Field::new("node", DataType::Utf8, false)];
     let mut add = |name: &str, data_type: DataType| {
@@ -275,7 +275,7 @@ fn point(row: Reached, columns: &[String], request: &Request) -> FrontPoint {
     let levels = row.node.levels().to_vec();
     let at_node = format!("AT NODE ({})", node(columns, &levels));
     FrontPoint {
-        // The models and the limit are those of the policy, which a statement cannot repeat.
+        // The policy has the models and the limit, and a statement cannot repeat them.
         apply: match request.under_policy {
             true => at_node,
             false => {
@@ -330,8 +330,8 @@ fn batch(front: &ParetoFront, schema: SchemaRef, objectives: &[ObjectiveClause])
     Ok(RecordBatch::try_new(schema, arrays)?)
 }
 
-/// Returns the models with which a node is released as it was measured: the models of the
-/// statement, and those that the node reaches.
+/// Returns the models that release a node as it was measured: the models of the statement, and the
+/// models that the objectives of the node reach.
 fn satisfying(anonymize: &AnonymizeSpec, objectives: &[ObjectiveClause], row: &Reached) -> Vec<ConstraintClause> {
     let mut all = anonymize.policy.satisfying.clone();
     let constraint = |model: Call, sensitive: Option<&String>| ConstraintClause {
@@ -340,7 +340,8 @@ fn satisfying(anonymize: &AnonymizeSpec, objectives: &[ObjectiveClause], row: &R
         scope: ScopeClause::All,
     };
     for (o, value) in objectives.iter().zip(&row.values) {
-        // With value 0 and no classes nothing is released, and every model is satisfied.
+        // If the value is 0 and there are no classes, nothing is released, and every model is
+        // satisfied.
         let holds = *value == 0.0 && row.classes == 0;
         let args: Vec<Value> = o.property.args.iter().map(|a| a.value.clone()).collect();
         let model = property(o).and_then(|entry| (entry.model)(*value, &args));

@@ -8,7 +8,7 @@ use crate::session::bind::not_sensitive;
 use crate::session::registry::Registry;
 use crate::sql::clause::{ObjectiveClause, SensitiveClause};
 
-/// Returns the property that an objective names; `None` if it names a metric or nothing known.
+/// Returns the property that an objective names; `None` if the name is a metric or unknown.
 pub(super) fn property(objective: &ObjectiveClause) -> Option<&'static Entry> {
     let name = &objective.property.name;
     OBJECTIVES.iter().find(|e| e.info.name.eq_ignore_ascii_case(name))
@@ -32,8 +32,8 @@ pub(super) fn column_of(objective: &ObjectiveClause) -> String {
     }
 }
 
-/// Fills in ON with the only sensitive column if the statement leaves it out, so that columns and
-/// models can name it.
+/// If the statement leaves out ON, sets it to the only sensitive column, so that columns and models
+/// can name the column.
 pub(super) fn complete(objective: &mut ObjectiveClause, sensitive: &[SensitiveClause]) -> Result<()> {
     if !is_of_attribute(objective) || objective.on.is_some() {
         return Ok(());

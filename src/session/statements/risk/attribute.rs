@@ -1,5 +1,5 @@
-//! The measures of a sensitive attribute: what each model that reads it reaches, without a
-//! threshold.
+//! The measures of a sensitive attribute: the value that each model of the attribute reaches,
+//! without a threshold.
 
 use super::spec::RiskSpec;
 use crate::error::Result;
@@ -10,8 +10,8 @@ use crate::sql::clause::SensitiveClause;
 use arrow::datatypes::{DataType, Schema};
 use datafusion::prelude::SessionContext;
 
-/// The worst value of one measure of a sensitive attribute over all classes; `None` without a
-/// class.
+/// The worst value of one measure of a sensitive attribute over all classes. `reached` is `None` if
+/// there is no class.
 pub(in crate::session) struct Worst {
     pub(in crate::session) attribute: String,
     pub(in crate::session) measure: String,
@@ -20,7 +20,8 @@ pub(in crate::session) struct Worst {
     pub(in crate::session) reached: Option<f64>,
 }
 
-/// One measure: the value that the recount reaches for a model that every class satisfies.
+/// One measure: the recount reports the value that all classes reach for `model`, whose parameter
+/// every class satisfies.
 struct Asked<'a> {
     attribute: &'a SensitiveClause,
     measure: String,
@@ -62,7 +63,8 @@ impl AnonContext {
             let l = self.reached(session, table, group, l.into()).await?;
             let fewest = l.first().and_then(|l| l.reached);
             worst.extend(l);
-            // r_1 < c (r_l + ... + r_m) is asked for the l that every class has.
+            // The measured condition is r_1 < c (r_l + ... + r_m), with the l that every class
+            // reaches.
             match fewest {
                 Some(fewest) if fewest >= 2.0 => {
                     let l = fewest as u64;

@@ -21,13 +21,13 @@ use std::sync::Arc;
 
 /// The rows of a table with their classes.
 pub(super) struct ClassedRows {
-    /// By row, in the order of the table: its class; `None` for a suppressed row.
+    /// The class of each row, in the order of the table; `None` for a suppressed row.
     pub(super) class_of: Vec<Option<u32>>,
-    /// By column: the code of each class's value.
+    /// For each column, the code of each class's value.
     pub(super) columns: Vec<Vec<u32>>,
     /// The rows of each class, and the sum of their weights.
     pub(super) classes: Vec<Weighed>,
-    /// By row: the number of its ENTITY, such as its household; `None` without ENTITY.
+    /// The number of each row's ENTITY, such as its household; `None` without ENTITY.
     pub(super) household_of: Option<Vec<u32>>,
     /// The columns of KEEP, in the order of the table.
     pub(super) kept: Vec<(Arc<Field>, ArrayRef)>,
@@ -35,7 +35,7 @@ pub(super) struct ClassedRows {
     memory: MemoryReservation,
 }
 
-/// Returns a column of KEEP in one piece.
+/// Returns a column of KEEP as one array.
 fn whole(name: &str, batches: &[ArrayRef], data_type: &DataType) -> Result<(Arc<Field>, ArrayRef)> {
     let batches: Vec<&dyn Array> = batches.iter().map(AsRef::as_ref).collect();
     let column = match batches.is_empty() {
@@ -46,10 +46,10 @@ fn whole(name: &str, batches: &[ArrayRef], data_type: &DataType) -> Result<(Arc<
     Ok((Arc::new(field), column))
 }
 
-/// The bytes of a row: the number of its class, and its figures.
+/// The approximate bytes of a row: the number of its class, and its figures.
 const ROW: usize = 64;
-/// The approximate bytes of a class besides its codes: an entry of a hash map here, another one
-/// while special uniques are searched, and its figures.
+/// The approximate bytes of a class besides its codes: an entry of a hash map here, another entry
+/// during the search for special uniques, and its figures.
 const CLASS: usize = 256;
 /// The approximate bytes of an entry of a hash map besides its text.
 const ENTRY: usize = 64;
@@ -71,7 +71,7 @@ impl ClassedRows {
             kept: vec![],
             memory: MemoryConsumer::new("anonsql rows").register(session.task_ctx().memory_pool()),
         };
-        // After the quasi-identifiers come the weight and whether the row is suppressed.
+        // Two columns follow the quasi-identifiers: the weight, and whether the row is suppressed.
         let (mut unfit, behind) = (0u64, columns + 2);
         let mut households = statement
             .entity
@@ -91,8 +91,8 @@ impl ClassedRows {
             }
             unfit += found.add_rows(&batch, &of_rows, &mut known);
             if let (Some(households), Some(household_of)) = (&mut households, &mut found.household_of) {
-                // A row without a household forms a household of its own, because its household is
-                // not known.
+                // A row with NULL in ENTITY forms its own household, because its household is
+                // unknown.
                 let alone = batch.column(behind).logical_nulls();
                 let (numbers, more) = households.numbers(batch.column(behind), alone.as_ref())?;
                 household_of.extend(numbers);
@@ -110,15 +110,15 @@ impl ClassedRows {
         }
         match (unfit, &statement.weight) {
             (1.., Some(weight)) => Err(Error::data(format!(
-                "WEIGHT ({weight}): {unfit} rows have no weight of at least 1; a row stands for itself and for others of the \
-                 population"
+                "WEIGHT ({weight}): {unfit} rows have no weight of at least 1; a weight counts the row itself and the \
+                 people of the population that it represents"
             ))),
             _ => Ok(found),
         }
     }
 
-    /// Adds the rows of a batch, whose codes are given by column, and returns how many of them have
-    /// no weight of at least 1. `known` has the classes so far.
+    /// Adds the rows of a batch, with `codes` for each column. Returns the number of rows without a
+    /// weight of at least 1. `known` has the numbers of the classes so far.
     fn add_rows(&mut self, batch: &RecordBatch, codes: &[Vec<u32>], known: &mut HashMap<Vec<u32>, u32>) -> u64 {
         let weights = batch.column(codes.len()).as_primitive::<Float64Type>();
         let is_starred = batch.column(codes.len() + 1).as_boolean();
@@ -138,7 +138,7 @@ impl ClassedRows {
         unfit
     }
 
-    /// Adds a row to a class, which is new if its number is the next one.
+    /// Adds a row to a class. The class is new if its number is the next free one.
     fn add(&mut self, class: u32, key: impl Iterator<Item = u32>, weight: f64) {
         if class as usize == self.classes.len() {
             let columns = self.columns.iter_mut().zip(key);
@@ -164,7 +164,8 @@ impl ClassedRows {
         })
     }
 
-    /// Returns the rows' share of the population, according to their weights; `None` without rows.
+    /// Returns the share of the population that the rows are, according to their weights; `None` if
+    /// there are no rows.
     pub(super) fn fraction(&self) -> Option<f64> {
         let rows: u64 = self.classes.iter().map(|c| c.rows).sum();
         let weight: f64 = self.classes.iter().map(|c| c.weight).sum();
@@ -172,8 +173,8 @@ impl ClassedRows {
     }
 }
 
-/// Returns the query of the quasi-identifiers, the weight, whether a row is suppressed, ENTITY and
-/// KEEP, as `c0`, `c1` and so on.
+/// Returns the query of the rows. Its columns `c0`, `c1` and so on are the quasi-identifiers, the
+/// weight, whether the row is suppressed, ENTITY and KEEP.
 async fn query(session: &SessionContext, table: &ReleasedTable, statement: &RiskSpec) -> Result<String> {
     let schema = session.table(table.name.as_str()).await?.schema().as_arrow().clone();
     let mut selected = vec![];
@@ -200,7 +201,7 @@ async fn query(session: &SessionContext, table: &ReleasedTable, statement: &Risk
     Ok(format!("SELECT {} FROM {}", selected.join(", "), quote(&table.name)))
 }
 
-/// The values of a column, numbered in the order in which they come.
+/// The values of a column, numbered in the order of their first rows.
 struct Numbered {
     texts: RowConverter,
     known: HashMap<Vec<u8>, u32>,

@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 /// The table name of the measured rows in the session that counts them.
 const MEASURED: &str = "measured";
-/// The table name of the population in the session that counts the rows.
+/// The table name of the population in the session that counts the measured rows.
 const POPULATION: &str = "population";
 
 /// The largest number of subsets of columns that are measured: each subset is a GROUP BY.
@@ -35,13 +35,13 @@ pub(in crate::session) const OPTIONS: Info = Info {
     params: &[
         Param {
             name: "sampling_fraction",
-            summary: "the share of the population that the table is",
+            summary: "the share of the table in the population",
             kind: SHARE,
             default: Some(""),
         },
         Param {
             name: "threshold",
-            summary: "one more threshold, beside 0.05, 0.09 and 1 / k",
+            summary: "one more threshold, besides 0.05, 0.09 and 1 / k",
             kind: SHARE,
             default: Some(""),
         },
@@ -53,13 +53,15 @@ pub(in crate::session) const OPTIONS: Info = Info {
         },
         Param {
             name: "subset_size",
-            summary: "the most columns of a subset whose distinction and separation are shown, and of a special unique that PER ROW finds",
+            summary: "the most columns of a subset whose distinction and separation are shown, and of a special \
+                      unique of PER ROW",
             kind: Kind::Integer { min: 1, max: i64::MAX },
             default: Some("3"),
         },
         Param {
             name: "contributions",
-            summary: "whether PER ROW answers what each column contributes to the SUDA score, as suda_of_ and its name",
+            summary: "whether PER ROW returns the contribution of each column to the SUDA score, as suda_of_ and its \
+                      name",
             kind: Kind::Boolean,
             default: Some("false"),
         },
@@ -108,12 +110,12 @@ pub(in crate::session) struct Measured {
 }
 
 impl AnonContext {
-    /// Measures everything that the statement asks for.
+    /// Measures all figures that the statement requests.
     pub(in crate::session) async fn measure(&self, statement: &RiskSpec) -> Result<Measured> {
         let options = Arguments::of_options(&OPTIONS, &statement.options)?;
         if options.boolean("contributions")? {
             return Err(Error::usage(
-                "contributions are of rows; write PER ROW WITH (contributions = true)",
+                "contributions are figures of rows; write PER ROW WITH (contributions = true)",
             ));
         }
         let (session, table) = self.measured_table(statement, &self.session.state()).await?;
@@ -157,7 +159,7 @@ impl AnonContext {
         })
     }
 
-    /// Returns only the class sizes over all quasi-identifiers.
+    /// Returns the class sizes over all quasi-identifiers, and measures nothing else.
     pub(in crate::session) async fn measure_classes(&self, statement: &RiskSpec) -> Result<Histogram> {
         let (session, table) = self.measured_table(statement, &self.session.state()).await?;
         let group: Vec<String> = statement.quasi_identifiers.iter().map(|q| q.column.clone()).collect();
@@ -187,8 +189,8 @@ impl AnonContext {
     /// Reads the rows to measure with their classes.
     pub(super) async fn classed_rows(&self, statement: &RiskSpec) -> Result<ClassedRows> {
         let mut state = self.session.state();
-        // With one partition, rows have the numbers that they have in the table, and weights are
-        // summed in one order.
+        // With one partition, rows keep their order in the table, and weights are always summed in
+        // the same order.
         state.config_mut().options_mut().execution.target_partitions = 1;
         let (session, table) = self.measured_table(statement, &state).await?;
         ClassedRows::read(&session, &table, statement).await
@@ -226,8 +228,8 @@ impl AnonContext {
         };
         if manifest.partition.is_some() {
             return Err(Error::usage(format!(
-                "the release is local recoding ({}), which no level of a hierarchy makes of the population's rows; leave \
-                 POPULATION out",
+                "the release has local recoding ({}), and no level of a hierarchy gives its labels to the rows of the \
+                 population; leave POPULATION out",
                 manifest.search.algorithm
             )));
         }
@@ -287,8 +289,8 @@ fn as_measured(population: &DataFrame, column: &str, measured: &DataFrame) -> Re
     in_type((population, "the population"), column, plain_type(field.data_type()))
 }
 
-/// Returns the settings of the risk computation, and what the sampling fraction is computed from if
-/// WITH does not give it. `by_weight` is the fraction by sampling weights.
+/// Returns the settings of the risk computation, and the origin of the sampling fraction if WITH
+/// does not give one. `by_weight` is the fraction by sampling weights.
 fn settings(
     options: &Arguments,
     sample: &Histogram,
@@ -328,7 +330,8 @@ async fn manifest(context: &AnonContext, statement: &RiskSpec) -> Result<Option<
     }
 }
 
-/// Fails with a usage error if KEEP names a column that is missing or named twice, or has no use.
+/// Fails with a usage error if KEEP names a column that is missing or named twice, or if KEEP has
+/// no effect.
 fn check_kept(statement: &RiskSpec, known: &[&str]) -> Result<()> {
     for (i, column) in statement.keep.iter().enumerate() {
         if !known.contains(&column.as_str()) {
@@ -341,7 +344,7 @@ fn check_kept(statement: &RiskSpec, known: &[&str]) -> Result<()> {
     match statement.keep.is_empty() || statement.per_row {
         true => Ok(()),
         false => Err(Error::usage(
-            "KEEP names columns that the figures of each row are answered beside; write KEEP (id) PER ROW",
+            "KEEP names the columns beside the figures of each row; write KEEP (id) PER ROW",
         )),
     }
 }
@@ -396,7 +399,7 @@ fn check(statement: &RiskSpec, source: &SourceTable, is_release: bool) -> Result
         if q.hierarchy.is_some() && !generalizes {
             return Err(Error::usage(format!(
                 "column {column:?}: RISK OF measures values as they are; USING is for the folder of a release with a \
-                 POPULATION, whose values it generalizes as the release's were"
+                 POPULATION, and generalizes the values of the population like the release"
             )));
         }
     }

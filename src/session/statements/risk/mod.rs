@@ -1,4 +1,4 @@
-//! `RISK OF`: measures how exposed the people in a table are, raw or released.
+//! `RISK OF`: measures the re-identification risk of the people in a raw or released table.
 
 mod attribute;
 mod classed_rows;

@@ -1,5 +1,5 @@
-//! PER ROW: the figures of every row, by its number. The only values of a row in the answer are
-//! those of the columns that KEEP names.
+//! PER ROW: the figures of every row, by its number. The answer contains values of a row only in
+//! the columns of KEEP.
 
 use super::classed_rows::ClassedRows;
 use super::measure::OPTIONS;
@@ -13,16 +13,17 @@ use arrow::array::{ArrayRef, Float64Array, UInt64Array};
 use arrow::record_batch::RecordBatch;
 use std::sync::Arc;
 
-/// The most sets of columns that special uniques are searched on: each set groups all classes.
+/// The largest number of column sets in the search for special uniques: each set groups all
+/// classes.
 const MOST_SETS: u64 = 10_000;
 
 /// The columns of the figures.
 const FIGURES: [&str; 5] = ["row", "class_size", "individual_risk", "suda_score", "dis_suda_score"];
 
-/// The column of household risks, which ENTITY asks for.
+/// The column of household risks, which exists only with ENTITY.
 const HOUSEHOLD_RISK: &str = "household_risk";
 
-/// The options of WITH that PER ROW uses.
+/// The options of WITH that affect PER ROW.
 const USED: [&str; 3] = ["sampling_fraction", "subset_size", "contributions"];
 
 impl AnonContext {
@@ -117,8 +118,9 @@ fn figures(
     ))?)
 }
 
-/// Returns, by row, the risk that some row of its household is re-identified: 1 - the product of (1
-/// - r) over the rows of the household that have a risk; `None` without ENTITY.
+/// Returns for each row the risk that at least one row of its household is re-identified: 1 minus
+/// the product of `1 - r` over the rows of the household with a risk r. Returns `None` without
+/// ENTITY.
 fn household_risks(rows: &ClassedRows, risks: &[Option<f64>]) -> Option<Float64Array> {
     let households = rows.household_of.as_ref()?.iter().map(|household| *household as usize);
     let risk_of = |class: Option<u32>| risks.get(class? as usize).copied().flatten();
@@ -143,7 +145,8 @@ fn check_kept(statement: &RiskSpec, of_columns: &[String]) -> Result<()> {
     };
     match statement.keep.iter().find(is_figure) {
         Some(kept) => Err(Error::usage(format!(
-            "KEEP: {kept:?} is the name of a figure, too; name the column otherwise in a query: SELECT {kept} AS own_{kept}"
+            "KEEP: {kept:?} is also the name of a figure; give the column another name in a query: SELECT {kept} AS \
+             own_{kept}"
         ))),
         None => Ok(()),
     }

@@ -196,7 +196,7 @@ fn uniqueness(rows: &mut Rows, measured: &Measured) {
         for estimator in ["pitman", "zayatz", "snb", "dankar"] {
             rows.add("uniqueness", "estimated share", None)
                 .of(estimator)
-                .note("needs the share of the population that the table is: WITH (sampling_fraction = 0.1)");
+                .note("needs the share of the table in the population: WITH (sampling_fraction = 0.1)");
         }
         return;
     };
@@ -235,8 +235,8 @@ fn no_solution(estimator: &str, measured: &Measured) -> String {
     }
 }
 
-/// Adds a row per subset of columns. Of subsets of the same size, those that separate the most
-/// pairs of rows come first.
+/// Adds rows for each subset of columns. Among subsets of the same size, the subset that separates
+/// the most pairs of rows comes first.
 fn columns(rows: &mut Rows, measured: &Measured) {
     let mut sorted: Vec<&(Vec<String>, Histogram)> = measured.columns.iter().collect();
     let apart = |entry: &(Vec<String>, Histogram)| entry.1.pairs_apart().0;
@@ -284,8 +284,8 @@ fn sensitive(rows: &mut Rows, measured: &Measured) {
     }
 }
 
-/// The first class size that shares a band with others. Bands: 1, 2, 3, 4, 5-9, 10-19, 20-49,
-/// 50-99, ...
+/// The smallest class size that shares a band with other sizes. Bands: 1, 2, 3, 4, 5-9, 10-19,
+/// 20-49, 50-99, ...
 const FIRST_BAND: u64 = 5;
 
 fn histogram(rows: &mut Rows, measured: &Measured) {

@@ -24,15 +24,15 @@ pub struct RiskSpec {
     pub population: Option<SourceClause>,
     /// WEIGHT: the column of sampling weights.
     pub weight: Option<String>,
-    /// KEEP: the columns that stand beside the figures of each row in the answer.
+    /// KEEP: the columns that the answer of PER ROW contains beside the figures.
     pub keep: Vec<String>,
-    /// PER ROW: whether the figures of each row are asked for.
+    /// PER ROW: whether the answer has one row of figures for each row.
     pub per_row: bool,
     /// WITH: the options, such as threshold and sampling fraction.
     pub options: Vec<(String, Value)>,
 }
 
-/// Parses what follows the words RISK OF.
+/// Parses the rest of the statement after RISK OF.
 pub(super) fn read(c: &mut Cursor) -> Result<RiskSpec> {
     let source = source::read(c)?;
     let allowed = [

@@ -1,4 +1,4 @@
-//! Hierarchies of any kind, for the statements that are printed and read back.
+//! Generators of CREATE HIERARCHY with any kind of hierarchy.
 
 use super::super::create_hierarchy::CreateHierarchy;
 use super::super::entry::Statement;

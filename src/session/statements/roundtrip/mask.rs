@@ -1,4 +1,4 @@
-//! Masks of any kind, for the statements that are printed and read back.
+//! A generator of masks of any kind.
 
 use super::{name, text};
 use crate::masks::{self, MaskClause};

@@ -150,12 +150,12 @@ fn quasi() -> impl Strategy<Value = Vec<QuasiIdentifierClause>> {
     vec(one, 1..4)
 }
 
-/// Generates SENSITIVE of a statement that releases nothing.
+/// Generates SENSITIVE for a statement without a release.
 fn sensitive() -> impl Strategy<Value = Vec<SensitiveClause>> {
     vec(permuted(), 0..3)
 }
 
-/// Generates SENSITIVE of a release: a column is permuted or masked.
+/// Generates SENSITIVE for a release, in which a column may be permuted or masked.
 fn treated() -> impl Strategy<Value = Vec<SensitiveClause>> {
     let masked = (name(), of(name()), mask(Place::Values)).prop_map(|(column, hierarchy, mask)| SensitiveClause {
         column,
@@ -417,7 +417,8 @@ fn errors_name_the_place_and_the_nearest_word() {
         ),
         (
             "ANONYMIZE t IDENTIFIERS (a HASH WITH SECRET 'key')",
-            "line 1, column 45: expected 'env:NAME' or 'file:PATH' (the secret itself never stands in a statement), found a string",
+            "line 1, column 45: expected 'env:NAME' or 'file:PATH' (a statement never contains the secret itself), \
+             found a string",
         ),
         ("RISK t", "line 1, column 6: expected RISK OF, found \"t\""),
         (

@@ -1,4 +1,4 @@
-//! The statements that SUGGEST ROLES proposes, before they are tried.
+//! The proposed statements of SUGGEST ROLES, before the trial.
 
 use super::needed::Needed;
 use super::place;
@@ -18,13 +18,13 @@ use crate::suggest::{Facts, Proposal, Role};
 const K: i64 = 5;
 /// The time after which the proposed search ends with the best node so far.
 const TIME_LIMIT: &str = "30s";
-/// The least separation at which the classes are to have different values of a sensitive column. In
-/// a column where nearly all rows are alike, classes with different values are few and large.
+/// The least separation of a sensitive column at which the draft asks for classes with different
+/// values. If nearly all rows have the same value, classes with different values are few and large.
 const DIVERSE: f64 = 0.3;
 
 /// The hierarchy of a quasi-identifier.
 pub(super) struct ColumnHierarchy {
-    /// The statement that makes the hierarchy.
+    /// The statement that creates the hierarchy.
     pub(super) statement: String,
     /// True if the session has the hierarchy already.
     pub(super) is_there: bool,
@@ -38,13 +38,13 @@ pub(super) struct Draft {
     pub(super) anonymize: AnonymizeSpec,
 }
 
-/// Returns true if the classes are to have different values of a sensitive column.
+/// Returns true if the draft asks for different values of a sensitive column in every class.
 pub(super) fn is_diverse(facts: &Facts) -> bool {
     facts.distinct > 1 && facts.separation >= DIVERSE
 }
 
 impl Draft {
-    /// Returns the statements for these proposals.
+    /// Returns the proposed statements for a table with these facts and roles.
     pub(super) fn of(
         context: &AnonContext,
         named: &SourceClause,
@@ -93,14 +93,14 @@ impl Draft {
         }
     }
 
-    /// Returns the same statements with this search.
+    /// Returns the proposed ANONYMIZE with this search.
     pub(super) fn searching(&self, search: &str) -> AnonymizeSpec {
         let mut anonymize = self.anonymize.clone();
         anonymize.policy.choice = ChoiceClause::Search(Call::bare(search));
         anonymize
     }
 
-    /// Returns the same statements with RECODING LOCAL.
+    /// Returns the proposed ANONYMIZE with RECODING LOCAL.
     pub(super) fn recoded_locally(&self) -> AnonymizeSpec {
         let mut anonymize = self.anonymize.clone();
         anonymize.policy.recoding = Some(RecodingClause::Local);
@@ -123,18 +123,18 @@ impl Draft {
                 quasi_identifiers: columns
                     .map(|q| QuasiIdentifierClause {
                         hierarchy: None,
-                        // The manifest has the levels that were released.
+                        // The manifest of the release has its levels.
                         levels: None,
                         ..q.clone()
                     })
                     .collect(),
                 sensitive: anonymize.policy.sensitive.clone(),
-                // The column that tells people apart is not released; a class of 5 people has at
-                // least 5 rows.
+                // The column of ENTITY is not released, so VERIFY counts rows; a class of 5 people
+                // has at least 5 rows.
                 entity: None,
                 satisfying: anonymize.policy.satisfying.clone(),
             }),
-            // Rows, levels and distributions are compared with those of the source.
+            // VERIFY compares rows, levels and distributions with the source.
             against: Some(anonymize.source.clone()),
             population: None,
             signed_by: None,

@@ -1,5 +1,5 @@
-//! `SUGGEST ROLES FOR`: a role per column with its reason, and a script that releases the table,
-//! which was tried on a sample of its rows.
+//! `SUGGEST ROLES FOR`: proposes a role for each column with its reason, and a script that releases
+//! the table. The release is tried on a sample of the rows.
 
 mod draft;
 mod needed;
@@ -72,7 +72,7 @@ impl Run for SuggestRoles {
                 Err(refused) => Err(Error::infeasible(refused.message())),
             };
             let outcome = match outcome {
-                // Nothing can be released, but the roles are still worth reading.
+                // Nothing can be released, but the proposed roles are still useful.
                 Err(e) if self.script.is_none() && e.kind() == ErrorKind::Infeasible => Err(e.to_string()),
                 outcome => Ok(outcome?),
             };
@@ -88,7 +88,7 @@ impl Run for SuggestRoles {
                     });
                     rows.push(Row {
                         statement: Some(format!("{};", draft.verify())),
-                        ..Row::of("check", "counts again what was written".into())
+                        ..Row::of("check", "counts the written release again".into())
                     });
                     if let Some(file) = self.script.clone() {
                         let told = outcome.told(survey.rows);
@@ -118,7 +118,7 @@ fn columns(survey: &Survey, proposals: &[Proposal], draft: &Draft, outcome: Opti
             reason += "; most rows are alike, so classes need not differ in it (l_diversity)";
         }
         if let Some(mask) = &proposal.mask {
-            reason += &format!("; a mask keeps something of it: {mask}");
+            reason += &format!("; a mask keeps a part of it: {mask}");
         }
         let mut row = Row::of(proposal.role.name(), reason);
         row.column = Some(facts.name.clone());
@@ -127,9 +127,10 @@ fn columns(survey: &Survey, proposals: &[Proposal], draft: &Draft, outcome: Opti
             match hierarchy.is_there {
                 true if proposal.levels.is_some() => {
                     row.reason +=
-                        "; its hierarchy is there already: see that its level 1 says no more than Safe Harbor allows";
+                        "; its hierarchy exists already: check that its level 1 reveals no more than Safe Harbor \
+                         allows";
                 }
-                true => row.reason += "; its hierarchy is there already",
+                true => row.reason += "; its hierarchy exists already",
                 false => row.statement = Some(hierarchy.statement.clone()),
             }
         }
@@ -140,7 +141,7 @@ fn columns(survey: &Survey, proposals: &[Proposal], draft: &Draft, outcome: Opti
 
 fn answer(rows: &[Row]) -> Result<Answer> {
     let texts = |of: fn(&Row) -> Option<&str>| Arc::new(rows.iter().map(of).collect::<StringArray>()) as ArrayRef;
-    // Four digits tell releases apart; more digits are noise to a reader.
+    // Four digits distinguish releases; a reader does not need more.
     let losses = rows.iter().map(|r| r.loss.map(|loss| (loss * 1e4).round() / 1e4));
     Answer::of(RecordBatch::try_from_iter_with_nullable([
         ("column", texts(|r| r.column.as_deref()), true),

@@ -1,4 +1,4 @@
-//! What a proposed script needs besides itself: the views and tables of the session that its source
+//! The requirements of a proposed script: the views and tables of the session that its source
 //! reads.
 
 use crate::error::Result;
@@ -39,7 +39,7 @@ impl Needed {
         Ok(needed)
     }
 
-    /// Adds a table, after the tables that it reads. A path needs nothing.
+    /// Adds a table of the session after the tables that it reads. Does nothing for a path.
     async fn add(&mut self, context: &AnonContext, name: TableReference, met: &mut HashSet<String>) -> Result<()> {
         let session = &context.session;
         if !session.table_exist(name.clone())? || !met.insert(name.to_string()) {
@@ -52,7 +52,8 @@ impl Needed {
         match definition.and_then(made_again) {
             Some(view) => {
                 for read in read_by(context, &view)? {
-                    // The tables of its definition include the view itself, which has been met.
+                    // The tables of a definition include the view itself, which is already in
+                    // `met`.
                     Box::pin(self.add(context, read, met)).await?;
                 }
                 self.views.push(view);
@@ -63,14 +64,15 @@ impl Needed {
     }
 }
 
-/// Returns the statement that makes a view, even if the view exists.
+/// Returns the statement that creates a view, and replaces an existing view; `None` for any other
+/// definition.
 fn made_again(definition: &str) -> Option<String> {
     let view = after("CREATE", definition)?;
     let replaced = after("OR", view).and_then(|rest| after("REPLACE", rest));
     Some(format!("CREATE OR REPLACE {}", replaced.unwrap_or(view)))
 }
 
-/// Returns the text after the first word of a text, if that word is `word`.
+/// Returns the text after the first word of a text; `None` if the first word is not `word`.
 fn after<'t>(word: &str, text: &'t str) -> Option<&'t str> {
     let (first, rest) = text.trim_start().split_once(char::is_whitespace)?;
     first.eq_ignore_ascii_case(word).then(|| rest.trim_start())

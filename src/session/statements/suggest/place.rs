@@ -5,12 +5,12 @@ use crate::folder::sha256;
 use crate::sql::clause::SourceClause;
 use crate::store::is_pattern;
 
-/// The number of characters of a digest that tell sources apart.
+/// The number of characters of a digest in the name of a folder.
 const TOLD_APART: usize = 6;
 
-/// Returns the folder, named after the table or the file. Queries and globs over the same files are
-/// different sources, so a digest of what was written tells them apart: a release of one must not
-/// replace that of another.
+/// Returns the folder of the release, named after the table or the file. For a query or a glob, the
+/// name also has a digest of its text: several of them can read the same files, and their releases
+/// must not replace each other.
 pub(super) fn folder(named: &SourceClause, needed: &Needed, k: i64) -> String {
     let digest = || sha256(&named.to_string())[..TOLD_APART].to_string();
     let name = match named {
@@ -27,7 +27,8 @@ pub(super) fn folder(named: &SourceClause, needed: &Needed, k: i64) -> String {
     format!("out/{name}_k{k}/")
 }
 
-/// Returns the name of a file without its extensions, or of the last folder that is no pattern.
+/// Returns the name of a file without its extensions. If the file is a pattern, returns the name of
+/// the last folder that is not a pattern.
 fn file(path: &str) -> String {
     let mut parts = path.rsplit('/').filter(|part| !part.is_empty() && !is_pattern(part));
     let last = parts.next().unwrap_or_default();

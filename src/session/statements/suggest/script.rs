@@ -1,4 +1,4 @@
-//! The script of SUGGEST ROLES, which runs as it stands.
+//! The script of SUGGEST ROLES, which runs without changes.
 
 use super::draft::Draft;
 use super::needed::Needed;

@@ -36,7 +36,7 @@ impl fmt::Display for SuggestRoles {
 }
 
 impl ScriptFile {
-    /// Fails if the file exists and may not be replaced.
+    /// Fails if the path is not local, or if the file exists and may not be replaced.
     pub(super) fn check(&self) -> Result<()> {
         let path = expanded(&self.path)?;
         let path = Path::new(path.as_ref());
@@ -55,7 +55,7 @@ impl ScriptFile {
         }
     }
 
-    /// Writes the file, which is complete when it appears.
+    /// Writes the file. A reader never sees a part of it.
     pub(super) fn write(&self, text: &str) -> Result<()> {
         let stage = Stage::open(&resolved(Path::new(expanded(&self.path)?.as_ref()))?)?;
         let failed = |e| Error::io(format!("cannot write the script {}", self.path), e);

@@ -1,8 +1,8 @@
-//! What SUGGEST ROLES learns about a table: the facts about its columns, and a sample of its rows.
+//! The survey of a table for SUGGEST ROLES: the facts about its columns, and a sample of its rows.
 //!
-//! The columns are counted in one scan, and rows at equal distances in stored order are taken into
-//! memory, so that the answer is the same every time. If a table fits into the sample, everything
-//! is counted exactly.
+//! One scan counts the values of all columns. The sample takes rows at equal distances in stored
+//! order, so that the answer is the same every time. If the whole table fits into the sample, all
+//! counts are exact.
 
 use crate::error::{Error, Result};
 use crate::job::SourceTable;
@@ -27,7 +27,7 @@ const SAMPLED: u64 = 50_000;
 /// The approximate number of values whose form is examined.
 const FORMS: usize = 2_000;
 
-/// The facts that were learned about a table, and a sample of its rows.
+/// The facts about a table, and a sample of its rows.
 pub(super) struct Survey {
     /// The number of rows of the table.
     pub(super) rows: u64,
@@ -75,7 +75,7 @@ impl Survey {
 /// The figures of one column from the scan of the whole table.
 struct Counts {
     values: u64,
-    /// An estimate.
+    /// The estimated number of distinct values.
     distinct: u64,
     /// For numbers, the greatest number minus the least; for dates, the year of the least date.
     range: Option<f64>,
@@ -138,8 +138,8 @@ async fn numbers(session: &SessionContext, sql: &str) -> Result<Vec<Option<f64>>
     batch.columns().iter().map(number).collect()
 }
 
-/// Returns every row whose number in stored order is a multiple of `distance`, without columns that
-/// cannot be generalized.
+/// Returns every row whose number in stored order is a multiple of `distance`. Columns that cannot
+/// be generalized are left out.
 async fn sample(session: &SessionContext, schema: &Schema, distance: u64) -> Result<RecordBatch> {
     let flat = |t: &DataType| !matches!(Kind::of(t), Kind::Nested | Kind::Binary);
     let names = schema.fields().iter().filter(|f| flat(f.data_type()));
@@ -162,7 +162,7 @@ async fn sample(session: &SessionContext, schema: &Schema, distance: u64) -> Res
     Ok(concat_batches(&rows.schema(), &taken)?)
 }
 
-/// Returns the facts about a column from its figures and its sampled values. `is_whole` says that
+/// Returns the facts about a column from its figures and its sampled values. `is_whole` is true if
 /// the sample is the whole table.
 fn facts(
     name: &str,

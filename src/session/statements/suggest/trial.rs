@@ -1,4 +1,5 @@
-//! Tries a proposed release on the sampled rows within a budget, and chooses its search.
+//! Tries a proposed release on the sampled rows within limits of nodes and time, and chooses its
+//! search.
 
 use super::draft::Draft;
 use super::survey::Survey;
@@ -19,15 +20,16 @@ use std::sync::Arc;
 /// The table name of the sampled rows.
 const TABLE: &str = "sampled";
 /// The fastest algorithm of RECODING LOCAL. RECODING LOCAL tries this algorithm among others, so
-/// its loss is no greater. The algorithm divides the table at once, whatever the number of columns.
+/// its loss is at most the loss of this algorithm. Its time does not grow with the number of
+/// lattice nodes.
 const LOCAL: &str = "mondrian";
-/// The search for one level per column. Rows that are all labelled alike are easier to work with.
+/// The search for one level per column. Data with one level per column is easier to analyze.
 const GLOBAL: &str = "auto";
-/// The additional loss that equal levels in all rows may cost.
+/// The additional loss at which equal levels in all rows are still preferred.
 const WORTH: f64 = 0.05;
 /// The most nodes that a search may assess.
 const NODES: i64 = 300;
-/// The time limit of a search. It is meant for tables with very many columns; for other tables, the
+/// The time limit of a search. Only tables with very many columns reach it, so for other tables the
 /// answer is the same every time.
 const TIME_LIMIT: &str = "5s";
 
@@ -46,7 +48,7 @@ pub(super) struct Trial {
     pub(super) suppressed: u64,
     /// The number of classes.
     pub(super) classes: u64,
-    /// The reason if the budget ended the search.
+    /// The reason why a limit ended the search; `None` if the search was complete.
     pub(super) stopped: Option<&'static str>,
 }
 
@@ -59,18 +61,19 @@ impl Trial {
 
 /// The outcome of trying a draft.
 pub(super) struct Outcome {
-    /// The loss and the other figures of the release.
+    /// The figures of the release.
     pub(super) trial: Trial,
     /// The search that was tried.
     pub(super) search: &'static str,
     /// The search that was not chosen, and its loss.
     pub(super) other: Option<(&'static str, f64)>,
-    /// True if no release satisfies the models of sensitive columns, so that they were removed.
+    /// True if the models of sensitive columns were removed, because no release satisfies them.
     pub(super) is_without_diversity: bool,
 }
 
 impl Outcome {
-    /// Describes the outcome for people. `rows` is the number of rows of the whole table.
+    /// Describes the outcome for the reader of the answer. `rows` is the number of rows of the
+    /// whole table.
     pub(super) fn told(&self, rows: u64) -> String {
         let trial = &self.trial;
         if rows == 0 {
@@ -165,7 +168,7 @@ fn apart(context: &AnonContext, sample: &RecordBatch) -> Result<AnonContext> {
     ))
 }
 
-/// Decides a release of the sampled rows, and measures it.
+/// Searches a release of the sampled rows, and measures it.
 async fn attempt(own: &AnonContext, sample: &RecordBatch, draft: &Draft, search: &str) -> Result<Trial> {
     let mut spec = AnonymizeSpec {
         source: SourceClause::Table(TableName(vec![TABLE.into()])),

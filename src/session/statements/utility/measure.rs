@@ -1,4 +1,4 @@
-//! Reads a release, its source and the rows to test on, and measures them.
+//! Reads a release, its source and the test rows, and measures the utility of the release.
 
 use super::spec::UtilitySpec;
 use crate::error::{Error, Result};
@@ -16,13 +16,13 @@ use crate::utility::Utility;
 use arrow::datatypes::DataType;
 use datafusion::dataframe::DataFrame;
 
-/// The tables of the session that measures.
+/// The table names in the session that measures.
 const RELEASED: &str = "released";
 const SOURCE: &str = "source";
 const TESTING: &str = "testing";
 
 impl AnonContext {
-    /// Measures what the statement asks for. `file` is the report that will be written.
+    /// Measures the figures that the statement requests. `file` is the report that will be written.
     pub(super) async fn utility(&self, statement: &UtilitySpec, file: Option<&ReportFile>) -> Result<Utility> {
         let release = self.settled(&statement.release).await?;
         let source = self.settled(&statement.source).await?;
@@ -76,8 +76,8 @@ impl AnonContext {
         })
     }
 
-    /// Returns how a released column is read: by the hierarchy that the statement names, or by the
-    /// session's hierarchy that the manifest names.
+    /// Returns how a released column is read: with the hierarchy that the statement names, or with
+    /// the hierarchy of the session that the manifest names.
     fn reading(
         &self,
         column: &str,
@@ -94,8 +94,7 @@ impl AnonContext {
         let hierarchy = match named.and_then(|q| q.hierarchy.as_ref()) {
             Some(_) if form != LabelForm::Text => {
                 return Err(Error::usage(format!(
-                    "column {column:?}: LABELS {form} are read as the values that they are, without a hierarchy; leave USING \
-                     out"
+                    "column {column:?}: LABELS {form} are values, which are read without a hierarchy; leave USING out"
                 )));
             }
             Some(name) => {
@@ -140,8 +139,7 @@ fn drawn(manifest: &Manifest) -> Vec<String> {
     drawn.map(|column| column.name.clone()).collect()
 }
 
-/// Returns the columns that are compared: those of the release that the source has too, without
-/// masks.
+/// Returns the columns to compare: columns of both the release and the source that are not masked.
 fn columns(release: &SourceTable, source: &SourceTable, manifest: Option<&Manifest>) -> Result<Vec<String>> {
     let known = source.columns();
     let masked = manifest.map(Manifest::masked).unwrap_or_default();
@@ -183,7 +181,7 @@ fn check(statement: &UtilitySpec, shared: &[String], testing: Option<&SourceTabl
         .find(|q| q.levels.is_some() || q.weight.is_some())
     {
         return Err(Error::usage(format!(
-            "column {:?}: LEVELS and WEIGHT choose a release; UTILITY OF measures one as it is, leave them out",
+            "column {:?}: LEVELS and WEIGHT choose a release; UTILITY OF measures a release as it is, leave them out",
             q.column
         )));
     }
@@ -196,7 +194,7 @@ fn check(statement: &UtilitySpec, shared: &[String], testing: Option<&SourceTabl
     Ok(())
 }
 
-/// Fails if the type of a column differs between the rows to test on and the source.
+/// Fails if the type of a column differs between the test rows and the source.
 fn same_types(source: &DataFrame, testing: &DataFrame, names: &[String]) -> Result<()> {
     let of = |rows: &DataFrame, name: &str| {
         let field = rows.schema().field_with_unqualified_name(name)?;

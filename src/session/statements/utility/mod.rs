@@ -1,4 +1,4 @@
-//! `UTILITY OF`: measures what a release still shows of its source ([`crate::utility`]).
+//! `UTILITY OF`: measures how much a release still shows of its source ([`crate::utility`]).
 
 mod measure;
 mod spec;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 pub(super) const ENTRY: Entry = Entry {
     name: "UTILITY OF",
     starts: &["UTILITY OF"],
-    summary: "measures what a release still says of its source: distributions, correlations, classifiers",
+    summary: "measures how much a release still shows of its source: distributions, correlations, classifiers",
     syntax: "UTILITY OF { table | 'path' [OPTIONS (...)] | ( query ) } AGAINST source [QUASI IDENTIFIERS (c [USING hierarchy], ...)]
   [CLASS (c)] [TESTING ON source] [REPORT TO 'utility.html' [OVERWRITE]]",
     example: "UTILITY OF 'released' AGAINST people CLASS (salary)",

@@ -18,13 +18,13 @@ pub(in crate::session) struct UtilitySpec {
     pub(in crate::session) quasi_identifiers: Vec<QuasiIdentifierClause>,
     /// CLASS: the class label.
     pub(in crate::session) class: Option<String>,
-    /// TESTING ON: the raw rows to test classifiers on.
+    /// TESTING ON: the raw rows on which classifiers are tested.
     pub(in crate::session) testing: Option<SourceClause>,
     /// REPORT TO: the file of the report.
     pub(in crate::session) report: Option<FileClause>,
 }
 
-/// Parses what follows the words UTILITY OF.
+/// Parses the rest of the statement after UTILITY OF.
 pub(super) fn read(c: &mut Cursor) -> Result<UtilitySpec> {
     let release = source::read(c)?;
     let allowed = [

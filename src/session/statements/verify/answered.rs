@@ -8,11 +8,11 @@ use arrow::array::{ArrayRef, BooleanArray, Float64Array, StringArray};
 use arrow::record_batch::RecordBatch;
 use std::sync::Arc;
 
-/// The row with the number of files that were read, which checks nothing.
+/// The name of the row with the number of files that were read. The row is not a check.
 const FILES_READ: &str = "files read";
 
-/// Returns one row for each check, for each number that checks nothing, and for each thing that was
-/// not checked.
+/// Returns one row for each check, for each figure that is not a check, and for each check that was
+/// not possible.
 pub(in crate::session) fn answer(found: Verification, strict: bool) -> Result<Answer> {
     let Verification {
         checks,
@@ -22,7 +22,7 @@ pub(in crate::session) fn answer(found: Verification, strict: bool) -> Result<An
         undecided,
         told,
     } = found;
-    // A promise that needs the source is shown with the result for the released rows alone.
+    // A promise that needs the source is shown with its result on the released rows alone.
     let alone: Vec<Option<&Check>> = unchecked
         .iter()
         .map(|what| undecided.iter().find(|check| check.check == *what))

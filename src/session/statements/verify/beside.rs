@@ -1,4 +1,5 @@
-//! `VERIFY ... BESIDE ...`: what two releases of one table reveal together ([`crate::audit`]).
+//! `VERIFY ... BESIDE ...`: checks what two releases of one table reveal together
+//! ([`crate::audit`]).
 
 use super::answered::answer;
 use super::claim::evidence;
@@ -27,13 +28,13 @@ pub(in crate::session) struct Beside {
     pub(in crate::session) first: SourceClause,
     /// BESIDE: the second release.
     pub(in crate::session) second: SourceClause,
-    /// AGAINST: the table that both were released from.
+    /// AGAINST: the source of both releases.
     pub(in crate::session) against: Option<SourceClause>,
     /// ENTITY: the column of that table that identifies a person.
     pub(in crate::session) entity: Option<String>,
 }
 
-/// Parses what follows the word BESIDE.
+/// Parses the rest of the statement after BESIDE.
 pub(super) fn read(c: &mut Cursor, first: SourceClause) -> Result<Beside> {
     let second = source::read(c)?;
     let s = clause::read(c, "VERIFY ... BESIDE", &[&clause::AGAINST, &clause::ENTITY], &[])?;
@@ -111,7 +112,8 @@ impl AnonContext {
         let of_manifest = || format!("the statement in {MANIFEST} of {}", source.name);
         let stated = statement(&evidence.manifest().statement)
             .ok_or_else(|| Error::data(format!("{} does not parse; VERIFY the release alone", of_manifest())))?;
-        // The constraints name columns, and their hierarchies may not be in this session.
+        // The constraints need only the columns, because their hierarchies may be missing in this
+        // session.
         let named = stated.policy.quasi_identifiers.iter().map(|q| QuasiIdentifierClause {
             hierarchy: None,
             ..q.clone()

@@ -23,7 +23,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 impl AnonContext {
-    /// Returns the claim that a VERIFY makes.
+    /// Returns the claim of a VERIFY.
     pub(super) async fn claim(&self, verify: &Verify) -> Result<Claim> {
         // This is one function because it binds every field of the claim.
         let source = self.settled(&verify.source).await?;
@@ -87,9 +87,9 @@ impl AnonContext {
         })
     }
 
-    /// Makes the hierarchies that a manifest defines, keyed by the columns that were released with
-    /// them. A hierarchy that does not accept the values of the source's column is left out,
-    /// because the release was not made from these values.
+    /// Builds the hierarchies that a manifest defines, by the names of the columns that use them. A
+    /// hierarchy that does not accept the values of the source's column is left out, because it
+    /// cannot have labelled these values.
     pub(super) async fn defined(
         &self,
         manifest: &Manifest,
@@ -136,8 +136,8 @@ impl AnonContext {
     }
 }
 
-/// Reads the manifest of the release at a place, if there is one, and the columns that are names of
-/// folders there.
+/// Reads the manifest of the release at a place, and the columns that are folder names there.
+/// Returns `None` and an empty list if there is no place.
 pub(super) async fn evidence(place: Option<Place>) -> Result<(Option<Evidence>, Vec<String>)> {
     let read = move || match place {
         Some(place) => {
@@ -149,8 +149,8 @@ pub(super) async fn evidence(place: Option<Place>) -> Result<(Option<Evidence>, 
     blocking("reading the manifest", read).await
 }
 
-/// Fails with a usage error if a named column is missing, or if the statement lacks something that
-/// a model needs.
+/// Fails with a usage error if a named column is missing, or if the statement lacks a clause that a
+/// model needs.
 fn check(
     (verify, promised): (&Verify, &Claimed),
     columns: &[&str],
@@ -169,9 +169,9 @@ fn check(
     let personal = constraints.iter().find(|c| c.is_personal());
     if let Some(c) = personal.filter(|_| verify.against.is_none() || promised.entity.is_none()) {
         return Err(Error::usage(format!(
-            "{} compares each row with its own value and limit, which are only in the source: say AGAINST source, and \
-             ENTITY (key) with a column that both have and that tells the rows apart. Without such a key no row of a \
-             release can be found in the source; the promise was recounted when the release was written, and the \
+            "{} compares each row with its own value and limit, which are only in the source: write AGAINST source, \
+             and ENTITY (key) with a column of both that identifies the rows. Without this key, no row of a release \
+             can be found in the source; the promise was recounted when the release was written, and the \
              manifest says so",
             c.describe(quasi_identifiers)
         )));

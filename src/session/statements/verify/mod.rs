@@ -1,10 +1,10 @@
-//! `VERIFY`: checks that data, released by anonsql or not, satisfies privacy models.
+//! `VERIFY`: checks that data satisfies privacy models. The data need not be a release of anonsql.
 //!
-//! Every row of the answer is one check of the auditor ([`crate::audit`]). What could not be
-//! checked is a row too: its name begins with `not checked:`, its `ok` is NULL, and it does not
-//! count as a failure. The row `files read`, which appears for files without a manifest, checks
-//! nothing either. Under `SET anonsql.strict = true`, what was not checked counts as a failure if
-//! it could have been checked with a hierarchy of the release, its manifest or its source.
+//! Every row of the answer is one check of the auditor ([`crate::audit`]). A check that was not
+//! possible is a row too: its name begins with `not checked:`, its `ok` is NULL, and it does not
+//! count as a failure. The row `files read`, which appears for files without a manifest, is not a
+//! check. Under `SET anonsql.strict = true`, a check that was not possible counts as a failure if a
+//! hierarchy of the release, its manifest or its source would make it possible.
 
 pub(in crate::session) mod answered;
 pub(in crate::session) mod beside;
@@ -38,7 +38,7 @@ VERIFY 'release' BESIDE 'release' [AGAINST source [ENTITY (c)]]",
     read: |c, _| read(c),
 };
 
-/// Parses what follows the word VERIFY: one release, or two side by side.
+/// Parses the rest of the statement after VERIFY: one release, or two releases with BESIDE.
 fn read(c: &mut Cursor) -> Result<Statement> {
     let source = source::read(c)?;
     match c.take("BESIDE") {

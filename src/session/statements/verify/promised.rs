@@ -1,4 +1,4 @@
-//! What a release promises, from the statement in its manifest.
+//! The promises of a release, from the statement in its manifest.
 
 use super::spec::{Claimed, Verify};
 use crate::error::{Error, Result};
@@ -15,7 +15,7 @@ use std::path::PathBuf;
 /// Returns the error for a release without a manifest.
 pub(super) fn no_manifest(release: &str) -> Error {
     Error::usage(format!(
-        "{release} has no manifest, so that nothing says what it promises; name its QUASI IDENTIFIERS and models"
+        "{release} has no manifest, so its promises are not known; name its QUASI IDENTIFIERS and models"
     ))
 }
 
@@ -43,9 +43,9 @@ impl AnonContext {
         }))
     }
 
-    /// Returns what the request of a manifest promised. Fails with a usage error if the promise
-    /// counts people whom the released rows do not name: rows would be counted in their place, and
-    /// a class of one person with many rows would pass.
+    /// Returns the promises of the request in a manifest. Fails with a usage error if the promises
+    /// count entities and the released rows do not have the column of the entities: counting rows
+    /// instead would accept a class of one person with many rows.
     pub(super) fn promise_of(&self, release: &str, manifest: &Manifest) -> Result<Claimed> {
         let unread = || Error::data(format!("{release}: the statement of the manifest is not one ANONYMIZE"));
         let released = statement(&manifest.statement).ok_or_else(unread)?;
@@ -66,8 +66,8 @@ impl AnonContext {
         let is_released = |column: &&String| manifest.columns.iter().any(|c| c.name == **column);
         if let Some(entity) = manifest.entity.as_ref().filter(|entity| !is_released(entity)) {
             return Err(Error::usage(format!(
-                "{release} promises to count each {entity} once, and its rows do not say whose they are, so that its promises \
-                 cannot be counted; name QUASI IDENTIFIERS and SATISFYING, which are then counted in rows"
+                "{release} promises to count each {entity} once, and its rows do not name it, so its promises cannot \
+                 be counted; name QUASI IDENTIFIERS and SATISFYING, which are then counted in rows"
             )));
         }
         Ok(Claimed {

@@ -15,7 +15,7 @@ pub(in crate::session) struct Verify {
     /// The claim about the source. Without a claim, the promises of the signed manifest are
     /// checked.
     pub(in crate::session) claimed: Option<Claimed>,
-    /// AGAINST: the data that the table was released from.
+    /// AGAINST: the source of the release.
     pub(in crate::session) against: Option<SourceClause>,
     /// POPULATION: the table in which models such as k_map count.
     pub(in crate::session) population: Option<SourceClause>,
@@ -66,7 +66,7 @@ impl fmt::Display for Claimed {
     }
 }
 
-/// Parses what follows the word VERIFY and the source.
+/// Parses the rest of the statement after VERIFY and the source.
 pub(super) fn read(c: &mut Cursor, source: SourceClause) -> Result<Verify> {
     let of_evidence = [&clause::AGAINST, &clause::POPULATION, &clause::SIGNED];
     let of_claim = [&clause::QUASI, &clause::SENSITIVE, &clause::ENTITY, &clause::SATISFYING];

@@ -26,8 +26,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// A statement in which an ANONYMIZE takes the place of a query. To run it, a query is put between
-/// the two texts.
+/// A statement with an ANONYMIZE in place of a query. It runs as the two texts with a query between
+/// them.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Wrapped {
     /// The text before the ANONYMIZE, such as `CREATE TABLE t AS` or `COPY (`.
@@ -81,7 +81,7 @@ pub(super) fn read(c: &Cursor) -> Result<Option<Statement>> {
         true,
     )?;
     spec::single(&inner, &clauses)?;
-    // The text around the ANONYMIZE must be a statement that accepts a query there.
+    // The text around the ANONYMIZE must be a statement that accepts a query in its place.
     let mut outer = tokens[..at].to_vec();
     let stand_in = Tokenizer::new(&GenericDialect {}, "SELECT 1")
         .tokenize()

@@ -64,8 +64,8 @@ pub(in crate::session) fn staged(statement: DataFrame) -> Result<(DataFrame, Opt
     Ok((DataFrame::new(state, plan), stage))
 }
 
-/// Returns what a COPY or an INSERT would write outside of the session, by its text alone; `None`
-/// for any other statement, and for an INSERT into a table in memory.
+/// Returns the path or table that the text of a COPY or an INSERT names as its output. Returns
+/// `None` for any other statement, and for an INSERT into a table in memory.
 pub(in crate::session) async fn named(session: &SessionContext, statement: &str) -> Result<Option<String>> {
     let parsed = DFParser::parse_sql(statement).map_err(|e| Error::from_statement(e, statement))?;
     Ok(match parsed.front() {
@@ -82,12 +82,13 @@ pub(in crate::session) async fn named(session: &SessionContext, statement: &str)
     })
 }
 
-/// Returns what executing a planned statement would write outside of the session, if anything.
+/// Returns the path or table outside of the session to which a planned statement would write;
+/// `None` if there is none.
 pub(in crate::session) fn written(plan: &LogicalPlan) -> Result<Option<String>> {
     let mut found = None;
     plan.apply(|plan| {
         match plan {
-            // The statement is explained, and not executed.
+            // EXPLAIN does not execute the statement.
             LogicalPlan::Explain(_) => return Ok(TreeNodeRecursion::Stop),
             LogicalPlan::Copy(copy) => found = Some(copy.output_url.clone()),
             LogicalPlan::Dml(insert) => {
@@ -101,8 +102,8 @@ pub(in crate::session) fn written(plan: &LogicalPlan) -> Result<Option<String>> 
     Ok(found)
 }
 
-/// Fails if the folder of a local COPY cannot be made or written to. DataFusion makes the folder in
-/// a task whose error it drops.
+/// Fails if the folder of a local COPY cannot be created or written to. DataFusion would create the
+/// folder in a task, and ignore an error of that task.
 pub(in crate::session) fn check_folder(target: &str) -> Result<()> {
     let url = ListingTableUrl::parse(target)?;
     let Some(output) = url.get_url().to_file_path().ok().filter(|_| url.scheme() == "file") else {
@@ -143,7 +144,7 @@ fn put_aside(copy: &mut CopyTo, state: &SessionState) -> Result<Option<Stage>> {
     let url = ListingTableUrl::parse(&copy.output_url)?;
     if url.get_glob().is_some() {
         return Err(Error::usage(format!(
-            "COPY TO {:?}: in this path *, ? and [ stand for other characters; choose another name",
+            "COPY TO {:?}: in this path *, ? and [ would be a pattern; choose another name",
             copy.output_url
         )));
     }
@@ -180,7 +181,7 @@ fn without_dictionaries(rows: &LogicalPlan) -> Result<LogicalPlan> {
     Ok(LogicalPlanBuilder::from(rows.clone()).project(columns)?.build()?)
 }
 
-/// Returns true if the statement gives a format for times with a time zone.
+/// Returns true if the options of the statement give a format for times with a time zone.
 fn has_format_of_times(copy: &CopyTo) -> bool {
     copy.options
         .keys()
@@ -204,7 +205,7 @@ fn with_texts_of_times(rows: &LogicalPlan) -> Result<LogicalPlan> {
     Ok(LogicalPlanBuilder::from(rows.clone()).project(columns)?.build()?)
 }
 
-/// Returns the values that the output files of COPY or INSERT cannot tell apart; `None` if the
+/// Returns the values that look the same in the output files of COPY or INSERT; `None` if the
 /// statement writes no files or its format has no such values.
 pub(in crate::session) fn cannot_tell_apart(plan: &LogicalPlan) -> Result<Option<Alike>> {
     match plan {

@@ -1,5 +1,5 @@
-//! Tables: columns of every type, with values that look alike, values that break formats, and
-//! unique values.
+//! Generates tables: columns of every type, with values that look alike, values that break formats,
+//! and unique values.
 
 use super::Draw;
 use crate::releases::case::{Column, Storage, Table, Value};
@@ -64,7 +64,7 @@ const TEXTS: &[&str] = &[
     "\\",
 ];
 
-/// Spellings of NaN: with either sign, with several payloads, and a signaling one.
+/// Several forms of NaN: with either sign, with several payloads, and a signaling one.
 const NANS: &[f64] = &[
     f64::NAN,
     -f64::NAN,
@@ -125,7 +125,7 @@ fn column(draw: &mut Draw, name: String, purpose: Purpose, rows: usize, storage:
         _ => flat(draw),
     };
     let data_type = match data_type {
-        // Only now and then does a quasi-identifier have a type that no hierarchy takes.
+        // A quasi-identifier rarely has a type that no hierarchy accepts.
         DataType::Duration(_) | DataType::Binary | DataType::LargeBinary | DataType::BinaryView
             if purpose == Purpose::Quasi && !draw.chance(5) =>
         {
@@ -150,15 +150,15 @@ fn column(draw: &mut Draw, name: String, purpose: Purpose, rows: usize, storage:
     }
     let marks = draw.chance(60);
     let draw_value = |draw: &mut Draw| {
-        // Now and then, a value is rare.
+        // A few values are rare.
         if marks && draw.chance(4) {
             return value(draw, &data_type, usize::MAX);
         }
-        // Low places in the pool are more frequent, so that there are large classes and small ones.
+        // Early values of the pool are more frequent, so that there are large and small classes.
         let at = draw.below(pool.len()).min(draw.below(pool.len()));
         pool[at].clone()
     };
-    // Now and then a column has many spellings of NaN.
+    // Some columns of floating-point numbers have many forms of NaN.
     let is_undefined = data_type.is_floating() && draw.chance(15);
     let values = (0..rows).map(|_| match purpose {
         Purpose::Limits => Value::Float(draw.between(1, 20) as f64 / 20.0),
@@ -250,7 +250,7 @@ fn nested(draw: &mut Draw) -> DataType {
     .clone()
 }
 
-/// Returns value number `i` of a column, or a rare one for `usize::MAX`.
+/// Returns the value with the number `i` of a column, or a rare value if `i` is `usize::MAX`.
 fn value(draw: &mut Draw, data_type: &DataType, i: usize) -> Value {
     let rare = i == usize::MAX;
     let small = if rare {

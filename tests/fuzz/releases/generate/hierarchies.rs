@@ -1,4 +1,4 @@
-//! Hierarchies of every kind over the columns of a table.
+//! Generates hierarchies of every kind over the columns of a table.
 
 use super::Draw;
 use super::data::{Planned, Purpose};

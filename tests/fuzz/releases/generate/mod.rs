@@ -1,4 +1,5 @@
-//! Random cases. A case number always gives the same table, request and way to deliver the rows.
+//! Generates random cases. A case number always gives the same table, request and way to deliver
+//! the rows.
 
 mod data;
 mod hierarchies;

@@ -1,5 +1,5 @@
-//! Requests: roles, models, metrics, searches and ways to deliver the rows. Everything in the
-//! catalogues is included automatically.
+//! Generates requests: roles, models, metrics, searches and ways to deliver the rows. Every entry
+//! of the catalogues is included automatically.
 
 use super::Draw;
 use super::data::{Planned, Purpose};
@@ -8,7 +8,7 @@ use anonsql::internal::catalogue::{Info, Kind};
 use anonsql::internal::{metric, model, partition, search};
 use arrow::datatypes::DataType;
 
-/// Draws a request over a table, and how its rows are delivered.
+/// Draws a request over a table, and the way in which its rows are delivered.
 pub fn request(draw: &mut Draw, planned: &Planned, source: &Source) -> (Request, Way) {
     let columns = &planned.table.columns;
     let with = |purpose: Purpose| {
@@ -48,7 +48,7 @@ pub fn request(draw: &mut Draw, planned: &Planned, source: &Source) -> (Request,
         let at = columns.iter().position(|c| c.name == name)?;
         planned.hierarchies[at].clone()
     };
-    // The model personal_privacy is about a sensitive column with a hierarchy.
+    // The model personal_privacy needs a sensitive column with a hierarchy.
     let personal = attribute
         .as_deref()
         .filter(|a| !limits.is_empty() && hierarchy_of(a).is_some());
@@ -144,8 +144,8 @@ pub fn request(draw: &mut Draw, planned: &Planned, source: &Source) -> (Request,
     (request, way)
 }
 
-/// If single cells are suppressed for the groups of some columns, makes a model of class sizes
-/// apply to such groups.
+/// Restricts a model of class sizes to groups of some columns, if the search may suppress single
+/// cells for these groups.
 fn suppress_for_groups(draw: &mut Draw, quasi: &[String], request: &mut Request) {
     let suppresses = match &request.choice {
         Choice::Local => true,
@@ -277,7 +277,7 @@ fn call(draw: &mut Draw, info: &Info) -> String {
             Kind::Boolean => draw.chance(50).to_string(),
             _ => continue,
         };
-        // Parameters with long-running defaults are always given.
+        // A parameter whose default takes long is always given.
         if matches!(param.kind, Kind::Integer { .. }) || draw.chance(60) {
             arguments.push(format!("{} => {value}", param.name));
         }
@@ -336,7 +336,7 @@ fn metrics(draw: &mut Draw, choice: &Choice, has_class: bool, has_sensitive: boo
     let fits = |i: &&Info| match i.name {
         "cm" => has_class,
         "s_l" => has_sensitive,
-        // Groups of local recoding have no levels.
+        // Groups of local recoding have no levels, so these metrics do not apply.
         "precision" | "height" => !is_local,
         _ => true,
     };
@@ -389,7 +389,7 @@ fn models(
         // Local recoding refuses models that count a population or the values under a label.
         let is_of_all_columns = ["profitability", "n_t_closeness"].contains(&name);
         let is_of_nodes = is_of_all_columns || is_of_population(name);
-        // Samples and sets of items are handled elsewhere.
+        // Other code handles samples and sets of items.
         let is_apart = ["personal_privacy", "km_anonymity", "differential_privacy"].contains(&name);
         let refused = is_apart || (is_local && is_of_nodes);
         let read = match name {

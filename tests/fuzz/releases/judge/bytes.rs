@@ -1,7 +1,7 @@
-//! Finds bytes of values that no released row has: in buffers, in files and in messages.
+//! Finds bytes of values that are in no released row: in buffers, in files and in messages.
 //!
-//! Values of the tables carry markers, `ZQX` and six letters or digits, each in few rows. A marker
-//! that is in no released row must not be in anything that is released.
+//! Values of the tables contain markers, `ZQX` and six letters or digits, each in few rows. A
+//! marker that is in no released row must not be in any output.
 
 use arrow::array::{Array, ArrayData, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::DataType;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 pub const MARK: &str = "ZQX";
 pub const LENGTH: usize = 9;
 
-/// Returns the markers in some bytes.
+/// Returns the markers in these bytes.
 pub fn markers(bytes: &[u8]) -> BTreeSet<String> {
     let found = memchr::memmem::find_iter(bytes, MARK.as_bytes());
     let whole = found.filter_map(|at| bytes.get(at..at + LENGTH));
@@ -41,9 +41,9 @@ fn in_data(data: &ArrayData, found: &mut BTreeSet<String>) {
     data.child_data().iter().for_each(|child| in_data(child, found));
 }
 
-/// Returns the dictionary entries that no row has, by column: values of rows that are not released,
-/// whatever their type. The rows of one batch may be returned in several batches, which share their
-/// dictionary.
+/// Returns the dictionary entries that no row uses, by column. Of any type, they are values of rows
+/// that are not released. The rows of one batch may be returned in several batches, which share
+/// their dictionary.
 pub fn unused_entries(batches: &[RecordBatch]) -> Vec<String> {
     let (mut shown, mut held) = (BTreeSet::new(), BTreeSet::new());
     for batch in batches {

@@ -1,5 +1,5 @@
-//! Values as the judge compares them: by their value, or by their text if the release has them as
-//! text.
+//! Values as the judge compares them: by their value, or by their text if the release contains them
+//! as text.
 
 use arrow::array::*;
 use arrow::compute::cast;
@@ -16,7 +16,8 @@ pub struct Exact {
 }
 
 impl Exact {
-    /// Returns the number in a decimal text such as `-12.50` or `1e-7`.
+    /// Returns the number that a decimal text such as `-12.50` or `1e-7` denotes; `None` for other
+    /// texts.
     pub fn parse(text: &str) -> Option<Self> {
         let (mantissa, exponent) = text.trim().split_once(['e', 'E']).unwrap_or((text.trim(), "0"));
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
@@ -30,7 +31,7 @@ impl Exact {
     }
 
     /// Returns the greatest whole number of units of 10^-`scale` that is not above the number;
-    /// `None` if that is too large.
+    /// `None` if it is too large.
     pub fn floor(self, scale: i32) -> Option<i128> {
         let shift = self.exponent + scale;
         match 10i128.checked_pow(shift.unsigned_abs()) {
@@ -47,7 +48,7 @@ impl Exact {
     }
 }
 
-/// A value as a hierarchy sees it.
+/// The kind of a value for a hierarchy.
 #[derive(Debug, Clone)]
 pub enum Ground {
     Null,
@@ -66,7 +67,7 @@ pub enum Ground {
 /// A value of the source or of a release.
 #[derive(Debug, Clone)]
 pub struct Cell {
-    /// The value itself, whatever its type.
+    /// The value itself, independent of its type.
     pub key: Option<String>,
     /// The value as it is written.
     pub text: Option<String>,
@@ -74,7 +75,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Compares two values of a column, NULL last.
+    /// Compares two values of a column. NULL comes last.
     pub fn order(&self, other: &Self) -> Ordering {
         match (&self.ground, &other.ground) {
             (Ground::Null, Ground::Null) => Ordering::Equal,
@@ -98,8 +99,8 @@ impl Cell {
         }
     }
 
-    /// Returns the place of a number in the order of all numbers: minus infinity comes before the
-    /// finite numbers, infinity and NaN come after them.
+    /// Returns the position of a number in the order of all numbers: minus infinity comes before
+    /// the finite numbers, infinity and NaN come after them.
     fn place(&self) -> f64 {
         match self.ground {
             Ground::NotFinite => self.text.as_ref().and_then(|t| t.parse().ok()).unwrap_or(f64::NAN),
@@ -108,7 +109,7 @@ impl Cell {
     }
 }
 
-/// Returns the type of the values, whatever their encoding.
+/// Returns the type of the values without a dictionary or another encoding.
 pub fn plain_type(data_type: &DataType) -> &DataType {
     match data_type {
         DataType::Dictionary(_, values) => plain_type(values),
@@ -124,7 +125,7 @@ pub fn is_text(data_type: &DataType) -> bool {
     )
 }
 
-/// Returns true if a column of this type holds whole numbers only.
+/// Returns true if a column of this type contains whole numbers only.
 pub fn is_whole(data_type: &DataType) -> bool {
     match plain_type(data_type) {
         DataType::Decimal32(_, s)
@@ -194,7 +195,7 @@ fn grounds(values: &ArrayRef) -> Vec<Ground> {
     let one = |i: usize, texts: &StringArray, ticks: &Int64Array| match data_type {
         _ if values.is_null(i) => Ground::Null,
         t if t.is_floating() => {
-            // The shortest decimal that is equal to the number.
+            // The shortest decimal that equals the number.
             let x: f64 = texts.value(i).parse().unwrap_or(f64::NAN);
             match x.is_finite() {
                 true => number(texts.value(i)),

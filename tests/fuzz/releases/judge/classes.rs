@@ -1,5 +1,5 @@
-//! Maps released rows to their source rows: by whole classes at a node, row by row in the groups of
-//! local recoding.
+//! Maps released rows to their source rows: by whole classes at a node, and row by row in the
+//! groups of local recoding.
 
 use super::cover::{covers, matching};
 use super::models::Seen;
@@ -51,9 +51,9 @@ impl Judged<'_> {
         self.case.request.starred && self.quasi.iter().all(star) && sensitive.all(|(name, ..)| is_null(name))
     }
 
-    /// Returns the choices of rows that may be the suppressed rows in the release. Each choice has
-    /// as many rows as the manifest gives or, without a manifest, any number up to the suppression
-    /// limit. Returns none if there are too many choices to try.
+    /// Returns the choices of rows that may be the suppressed rows in the release. With a manifest,
+    /// each choice has the number of rows that the manifest gives. Without one, it has any number
+    /// up to the suppression limit. Returns none if there are too many choices to try.
     pub fn starred(&self, said: Option<usize>) -> Vec<Vec<usize>> {
         let looks: Vec<usize> = (0..self.len).filter(|row| self.looks_starred(*row)).collect();
         let most = looks
@@ -61,16 +61,16 @@ impl Judged<'_> {
             .min(self.case.request.limit.map_or(0, |l| l.rows(self.source.len)));
         let numbers = said.map_or(0..=most, |n| n.min(looks.len())..=n.min(looks.len()));
         let of_numbers: Vec<Vec<Vec<usize>>> = numbers.map(|n| choices(&looks, n)).collect();
-        // The right choice may have a number of rows for which there are too many choices: the
-        // other choices alone prove nothing.
+        // There may be too many choices for the right number of rows. The other choices alone prove
+        // nothing.
         match of_numbers.iter().any(Vec::is_empty) {
             true => vec![],
             false => of_numbers.concat(),
         }
     }
 
-    /// Finds the classes of a release, apart from these suppressed rows that it keeps. `node` is
-    /// the node in the release's manifest.
+    /// Finds the classes of a release, apart from the rows `looks`, which are suppressed rows in
+    /// the release. `node` is the node in the release's manifest.
     pub fn find(&self, node: Option<&[usize]>, looks: &[usize]) -> Result<Found, Failure> {
         let rows: Vec<usize> = (0..self.len).filter(|row| looks.binary_search(row).is_err()).collect();
         let groups = grouped(rows.iter().copied(), |row| self.labels(row));
@@ -166,8 +166,8 @@ impl Judged<'_> {
                 source = found.into_iter().map(|r| source[r]).collect();
             }
             if source.len() != released.len() && self.no_null {
-                // NULL and the empty text give two classes, which CSV cannot tell apart; the
-                // release may have one.
+                // CSV writes NULL and the empty text alike, so two classes may look like one in the
+                // release.
                 let is_null = |row: usize| {
                     let label =
                         |(q, level): (&Quasi, &usize)| q.ladder.label(&self.source.column(&q.name)[row], *level);
@@ -220,8 +220,8 @@ impl Judged<'_> {
         (0..=ladder.height()).any(|level| self.forms[attribute].seen(ladder.label(cell, level)) == *value)
     }
 
-    /// Returns the groups of local recoding: each released row must have a source row of its own
-    /// that its labels cover.
+    /// Returns the groups of local recoding. Each released row needs its own source row that its
+    /// labels cover.
     fn local(&self, groups: &BTreeMap<Vec<Seen>, Vec<usize>>, starred: &[usize]) -> Result<Vec<Class>, Failure> {
         let unchanged = self.unchanged();
         let rows: Vec<usize> = groups.values().flatten().chain(starred).copied().collect();
@@ -269,7 +269,7 @@ impl Judged<'_> {
             let of_null = self.forms[&q.name].no_null && label.as_deref() == Some("");
             covers(if of_null { None } else { label.as_deref() }, cell, &q.ladder)
                 || covers(label.as_deref(), cell, &q.ladder)
-                // A text may look like a negative zero.
+                // A text may look like negative zero.
                 || self.forms[&q.name].seen(cell.text.clone()) == *label
         })
     }
@@ -320,8 +320,8 @@ impl Judged<'_> {
         Ok(())
     }
 
-    /// Checks the RANDOMIZED columns of local recoding. All that is certain is that every value is
-    /// in the source, at least as often as in the release.
+    /// Checks the RANDOMIZED columns of local recoding: every value is in the source, at least as
+    /// often as in the release. Nothing else is certain.
     fn randomized_values(&self, classes: &[Class]) -> Result<(), Failure> {
         let (released, _) = all_rows(classes);
         for (column, ..) in self.case.request.sensitive().filter(|(.., r)| r.is_some()) {
@@ -336,8 +336,8 @@ impl Judged<'_> {
         Ok(())
     }
 
-    /// Checks that the suppressed rows in the release have the kept values of the rows that were
-    /// suppressed.
+    /// Checks that the suppressed rows in the release have the kept values of suppressed source
+    /// rows.
     fn kept_of_starred(&self, classes: &[Class], starred: &[usize]) -> Result<(), Failure> {
         let (_, released) = all_rows(classes);
         let left: Vec<usize> = (0..self.source.len).filter(|row| !released.contains(row)).collect();
@@ -368,8 +368,7 @@ impl Judged<'_> {
 const CHOICES: usize = 2000;
 
 /// Returns the ways to choose `n` of these rows, or none if there are too many to try. There may be
-/// several ways, because a class that is `*` in every quasi-identifier may look like suppressed
-/// rows.
+/// several ways, because a class with `*` in every quasi-identifier may look like suppressed rows.
 fn choices(rows: &[usize], n: usize) -> Vec<Vec<usize>> {
     let mut chosen: Vec<Vec<usize>> = vec![vec![]];
     for (i, row) in rows.iter().enumerate() {

@@ -3,8 +3,8 @@
 
 use chrono::{DateTime, NaiveDate, NaiveDateTime};
 
-/// Assigns to each of `left` a different one of `right` that it fits (Kuhn's algorithm). The error
-/// is the first of `left` that gets none.
+/// Assigns to each of `left` a different element of `right` that it fits (Kuhn's algorithm). The
+/// error is the first element of `left` without a partner.
 pub fn matching(left: usize, right: usize, fits: impl Fn(usize, usize) -> bool) -> Result<Vec<usize>, usize> {
     let edges: Vec<Vec<usize>> = (0..left)
         .map(|l| (0..right).filter(|r| fits(l, *r)).collect())
@@ -38,15 +38,15 @@ fn assign(l: usize, edges: &[Vec<usize>], owner: &mut [Option<usize>], seen: &mu
     false
 }
 
-/// Returns true if a label of local recoding covers a value: it is the value, one of the value's
-/// labels, or a range around the value. If a code hides the value, the range has one end only.
+/// Returns true if a label of local recoding covers a value. The label is the value, one of the
+/// value's labels, or a range around the value. A range has only one end if a code hides the value.
 pub fn covers(label: Option<&str>, cell: &super::cell::Cell, ladder: &super::ladder::Ladder) -> bool {
     let of_hierarchy = (0..=ladder.height()).any(|level| ladder.label(cell, level).as_deref() == label);
     of_hierarchy || label.is_some_and(|label| in_range(label, cell, ladder.coded(cell).is_none()))
 }
 
-/// Returns true if a range contains a value: `[a, b]` with both ends, `[a, b)` without the upper
-/// one, or `<a` and the like with a single end.
+/// Returns true if a range contains a value. The range is `[a, b]` with both ends, `[a, b)` without
+/// the upper end, or has a single end, such as `<a`.
 fn in_range(label: &str, cell: &super::cell::Cell, may_close: bool) -> bool {
     let place = |end: &str| compare(cell, end);
     let open =
@@ -75,7 +75,7 @@ fn in_range(label: &str, cell: &super::cell::Cell, may_close: bool) -> bool {
     }
 }
 
-/// Compares a value with the written end of a range.
+/// Compares a value with the text of one end of a range.
 fn compare(cell: &super::cell::Cell, end: &str) -> Option<std::cmp::Ordering> {
     use super::cell::{Cell, Exact, Ground};
     match &cell.ground {
@@ -94,7 +94,7 @@ fn compare(cell: &super::cell::Cell, end: &str) -> Option<std::cmp::Ordering> {
             let zoned = || Some(DateTime::parse_from_rfc3339(end).ok()?.naive_local());
             Some(at.cmp(&day().or_else(local).or_else(zoned)?))
         }
-        // The texts of times of day sort like the times.
+        // The texts of times of day sort in the order of the times.
         Ground::Instant(..) => {
             let plain = |text: &str| text.trim_end_matches('Z').to_string();
             Some(plain(cell.text.as_deref()?).cmp(&plain(end)))

@@ -51,7 +51,7 @@ pub fn check(judged: &Judged, found: &Found, manifest: &Json, summary: Option<&R
     });
     let smallest = sizes.fold(f64::INFINITY, f64::min);
     let smallest = if smallest.is_finite() { Some(smallest) } else { None };
-    // Under ENTITY and local recoding, it is not certain which person is in which class.
+    // With ENTITY and local recoding, the class of a person is not certain.
     let certain = judged.case.request.entity.is_none() || found.node.is_some();
     let figures = [
         ("rows_in", "rows_in", Some(judged.source.len as f64), true),
@@ -86,7 +86,7 @@ pub fn check(judged: &Judged, found: &Found, manifest: &Json, summary: Option<&R
     metrics(judged, found, manifest)
 }
 
-/// Checks the metrics of a node that have a definition in the judge.
+/// Checks the metrics of a node that the judge defines.
 fn metrics(judged: &Judged, found: &Found, manifest: &Json) -> Result<(), Failure> {
     let Some(node) = found.node.clone().filter(|_| judged.case.request.personal().is_none()) else {
         return Ok(());

@@ -1,4 +1,4 @@
-//! k^m-anonymity from its definition, over the released lists.
+//! Checks k^m-anonymity of the released lists, from its definition.
 
 use super::table::Rows;
 use crate::releases::Failure;

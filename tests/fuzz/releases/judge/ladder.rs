@@ -1,5 +1,5 @@
-//! Hierarchies implemented again, from the README and the language reference of each kind, value by
-//! value.
+//! A second implementation of hierarchies, from the README and the language reference of each kind,
+//! value by value.
 
 use super::cell::{Cell, Exact, Ground, cells, is_whole, plain_type};
 use super::round::roundest;
@@ -18,13 +18,13 @@ pub struct Ladder {
     rule: Rule,
     pub unmapped: Unmapped,
     pub nulls: Nulls,
-    /// True if the column holds whole numbers only.
+    /// True if the column contains whole numbers only.
     whole: bool,
-    /// The listed rows whose ground value is a value of the column's type.
+    /// The listed rows whose original value is a value of the column's type.
     listed: Option<Vec<Vec<String>>>,
-    /// The ground values of the listed rows, whatever their text.
+    /// The original values of the listed rows, independent of their spelling.
     keys: Vec<Option<String>>,
-    /// The cuts of QUANTILES, ascending: where each group but the first begins.
+    /// The cuts of QUANTILES, ascending: the values where all groups but the first begin.
     cuts: Vec<Cell>,
     /// The number of digits to which PREFIX pads whole numbers. A CSV column that is meant as text
     /// may be read as whole numbers.
@@ -95,7 +95,7 @@ impl Ladder {
         }
     }
 
-    /// Returns the label of the top.
+    /// Returns the label of the top level.
     pub fn top(&self) -> &str {
         match &self.rule {
             Rule::Listed(rows, _) if self.height() + 1 == rows[0].len() => rows[0].last().map_or(TOP, String::as_str),
@@ -108,7 +108,7 @@ impl Ladder {
         self.listed.as_deref()
     }
 
-    /// Returns true if the hierarchy has the value. NULL always counts as known.
+    /// Returns true if the hierarchy maps the value. NULL always counts as mapped.
     pub fn knows(&self, cell: &Cell) -> bool {
         self.own(cell, 1).is_some() || matches!(cell.ground, Ground::Null)
     }
@@ -118,19 +118,19 @@ impl Ladder {
         self.unmapped == Unmapped::Suppress && !self.knows(cell)
     }
 
-    /// Returns true if the value has the label of the top at every level but the ground. No value
-    /// in the hierarchy does, so the column cannot be released at level 0.
+    /// Returns true if the value has the label of the top at every level above level 0. No value in
+    /// the hierarchy does, so the column cannot be released at level 0.
     pub fn raises(&self, cell: &Cell) -> bool {
         self.unmapped == Unmapped::Top && !self.knows(cell)
     }
 
-    /// Returns the label of a value at a level, `None` for NULL. For a value that suppresses its
-    /// row, the result has no meaning.
+    /// Returns the label of a value at a level; `None` for NULL. The result has no meaning for a
+    /// value that suppresses its row.
     pub fn label(&self, cell: &Cell, level: usize) -> Option<String> {
         match level {
             0 if self.coded(cell).is_some() => self.coded(cell),
             0 => match (cell.text.as_deref(), &cell.ground) {
-                // Positive and negative zero are one value.
+                // Positive and negative zero are the same value.
                 (Some(text), Ground::Number(n)) if n.digits == 0 => Some(text.trim_start_matches('-').to_string()),
                 (text, _) => text.map(str::to_string),
             },
@@ -149,7 +149,7 @@ impl Ladder {
         }
     }
 
-    /// Returns the label of a known value at a level above the ground.
+    /// Returns the label of a mapped value at a level above 0.
     fn own(&self, cell: &Cell, level: usize) -> Option<String> {
         let text = cell.text.as_deref()?;
         match &self.rule {
@@ -208,7 +208,7 @@ impl Ladder {
         }
     }
 
-    /// Returns the group of a value if every `step`-th cut divides the groups.
+    /// Returns the group of a value if only every `step`-th cut divides the groups.
     fn quantile(&self, cell: &Cell, step: usize) -> String {
         let mut at: Vec<&Cell> = self.cuts.iter().skip(step - 1).step_by(step).collect();
         at.dedup_by(|a, b| a.order(b).is_eq());
@@ -231,8 +231,8 @@ impl Ladder {
     }
 }
 
-/// Returns the ground values of listed rows, whatever their text; `None` for a text that is not a
-/// value of the type.
+/// Returns the original values of listed rows, independent of their spelling; `None` for a text
+/// that is not a value of the type.
 fn keys_of(rows: &[Vec<String>], data_type: &DataType) -> Vec<Option<String>> {
     let decimal = match plain_type(data_type) {
         DataType::Decimal32(p, s) | DataType::Decimal64(p, s) => Some((*p, *s)),
@@ -358,8 +358,8 @@ fn truncated(unit: &str, at: &NaiveDateTime) -> String {
 }
 
 /// Returns the cuts of QUANTILES. The i-th of n - 1 cuts lies between the two neighbouring distinct
-/// values where the number of rows below is nearest to i N / n. If two places are equally near, it
-/// lies at the lower. The cut is the roundest value that divides the two values.
+/// values where the number of rows below is nearest to i N / n. If two places are equally near, the
+/// cut lies at the lower one. The cut is the roundest value that divides the two values.
 fn cuts(n: usize, (column, data_type): (&[Cell], &DataType)) -> Vec<Cell> {
     let mut sorted: Vec<&Cell> = column
         .iter()
@@ -367,14 +367,14 @@ fn cuts(n: usize, (column, data_type): (&[Cell], &DataType)) -> Vec<Cell> {
         .collect();
     sorted.sort_by(|a, b| a.order(b));
     let rows = sorted.len() as i128;
-    // Every distinct value with the number of rows below it.
+    // Every distinct value, with the number of rows below the value.
     let mut distinct: Vec<(i128, &Cell)> = vec![];
     for (below, cell) in sorted.iter().enumerate() {
         if distinct.last().is_none_or(|(_, last)| last.order(cell).is_ne()) {
             distinct.push((below as i128, cell));
         }
     }
-    // A cut before the least value would only make an empty group.
+    // A cut before the smallest value would make an empty group.
     let candidates = if distinct.len() > 1 {
         &distinct[1..]
     } else {
@@ -388,7 +388,7 @@ fn cuts(n: usize, (column, data_type): (&[Cell], &DataType)) -> Vec<Cell> {
             Some((_, before)) => roundest(before, cell, data_type),
             None => (*cell).clone(),
         };
-        // Positive and negative zero are one value.
+        // Positive and negative zero are the same value.
         if matches!(&cell.ground, Ground::Number(n) if n.digits == 0) {
             cell.text = cell.text.map(|text| text.trim_start_matches('-').to_string());
         }

@@ -1,4 +1,4 @@
-//! The metrics, from definitions.md, "Quality metrics", over the classes of a node.
+//! Computes the metrics from definitions.md, "Quality metrics", over the classes of a node.
 
 use super::cell::Ground;
 use super::ladder::Ladder;
@@ -50,7 +50,7 @@ impl Judged<'_> {
         }
     }
 
-    /// Returns the k for c_avg, if the only model is k_anonymity over all columns.
+    /// Returns the k that c_avg uses, if the only model is k_anonymity over all columns.
     fn least_size(&self) -> Option<f64> {
         match self.case.request.models.as_slice() {
             [only] if only.name == "k_anonymity" && only.subset.is_empty() && only.any.is_none() => {
@@ -60,7 +60,7 @@ impl Judged<'_> {
         }
     }
 
-    /// Returns the weighted mean of the loss over cells; a suppressed cell loses 1.
+    /// Returns the weighted mean of the loss over all cells. A suppressed cell loses 1.
     fn cells(&self, weighed: &Weighed, loss: impl Fn(&Quasi, usize, usize) -> f64) -> f64 {
         let rows = self.source.len as f64;
         let weights: f64 = self.quasi.iter().map(|q| q.weight).sum();
@@ -126,8 +126,7 @@ impl Judged<'_> {
                 .collect(),
         };
         let has_null = column.iter().any(|c| matches!(c.ground, Ground::Null));
-        // If NULL or an unknown value was raised to the top, every value lies under the top's
-        // label.
+        // If NULL or an unknown value was raised to the top, the top's label covers every value.
         let raises = |c: &super::cell::Cell| match c.ground {
             Ground::Null => ladder.label(c, level).is_some(),
             _ => !ladder.knows(c) && ladder.unmapped != Unmapped::Error,
@@ -149,7 +148,7 @@ impl Judged<'_> {
 pub struct Span {
     under: BTreeMap<Seen, usize>,
     all: f64,
-    /// The label under which every value lies.
+    /// The label that covers every value.
     top: Option<String>,
 }
 

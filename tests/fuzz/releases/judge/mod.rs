@@ -1,5 +1,5 @@
-//! Judges a release in plain Rust from definitions.md, over decoded rows. Nothing here calls a
-//! model, a metric or a hierarchy of the product.
+//! Judges a release in plain Rust from definitions.md, over decoded rows. The judge calls no model,
+//! metric or hierarchy of the product.
 
 pub mod bytes;
 pub mod cell;
@@ -31,12 +31,12 @@ pub fn release(case: &Case, scene: &Scene, leaves: &Leaves) -> Result<(), Failur
     let said = leaves.manifest.as_ref();
     let node = said.and_then(|m| figures::node(m, &judged));
     let whole = judged.whole(&scene.table);
-    // Only a manifest shows which of the rows that look suppressed really are.
+    // Several rows may look suppressed, and only a manifest shows which of them are.
     let mut outcome = Failure::new("rows", "no row is released");
     let is_asked = matches!(case.request.choice, Choice::Node(_)) || case.request.is_local();
     let choices = judged.starred(said.and_then(figures::starred));
     if choices.is_empty() {
-        // Too many rows look suppressed to try every choice.
+        // There are too many choices of suppressed rows to try.
         return bytes_of(scene, leaves, &rows);
     }
     for starred in choices {
@@ -49,7 +49,7 @@ pub fn release(case: &Case, scene: &Scene, leaves: &Leaves) -> Result<(), Failur
             match hold(&judged, node.as_deref(), &starred, &whole, scene, leaves) {
                 Ok(()) => return bytes_of(scene, leaves, &rows),
                 // A wrong choice leaves other rows and fails as `kept`, so any other failure is
-                // more telling.
+                // more informative.
                 Err(failure) if failure.kind != "kept" => outcome = failure,
                 Err(failure) if outcome.kind == "rows" => outcome = failure,
                 Err(_) => {}
@@ -59,7 +59,7 @@ pub fn release(case: &Case, scene: &Scene, leaves: &Leaves) -> Result<(), Failur
     Err(outcome)
 }
 
-/// Checks everything a release must satisfy, with `starred` as the suppressed rows that it keeps.
+/// Checks every requirement of a release. `starred` are the suppressed rows that the release keeps.
 fn hold(
     judged: &Judged,
     node: Option<&[usize]>,
@@ -99,9 +99,9 @@ pub fn judged<'a>(case: &'a Case, scene: &'a Scene, leaves: &Leaves) -> Judged<'
     Judged::new(case, scene, &decoded(scene, leaves), leaves.untyped, leaves.no_null)
 }
 
-/// Checks that every released column is there, and no other.
+/// Checks that the release has every column that it should have, and no other.
 fn columns(case: &Case, scene: &Scene, rows: &Rows) -> Result<(), Failure> {
-    // A release without rows has no folders, and so none of the columns in folder names.
+    // A release without rows has no folders, so the columns in folder names are missing.
     let in_folders = |name: &String| matches!(&case.way, Way::To { partitioned_by, .. } if rows.len == 0 && partitioned_by.contains(name));
     let is_released = |name: &&String| match case.request.role(name) {
         Some(Role::Dropped | Role::Unlisted) | None => false,
@@ -117,7 +117,7 @@ fn columns(case: &Case, scene: &Scene, rows: &Rows) -> Result<(), Failure> {
     }
 }
 
-/// Checks that the release contains no byte of a value that no released row has.
+/// Checks that the output contains no byte of a value that is in no released row.
 fn bytes_of(scene: &Scene, leaves: &Leaves, rows: &Rows) -> Result<(), Failure> {
     let mut allowed = std::collections::BTreeSet::new();
     for text in rows.columns.iter().flatten().filter_map(|c| c.text.as_deref()) {
@@ -125,7 +125,7 @@ fn bytes_of(scene: &Scene, leaves: &Leaves, rows: &Rows) -> Result<(), Failure> 
         // Binary values are shown in hexadecimal.
         allowed.extend(hex::decode(text).map(|b| bytes::markers(&b)).unwrap_or_default());
     }
-    // Some bytes of a compressed file look like a marker by chance.
+    // A few bytes of a compressed file may look like a marker by chance.
     let planted = marks(scene);
 
     let in_buffers = if leaves.answered {
@@ -187,7 +187,7 @@ impl Judged<'_> {
     }
 }
 
-/// Checks a report of infeasibility: no node that the request may choose meets the request.
+/// Checks a report of infeasibility: no node that the request allows satisfies the request.
 pub fn infeasible(case: &Case, scene: &Scene) -> Result<(), Failure> {
     let source = &scene.source;
     let judged = Judged::nothing(case, scene);

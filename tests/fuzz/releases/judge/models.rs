@@ -1,16 +1,16 @@
-//! The privacy models, from definitions.md, "Privacy models", in whole numbers where the definition
-//! allows.
+//! Judges the privacy models from definitions.md, "Privacy models", in whole numbers where the
+//! definition allows.
 
 use crate::releases::case::Model;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A value as the models distinguish values; `None` is NULL, which is a value like any other.
+/// A value as models distinguish values. `None` is NULL, which is a value like any other.
 pub type Seen = Option<String>;
 
 /// One person or row of a class.
 #[derive(Debug, Clone)]
 pub struct Member {
-    /// The entity, or the number of the row if rows are counted.
+    /// The entity, or the number of the row if there is no entity.
     pub who: Seen,
     /// The values of the sensitive columns, by name.
     pub values: BTreeMap<String, Seen>,
@@ -50,7 +50,7 @@ pub fn fraction(text: &str) -> (i128, i128) {
     (digits, 10i128.pow(decimals.len() as u32))
 }
 
-/// The distributions and hierarchies of the whole table, with which a model compares a class.
+/// The distributions and hierarchies of the whole table, to which a model compares a class.
 pub struct Whole {
     /// The counts of each sensitive column's values over the whole table, suppressed rows included,
     /// ascending by value.
@@ -78,8 +78,8 @@ pub fn size(members: &[Member]) -> i128 {
     members.iter().map(|m| &m.who).collect::<BTreeSet<_>>().len() as i128
 }
 
-/// Judges whether this model permits the release of a class; `people` is the class's count in the
-/// population.
+/// Judges whether this model permits the release of a class. `people` is the number of people in
+/// the class in the population.
 pub fn holds(model: &Model, members: &[Member], whole: &Whole, people: Option<i128>) -> Verdict {
     let f = size(members);
     let first = model.arguments.first().map_or("", String::as_str);
@@ -93,7 +93,7 @@ pub fn holds(model: &Model, members: &[Member], whole: &Whole, people: Option<i1
     let here = |value: &Seen| counts.get(value).copied().unwrap_or(0);
     match model.name.as_str() {
         "k_anonymity" => (f >= n).into(),
-        // This model excludes no class: its lists are judged separately.
+        // This model excludes no class. Its lists are judged separately.
         "km_anonymity" => Verdict::Holds,
         "k_map" => (people.unwrap_or(0) >= n).into(),
         "max_risk" => (d <= n * f).into(),
@@ -164,8 +164,7 @@ pub fn holds(model: &Model, members: &[Member], whole: &Whole, people: Option<i1
                 None => Verdict::Fails,
             }
         }
-        // These models are about the whole release, or about single rows: they are judged
-        // elsewhere.
+        // These models judge the whole release or single rows. Other functions check them.
         "average_risk" | "population_uniqueness" | "personal_privacy" | "profitability" | "n_t_closeness" => {
             Verdict::Holds
         }
@@ -192,8 +191,8 @@ pub fn distance(p: &[i128], q: &[i128], is_ordered: bool) -> (i128, i128) {
     (running.sum::<i128>(), (p.len() as i128 - 1).max(1) * s * all)
 }
 
-/// Returns a value as a sampling weight: the number of people that a row stands for, including
-/// itself.
+/// Returns a value as a sampling weight: the number of people that a row represents, including its
+/// own person.
 fn weight(value: &Seen) -> Option<f64> {
     let weight: f64 = value.as_deref()?.parse().ok()?;
     (weight >= 1.0 && weight.is_finite()).then_some(weight)
@@ -217,9 +216,9 @@ fn individual_risk(f: i128, weight: f64) -> f64 {
     p / rows * sum
 }
 
-/// profitability(benefit, loss, gain, cost): judges whether each record of a class of `f` is worth
-/// more than attacks on it cost, if its labels lose the share `lost` of the information. Returns
-/// `Holds` for any other model.
+/// Judges the model profitability(benefit, loss, gain, cost) for a class of `f` records. Each
+/// record must be worth more than attacks on it cost, if its labels lose the share `lost` of the
+/// information. Returns `Holds` for any other model.
 pub fn pays(model: &Model, f: i128, lost: f64) -> Verdict {
     if model.name != "profitability" {
         return Verdict::Holds;
@@ -263,7 +262,7 @@ pub fn holds_overall(model: &Model, sizes: &[i128], outside: i128) -> Verdict {
         "average_risk" => (sizes.is_empty() || sizes.len() as i128 * d <= n * sizes.iter().sum::<i128>()).into(),
         // With a lower bound above 0, everyone in the population must be in a class.
         "delta_presence" => (n == 0 || outside == 0).into(),
-        // Without a class of one row the estimate is 0; otherwise it is above 0.
+        // Without a class of one row the estimate is 0. With one it is above 0.
         "population_uniqueness" => match sizes.contains(&1) {
             false => Verdict::Holds,
             true if n == 0 => Verdict::Fails,

@@ -1,5 +1,5 @@
-//! Judges nodes of the lattice by brute force: which classes fail, what is suppressed, and whether
-//! a request can be met at all.
+//! Judges nodes of the lattice by brute force: the classes that fail, the suppressed rows, and
+//! whether a request is feasible.
 
 use super::classes::Found;
 use super::models::{Member, Seen, Verdict, Whole, holds, holds_overall, pays, size};
@@ -18,7 +18,7 @@ pub struct Weighed {
 }
 
 impl Judged<'_> {
-    /// Judges a node. Models ON a subset of the columns are not judged here.
+    /// Judges a node. Models for a subset of the columns (ON) are not judged here.
     pub fn weigh(&self, node: &[usize], whole: &Whole, people: &Rows) -> Weighed {
         let mut classes: BTreeMap<Vec<Seen>, Vec<usize>> = BTreeMap::new();
         let eligible: Vec<usize> = (0..self.source.len)
@@ -98,7 +98,7 @@ impl Judged<'_> {
         nodes
     }
 
-    /// Checks that exactly the classes that satisfy the models at the node are released.
+    /// Checks that the release contains exactly the classes that satisfy the models at the node.
     pub fn only_failing_are_suppressed(
         &self,
         found: &Found,
@@ -132,8 +132,8 @@ impl Judged<'_> {
         }
     }
 
-    /// Checks a result reported as optimal: no node that meets the request has a better value of
-    /// the metric.
+    /// Checks a result that is reported as optimal: no node that satisfies the request has a better
+    /// value of the metric.
     pub fn optimal(&self, metric: &str, said: f64, whole: &Whole, people: &Rows) -> Result<(), Failure> {
         if !self.can_weigh() {
             return Ok(());
@@ -159,8 +159,8 @@ impl Judged<'_> {
         Ok(())
     }
 
-    /// Returns whether some node meets the request and keeps a row; `None` if a node is too close
-    /// to decide, or if nodes cannot be judged.
+    /// Returns true if some node satisfies the request and keeps a row; `None` if rounding decides
+    /// for a node, or if nodes cannot be judged.
     pub fn feasible(&self, whole: &Whole, people: &Rows) -> Option<bool> {
         if !self.can_weigh() {
             return None;

@@ -1,4 +1,4 @@
-//! Checks every promise of a request, over the classes that were released.
+//! Checks every requirement of a request on the released classes.
 
 use super::cell::{Cell, Ground};
 use super::classes::{Class, Found};
@@ -33,7 +33,7 @@ impl Judged<'_> {
     /// Returns the members of a released class, with their released values.
     fn members(&self, class: &Class) -> Vec<Member> {
         let pairs = class.source.iter().zip(&class.released);
-        // Under ENTITY, only the source shows which person has which value.
+        // With ENTITY, only the source shows which person has which value.
         let entity = self.case.request.entity.is_some();
         pairs
             .map(|(source, released)| {
@@ -54,7 +54,7 @@ impl Judged<'_> {
         let (mut counts, mut paths) = (BTreeMap::new(), BTreeMap::new());
         for (column, hierarchy, _) in self.case.request.sensitive() {
             let histogram = super::models::histogram(&members, column);
-            // Ascending by value, NULL last.
+            // Values are in ascending order, with NULL last.
             let cells = self.source.column(column);
             let mut order: Vec<usize> = (0..self.source.len).collect();
             order.sort_by(|a, b| cells[*a].order(&cells[*b]));
@@ -132,7 +132,7 @@ impl Judged<'_> {
         Some((0..people.len).filter(|row| has(*row)).count() as i128)
     }
 
-    /// Returns the number of people of the population that are in none of these classes.
+    /// Returns the number of people in the population that belong to none of these classes.
     pub fn outside<'c>(
         &self,
         model: &Model,
@@ -165,7 +165,7 @@ impl Judged<'_> {
             .as_ref()
             .is_none_or(|e| self.unchanged().contains(&e.as_str()));
         if found.node.is_none() && !released_entity {
-            // If labels overlap, it is not certain which person is in which class.
+            // If labels overlap, the class of a person is not certain.
             return Ok(());
         }
         for model in &self.case.request.models {
@@ -182,8 +182,8 @@ impl Judged<'_> {
                     ));
                 }
             }
-            // Each class is judged by itself. Local recoding has no node, so its labels have no
-            // price.
+            // Each class is judged by itself. Local recoding has no node, so the loss of its labels
+            // is unknown.
             for (class, (labels, members)) in found.classes.iter().zip(&classes) {
                 let lost = found.node.as_deref().map(|node| self.lost(node, class.source[0]));
                 let is_far = |node| self.is_near(model, (node, &class.source), members, whole) == Verdict::Fails;
@@ -206,10 +206,10 @@ impl Judged<'_> {
         Ok(())
     }
 
-    /// personal_privacy: returns true if a source row t may be in a class with these b released
-    /// rows, which is the case if Pleak(t) is at most t's limit. Pleak(t) is (1 / b) times the sum
-    /// of DCorrelate(t, i) over the rows i of the class. DCorrelate is 1 for t's own value, 1 /
-    /// leaves for an ancestor of it, else 0.
+    /// Returns true if a source row t may be in a class with these b released rows
+    /// (personal_privacy). This is so if Pleak(t) is at most t's limit. Pleak(t) is (1 / b) times
+    /// the sum of DCorrelate(t, i) over the rows i of the class. DCorrelate is 1 for t's own value,
+    /// 1 / leaves for an ancestor of that value, else 0.
     pub fn bearable(&self, released: &[usize], source: usize) -> bool {
         let Some((attribute, limit)) = self.case.request.personal() else {
             return true;
@@ -221,7 +221,7 @@ impl Judged<'_> {
         let form = self.forms[attribute];
         let tells = |row: &usize| {
             let value = &self.released[attribute][*row];
-            // Several levels may have this label. The highest of them reveals least.
+            // Several levels may have this label. The highest one reveals least.
             let level = (0..=ladder.height())
                 .rev()
                 .find(|level| form.seen(ladder.label(own, *level)) == *value);
@@ -237,7 +237,7 @@ impl Judged<'_> {
         limit.is_some_and(|limit| leak <= limit + 1e-9)
     }
 
-    /// Checks that at most as many rows are in no class as may be suppressed.
+    /// Checks that the number of rows in no class is at most the suppression limit.
     pub fn limit(&self, found: &Found) -> Result<(), Failure> {
         let released: usize = found.classes.iter().map(|c| c.released.len()).sum();
         let suppressed = self.source.len.saturating_sub(released);
@@ -255,8 +255,8 @@ impl Judged<'_> {
         }
     }
 
-    /// Checks the masks that draw values: NULL remains where the source has it. Swapped values and
-    /// categories occur in the source and, if no row is suppressed, each swapped value is as
+    /// Checks the masks that draw values. NULL remains where the source has NULL. Swapped values
+    /// and categories occur in the source and, if no row is suppressed, each swapped value is as
     /// frequent as in the source.
     pub fn drawn(&self, found: &Found) -> Result<(), Failure> {
         for (column, role) in &self.case.request.roles {
@@ -294,7 +294,7 @@ impl Judged<'_> {
         Ok(())
     }
 
-    /// Checks that masked identifiers are the masks of the source's values, and that NULL remains
+    /// Checks that masked identifiers are the masks of the source's values, and that NULL stays
     /// NULL.
     pub fn masks(&self, found: &Found) -> Result<(), Failure> {
         let masked = self.case.request.roles.iter().filter_map(|(column, role)| match role {
@@ -313,7 +313,7 @@ impl Judged<'_> {
             let form = self.forms[column];
             let cells = self.source.column(column);
             let is_binary = self.source.data_type(column).is_some_and(|t| t.is_binary());
-            // Bytes are masked as they are, and shown in hexadecimal.
+            // Bytes are masked unchanged and shown in hexadecimal.
             let plain = |text: &str| match is_binary {
                 true => hex::decode(text)
                     .ok()
@@ -321,14 +321,13 @@ impl Judged<'_> {
                     .unwrap_or_default(),
                 false => text.to_string(),
             };
-            // Positive and negative zero are one value, and have one pseudonym.
+            // Positive and negative zero are the same value and have the same pseudonym.
             let one_zero = |cell: &'_ Cell| match (&cell.ground, cell.text.as_deref()) {
                 (Ground::Number(n), Some(text)) if n.digits == 0 => Some(text.trim_start_matches('-').to_string()),
                 (_, text) => text.map(str::to_string),
             };
             let of = |row: &usize| form.seen(one_zero(&cells[*row]).map(|t| mask(of_column, &plain(&t))));
-            // With local recoding, it is not certain which released row comes from which source
-            // row.
+            // In local recoding, the source row of a released row is not certain.
             let wholes: Vec<(Vec<usize>, Vec<usize>)> = match found.node {
                 Some(_) if self.case.request.personal().is_none() => found
                     .classes

@@ -1,5 +1,5 @@
-//! The bounds of QUANTILES implemented again: the roundest value above one value and not above
-//! another.
+//! A second implementation of the bounds of QUANTILES: the roundest value that is above one value
+//! and not above another.
 
 use super::cell::{Cell, Ground, cells, plain_type};
 use arrow::array::{ArrayRef, StringArray};
@@ -7,8 +7,8 @@ use arrow::compute::cast;
 use arrow::datatypes::DataType;
 use std::sync::Arc;
 
-/// Returns the roundest value of this type that is above `below` and not above `cell`; `cell`
-/// itself is such a value.
+/// Returns the roundest value of this type that is above `below` and not above `cell`. There is
+/// always one, because `cell` itself qualifies.
 pub fn roundest(below: &Cell, cell: &Cell, data_type: &DataType) -> Cell {
     let data_type = plain_type(data_type);
     let written = match &cell.ground {
@@ -27,7 +27,7 @@ pub fn roundest(below: &Cell, cell: &Cell, data_type: &DataType) -> Cell {
     found.find(fits).unwrap_or_else(|| cell.clone())
 }
 
-/// Returns the value of a text; `None` if it is not a value of the type.
+/// Returns the value that a text denotes; `None` if it is not a value of the type.
 fn value(text: &str, data_type: &DataType) -> Option<Cell> {
     let plain = plain(text, data_type)?;
     let mut values: ArrayRef = Arc::new(StringArray::from(vec![plain]));
@@ -41,8 +41,8 @@ fn value(text: &str, data_type: &DataType) -> Option<Cell> {
     cells(&values, data_type).pop()
 }
 
-/// Returns a number such as `5e3` in plain digits if the type is numeric, and any other text as it
-/// is.
+/// Writes a number such as `5e3` in plain digits if the type is numeric. Returns any other text
+/// unchanged.
 fn plain(text: &str, data_type: &DataType) -> Option<String> {
     let Some((units, power)) = text.split_once('e').filter(|_| data_type.is_numeric()) else {
         return Some(text.to_string());
@@ -88,7 +88,8 @@ fn scale(data_type: &DataType) -> Option<i8> {
     }
 }
 
-/// Returns the beginnings of the year, month, day, hour, minute and second of a date or time.
+/// Returns the beginnings of the year, month, day, hour, minute and second that contain a date or
+/// time, as texts.
 fn on_a_clock(text: &str) -> Vec<String> {
     const FIRST: &str = "0000-01-01T00:00:00";
     let from = if text.get(2..3) == Some(":") {

@@ -1,4 +1,4 @@
-//! The source's rows and the released ones, as the judge compares them.
+//! The rows of the source and of the release, as the judge compares them.
 
 use super::cell::{Cell, Ground, cells, is_text};
 use super::ladder::Ladder;
@@ -47,7 +47,8 @@ impl Rows {
     }
 }
 
-/// How the values of a column are compared, which depends on its form in the release.
+/// The form in which the values of a column are compared. It depends on the column's form in the
+/// release.
 #[derive(Debug, Clone, Copy)]
 pub struct Form {
     /// True if values are compared by their text: the column is text in the release.
@@ -64,7 +65,7 @@ impl Form {
     pub fn seen(self, value: Seen) -> Seen {
         match value.as_deref() {
             None if self.no_null => Some(String::new()),
-            // Positive and negative floating-point zero are one value.
+            // Positive and negative zero of floating-point numbers are the same value.
             Some(zero @ ("-0.0" | "-0")) => Some(zero[1..].to_string()),
             _ => value,
         }
@@ -80,14 +81,14 @@ pub struct Quasi {
     pub weight: f64,
 }
 
-/// The subject of a judgement: a request over rows, and the release of those rows.
+/// The subject of a judgement: a request over rows, and the release of these rows.
 pub struct Judged<'a> {
     pub case: &'a Case,
     pub source: &'a Rows,
     /// True if NULL and the empty text are the same in the release.
     pub no_null: bool,
-    /// The rows whose values hierarchies generalize: those of the population, if there is one,
-    /// which include those of the source.
+    /// The rows whose values hierarchies generalize: those of the population, which includes the
+    /// source, or those of the source if there is no population.
     pub domain: &'a Rows,
     /// The released values, by column.
     pub released: BTreeMap<String, Vec<Seen>>,
@@ -122,7 +123,7 @@ pub fn quasi(case: &Case, source: &Rows, table: &Rows) -> Vec<Quasi> {
     case.request.quasi().map(one).collect()
 }
 
-/// Returns the hierarchy of a column as it is in the session.
+/// Returns the hierarchy of a column in the session.
 pub fn ladder(case: &Case, source: &Rows, table: &Rows, column: &str, hierarchy: Option<&str>) -> Ladder {
     let Some(hierarchy) = hierarchy.and_then(|h| case.hierarchies.iter().find(|d| d.name == h)) else {
         return Ladder::suppression();
@@ -205,8 +206,8 @@ impl<'a> Judged<'a> {
         }
     }
 
-    /// Returns the same rows before they were written: NULL and the empty text are two values,
-    /// whatever the format.
+    /// Returns the same rows before they were written. NULL and the empty text are then two values
+    /// in every format.
     pub fn before_it_was_written(&self) -> Self {
         let told = |(name, form): (&String, &Form)| {
             let no_null = false;
@@ -252,7 +253,7 @@ impl<'a> Judged<'a> {
         self.quasi.iter().map(|q| self.released[&q.name][row].clone()).collect()
     }
 
-    /// Returns the columns that are released as they are in the source.
+    /// Returns the columns that are released unchanged.
     pub fn unchanged(&self) -> Vec<&str> {
         let attribute = self.case.request.personal().map(|(attribute, _)| attribute);
         let roles = self.case.request.roles.iter().filter(|(column, role)| match role {
