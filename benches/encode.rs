@@ -7,7 +7,7 @@ mod support {
 }
 
 use anonsql::internal::frequency::{Columns, Scan};
-use anonsql::internal::generate::{BenchShape, Table, generate};
+use anonsql::internal::generate::{BenchShape, GeneratedTable, generate};
 use anonsql::internal::spill::SpillSpace;
 use arrow::array::{ArrayRef, AsArray, Int64Array};
 use arrow::compute::cast;
@@ -27,7 +27,7 @@ type Batches = Vec<RecordBatch>;
 fn strings(rows: u64) -> Batches {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let path = folder.path().join("bench.parquet");
-    generate(Table::Bench(BenchShape::default()), rows, 1, &path).expect("a generated table");
+    generate(GeneratedTable::Bench(BenchShape::default()), rows, 1, &path).expect("a generated table");
     let session = SessionContext::new();
     runtime(1)
         .block_on(async {

@@ -7,7 +7,7 @@ mod support {
 }
 
 use anonsql::AnonContext;
-use anonsql::internal::generate::{BenchShape, Table, generate, write_hierarchies};
+use anonsql::internal::generate::{BenchShape, GeneratedTable, generate, write_hierarchies};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use std::path::Path;
@@ -40,7 +40,7 @@ fn end_to_end(c: &mut Criterion) {
     let rows = if is_quick() { 2_000 } else { 1_000_000 };
     let folder = tempfile::tempdir().expect("a scratch folder");
     let source = folder.path().join("bench.parquet");
-    generate(Table::Bench(BenchShape::default()), rows, 1, &source).expect("a generated table");
+    generate(GeneratedTable::Bench(BenchShape::default()), rows, 1, &source).expect("a generated table");
     write_hierarchies(&folder.path().join("hierarchies")).expect("the hierarchies");
     let columns: Vec<String> = COLUMNS.iter().map(|c| format!("{c} USING {c}")).collect();
     let mut group = c.benchmark_group(format!("end_to_end/bench_{rows}x9"));

@@ -18,7 +18,7 @@ mod support {
 use anonsql::AnonContext;
 use anonsql::internal::catalogue::Call;
 use anonsql::internal::lattice::Node;
-use anonsql::internal::search::{self, Budget, Context, Oracle};
+use anonsql::internal::search::{self, Context, Oracle, SearchBudget};
 use anonsql::{Observer, Phase};
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
@@ -104,7 +104,7 @@ fn whole_lattice(adult: &Adult) {
     for _ in 0..RUNS {
         let (_, floor, _) = timed(|| plain.whole_lattice(&adult.lattice));
         let evaluator = adult.evaluator(&["dm", "glm"], 5, 5);
-        let mut context = Context::new(0, Budget::default());
+        let mut context = Context::new(0, SearchBudget::default());
         let exhaustive = search::build(&Call::bare("exhaustive")).expect("exhaustive");
         let (_, cpu, done) = timed(|| exhaustive.run(&evaluator, &mut context));
         done.expect("the search ends");
@@ -125,7 +125,7 @@ fn default_search(adult: &Adult, metric: &str, k: i64, percent: u64) {
     let mut runs = vec![];
     for _ in 0..RUNS {
         let evaluator = adult.evaluator(&[metric], k, percent);
-        let mut context = Context::new(0, Budget::default());
+        let mut context = Context::new(0, SearchBudget::default());
         let auto = search::build(&Call::bare("auto")).expect("auto");
         let (_, cpu, done) = timed(|| auto.run(&evaluator, &mut context));
         done.expect("the search ends");

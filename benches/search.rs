@@ -11,7 +11,7 @@ mod support {
     pub mod run;
 }
 
-use anonsql::internal::search::{self, Budget, Context};
+use anonsql::internal::search::{self, Context, SearchBudget};
 use anonsql::internal::{catalogue::Call, engine::Evaluator};
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use std::time::Duration;
@@ -22,7 +22,7 @@ const METRICS: [&str; 3] = ["dm", "glm", "entropy"];
 
 /// Runs a search until it ends. Returns the number of nodes assessed and the optimum.
 fn run(name: &str, evaluator: &Evaluator) -> (u64, Option<f64>) {
-    let mut context = Context::new(0, Budget::default());
+    let mut context = Context::new(0, SearchBudget::default());
     let search = search::build(&Call::bare(name)).expect("a search");
     search.run(evaluator, &mut context).expect("the search ends");
     (context.assessed(), context.incumbent().map(|(_, a)| a.cost()))

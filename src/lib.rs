@@ -53,8 +53,8 @@
 //! # Where things are
 //!
 //! A module uses only the modules above it in this table, and only some modules refer to
-//! DataFusion. A test compares the code with the table. It fails if they differ, or if files use
-//! each other in a circle.
+//! DataFusion. A test compares the code with the table. It fails if they differ, if files use each
+//! other in a circle, or if two modules have a type of the same name.
 //!
 //! | module | DataFusion | what it is |
 //! |---|---|---|

@@ -15,7 +15,7 @@ use std::any::Any;
 use std::time::Duration;
 use url::Url;
 
-pub(crate) use addresses::{Address, Addresses, elsewhere, listening};
+pub(crate) use addresses::{Addresses, WorkerAddress, elsewhere, listening};
 
 /// How the classes of a lattice node are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

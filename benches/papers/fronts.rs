@@ -11,7 +11,7 @@ use anonsql::internal::metric;
 use anonsql::internal::objective::OBJECTIVES;
 use anonsql::internal::observe::Silent;
 use anonsql::internal::search::front::{convergence_error, representation_ratio};
-use anonsql::internal::search::{self, Assessment, Budget, Context, Oracle};
+use anonsql::internal::search::{self, Assessment, Context, Oracle, SearchBudget};
 
 const COLUMNS: [&str; 8] = [
     "age",
@@ -197,7 +197,7 @@ impl Nodes {
             limit: LIMIT,
             bounds: false,
         };
-        let mut context = Context::new(seed, Budget::default()).with_front(e.epsilon.to_vec());
+        let mut context = Context::new(seed, SearchBudget::default()).with_front(e.epsilon.to_vec());
         let search = search::build(search).expect("a search");
         search.run(&known, &mut context).expect("the search ends");
         (context.archive().to_vec(), context.assessed())

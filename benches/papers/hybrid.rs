@@ -8,7 +8,7 @@ use anonsql::internal::catalogue::Call;
 use anonsql::internal::engine::{Evaluator, detail_requests, scan};
 use anonsql::internal::lattice::Node;
 use anonsql::internal::observe::Silent;
-use anonsql::internal::search::{self, Assessment, Budget, Context, Oracle};
+use anonsql::internal::search::{self, Assessment, Context, Oracle, SearchBudget};
 
 const PIMA: [&str; 8] = [
     "pregnancies",
@@ -87,7 +87,7 @@ impl Nodes {
             limit,
             bounds: true,
         };
-        let mut context = Context::new(seed, Budget::default());
+        let mut context = Context::new(seed, SearchBudget::default());
         let search = search::build(&Call::bare(name)).expect(name);
         search.run(&known, &mut context).expect("the search ends");
         (context.incumbent().map(|(_, a)| a.cost()), context.assessed())

@@ -9,7 +9,7 @@ use anonsql::internal::engine::{Evaluator, Scanned, detail_requests, scan};
 use anonsql::internal::frequency::FrequencySets;
 use anonsql::internal::metric::{self, Metric};
 use anonsql::internal::observe::Silent;
-use anonsql::internal::search::{self, Budget, Context};
+use anonsql::internal::search::{self, Context, SearchBudget};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use std::sync::Arc;
 use std::time::Instant;
@@ -72,7 +72,7 @@ fn measure(plan: &Plan, columns: &[&str], k: i64) -> Vec<Found> {
                 drift: vec![],
             };
             let evaluator = Evaluator::new(&job, fresh, &metrics).expect("the metrics fit");
-            let mut context = Context::new(0, Budget::default());
+            let mut context = Context::new(0, SearchBudget::default());
             let search = search::build(&Call::bare(*name)).expect("a search");
             let started = Instant::now();
             search.run(&evaluator, &mut context).expect("the search ends");

@@ -7,7 +7,7 @@
 
 use super::check::none_of;
 use super::claim::Claim;
-use super::evidence::Evidence;
+use super::evidence::ReleaseEvidence;
 use super::known::{Known, generalized};
 use super::spelling::{TEXT, compared, converted};
 use super::tables::{CHECKED, WHOLE};
@@ -46,7 +46,7 @@ pub(super) async fn unchanged(
         let kept = kept.map(|s| s.column.clone());
         kept.filter(|column| !generalized.contains(&column.as_str())).collect()
     };
-    let columns: Vec<String> = evidence.map_or_else(sensitive, Evidence::unchanged);
+    let columns: Vec<String> = evidence.map_or_else(sensitive, ReleaseEvidence::unchanged);
     comparable(session, claim, columns, found).await
 }
 
@@ -140,7 +140,7 @@ pub(super) async fn check_starred(
 /// Notes in `found` which released columns are never compared with the source: masks, and the
 /// labels of an attribute that is generalized for the rows' own limits.
 pub(super) async fn uncompared(session: &SessionContext, claim: &Claim, found: &mut Verification) -> Result<()> {
-    let Some(manifest) = claim.evidence.as_ref().map(Evidence::manifest) else {
+    let Some(manifest) = claim.evidence.as_ref().map(ReleaseEvidence::manifest) else {
         return Ok(());
     };
     let whole = session.table(WHOLE).await?;

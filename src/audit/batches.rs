@@ -2,7 +2,7 @@
 //! who had the release before a batch can identify the rows that the batch added.
 
 use super::check::none_of;
-use super::evidence::Evidence;
+use super::evidence::ReleaseEvidence;
 use super::verification::Verification;
 use crate::canonical::spelled_once;
 use crate::error::Result;
@@ -20,7 +20,7 @@ pub(super) async fn check(
     session: &SessionContext,
     released: &ReleasedTable,
     promises: &[Promise<'_>],
-    evidence: &Evidence,
+    evidence: &ReleaseEvidence,
     found: &mut Verification,
 ) -> Result<Vec<Check>> {
     if !evidence.grew() {

@@ -1,6 +1,6 @@
 //! The claim of a VERIFY: the rows, the promises about them, and the data to check them against.
 
-use super::evidence::Evidence;
+use super::evidence::ReleaseEvidence;
 use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
 use crate::job::{Constraint, QuasiIdentifier};
@@ -18,7 +18,7 @@ pub(crate) struct Claim {
     /// The columns whose values are folder names.
     pub(crate) folders: Vec<String>,
     /// The manifest of the release, if the rows are a release.
-    pub(crate) evidence: Option<Evidence>,
+    pub(crate) evidence: Option<ReleaseEvidence>,
     /// The quasi-identifiers that the statement names.
     pub(crate) quasi_identifiers: Vec<QuasiIdentifier>,
     /// The quasi-identifiers whose hierarchy the statement names.

@@ -10,7 +10,7 @@
 use super::against::Unchanged;
 use super::check::none_of;
 use super::flow::matched;
-use super::forms::Points;
+use super::forms::SingleValues;
 use super::known::{Known, generalized};
 use super::spelling::{CSV_TEXT, TEXT, converted};
 use super::tables::WHOLE;
@@ -47,7 +47,7 @@ struct Covered {
 /// The proof that a released label covers a value.
 enum Proof {
     Labels(Proven),
-    Points(Points),
+    Points(SingleValues),
 }
 
 /// Counts the released rows that cannot be matched. Also describes each column whose labels cannot
@@ -181,7 +181,7 @@ impl Covered {
         }
         if known.form.is_of_class() || known.form == LabelForm::Midpoint {
             let points = match known.level().filter(|_| known.hierarchy.is_some()) {
-                Some(level) => Points::of(known.form, &lookup, level, &labels)?,
+                Some(level) => SingleValues::of(known.form, &lookup, level, &labels)?,
                 None => None,
             };
             let own = |points| Self::new(Proof::Points(points), &labels, &values, alike, known);

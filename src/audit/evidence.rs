@@ -2,7 +2,7 @@
 //!
 //! Some entries of the manifest are about the source: levels that no hierarchy of the session
 //! confirms, row counts, metrics. These entries are checked with AGAINST or not at all.
-//! [`Evidence::unchecked`] names the unchecked entries.
+//! [`ReleaseEvidence::unchecked`] names the unchecked entries.
 
 use super::budget;
 use super::check::{none_of, says};
@@ -13,7 +13,7 @@ use super::tables::WHOLE;
 use crate::error::{Error, Result};
 use crate::folder::{Check, MANIFEST, Manifest, Role, SuppressedRows};
 use crate::job::SuppressionLimit;
-use crate::lake::Release;
+use crate::lake::StoredRelease;
 use crate::location::folder_url;
 use crate::pool::blocking;
 use crate::quoting::quote;
@@ -42,16 +42,16 @@ pub(crate) struct Stated {
 
 /// The location of a release.
 #[derive(Debug, Clone)]
-pub(crate) enum Place {
+pub(crate) enum ReleaseLocation {
     /// In a local folder.
     Folder(PathBuf),
     /// In an object store.
-    Store(Box<Release>),
+    Store(Box<StoredRelease>),
 }
 
 /// The manifest of the release to check, with the facts that its statement states.
-pub(crate) struct Evidence {
-    place: Place,
+pub(crate) struct ReleaseEvidence {
+    place: ReleaseLocation,
     pub(super) manifest: Manifest,
     /// Whether the manifest is unchanged since it was written.
     pub(super) is_sealed: bool,
@@ -59,7 +59,7 @@ pub(crate) struct Evidence {
     stated: Option<Stated>,
 }
 
-impl Evidence {
+impl ReleaseEvidence {
     /// Returns true for a release of CSV files.
     fn is_csv(&self) -> bool {
         self.manifest.output.iter().any(|file| file.name.ends_with(".csv"))
@@ -75,10 +75,10 @@ impl Evidence {
 
     /// Reads the manifest of a release, if there is one; `read` extracts the columns from its
     /// statement.
-    pub(crate) fn of(place: Place, read: impl Fn(&str) -> Option<Stated>) -> Result<Option<Self>> {
+    pub(crate) fn of(place: ReleaseLocation, read: impl Fn(&str) -> Option<Stated>) -> Result<Option<Self>> {
         let found = match &place {
-            Place::Folder(folder) => Manifest::read_sealed(folder)?,
-            Place::Store(release) => Some((release.manifest().clone(), release.is_sealed())),
+            ReleaseLocation::Folder(folder) => Manifest::read_sealed(folder)?,
+            ReleaseLocation::Store(release) => Some((release.manifest().clone(), release.is_sealed())),
         };
         Ok(found.map(|(manifest, is_sealed)| Self {
             place,
@@ -126,7 +126,7 @@ impl Evidence {
     /// folder names are columns.
     pub(super) async fn batches(&self) -> Result<Option<Vec<Vec<String>>>> {
         let (there, root): (HashSet<String>, String) = match &self.place {
-            Place::Folder(folder) => {
+            ReleaseLocation::Folder(folder) => {
                 let folder = folder.clone();
                 let look = move || {
                     let failed = |e| Error::io(format!("cannot read {}", folder.display()), e);
@@ -137,7 +137,9 @@ impl Evidence {
                 };
                 blocking("looking at the files", look).await?
             }
-            Place::Store(release) => (release.names().await?.into_iter().collect(), release.url().to_string()),
+            ReleaseLocation::Store(release) => {
+                (release.names().await?.into_iter().collect(), release.url().to_string())
+            }
         };
         let mut files = self.manifest.output.iter().map(|file| &file.name);
         let is_there = files.clone().all(|name| there.contains(name));
@@ -263,11 +265,11 @@ impl Evidence {
     /// Checks the files by their names, sizes and checksums.
     async fn files(&self, session: &SessionContext) -> Result<[Check; 3]> {
         match &self.place {
-            Place::Folder(folder) => {
+            ReleaseLocation::Folder(folder) => {
                 let (folder, own) = (folder.clone(), self.manifest.clone());
                 blocking("summing up the files", move || files::check(&folder, &own)).await
             }
-            Place::Store(release) => {
+            ReleaseLocation::Store(release) => {
                 let space = SpillSpace::of(&session.task_ctx());
                 files::check_stored(release, || space.unnamed()).await
             }

@@ -8,7 +8,7 @@
 use super::check::{none_of, says};
 use crate::error::{Error, Result};
 use crate::folder::{Check, FileSummary, MANIFEST, Manifest};
-use crate::lake::Release;
+use crate::lake::StoredRelease;
 use crate::pool::blocking;
 use crate::source::has_header;
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -77,7 +77,7 @@ pub(super) fn check(folder: &Path, manifest: &Manifest) -> Result<[Check; 3]> {
 
 /// Checks the files of a release in an object store like [`check`]. Each file is copied to a file
 /// that `temporary` creates.
-pub(super) async fn check_stored(release: &Release, temporary: impl Fn() -> Result<File>) -> Result<[Check; 3]> {
+pub(super) async fn check_stored(release: &StoredRelease, temporary: impl Fn() -> Result<File>) -> Result<[Check; 3]> {
     let manifest = release.manifest();
     let names: HashSet<String> = release.names().await?.into_iter().collect();
     let mut found = Found::default();

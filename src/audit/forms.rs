@@ -24,7 +24,7 @@ pub(super) fn values_of_level(form: LabelForm, lookup: &Lookup, level: u8) -> Re
 }
 
 /// Released single values, and the ground codes of which they are true.
-pub(super) struct Points {
+pub(super) struct SingleValues {
     /// The label of each ground code at the released level.
     codes: Vec<u32>,
     is_true: IsTrue,
@@ -37,7 +37,7 @@ enum IsTrue {
     Same(Vec<Option<u32>>),
 }
 
-impl Points {
+impl SingleValues {
     /// Returns the single values `texts` of a column that is released at `level`. Returns `None` if
     /// the labels at the level have no bounds, because it is then unknown of which codes the values
     /// are true.

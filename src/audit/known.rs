@@ -108,7 +108,7 @@ pub(super) async fn generalized(session: &SessionContext, table: &str, columns: 
 }
 
 /// The SQL of the label that a row would have in the release.
-pub(super) struct Labelled {
+pub(super) struct LabelSql {
     /// The label of a row, in a query that calls the table `r`.
     pub(super) expression: String,
     /// The join with the labels of the column's values, if there is one.
@@ -146,7 +146,7 @@ pub(super) async fn labelled(
     (table, released): (&str, &str),
     known: &Known,
     name: &str,
-) -> Result<Labelled> {
+) -> Result<LabelSql> {
     let column = quote(&known.column);
     let unknown = |what: &str| {
         Error::usage(format!(
@@ -165,7 +165,7 @@ pub(super) async fn labelled(
             _ => value,
         };
         let join = String::new();
-        return Ok(Labelled { expression, join });
+        return Ok(LabelSql { expression, join });
     }
     let hierarchy = known.hierarchy.as_ref().ok_or_else(|| unknown("its hierarchy"))?;
     let (values, lookup) = bind(session, table, &known.column, hierarchy).await?;
@@ -192,5 +192,5 @@ pub(super) async fn labelled(
         _ => format!("{name}.label"),
     };
     let join = format!(" LEFT JOIN {name} ON {value} IS NOT DISTINCT FROM {name}.value");
-    Ok(Labelled { expression, join })
+    Ok(LabelSql { expression, join })
 }

@@ -26,7 +26,7 @@ use crate::folder::Check;
 use crate::frequency::distinct_values;
 use crate::hierarchy::{Hierarchy, LabelForm, OnNull, OnUnmapped, TOP, texts as written};
 use crate::quoting::quote;
-use crate::recount::{Coded, ReleasedTable, bind, type_of};
+use crate::recount::{CodedColumn, ReleasedTable, bind, type_of};
 use arrow::array::{Array, ArrayRef, AsArray, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, TimeUnit};
@@ -111,7 +111,7 @@ pub(super) async fn check_codes(
             continue;
         };
         let has_whole = released.whole.is_some() && has_column(session, WHOLE, &known.column).await?;
-        let coded = Coded {
+        let coded = CodedColumn {
             column: &known.column,
             codes,
             form: known.form,

@@ -55,8 +55,8 @@ mod tables;
 mod undecided;
 mod verification;
 
-pub(crate) use beside::{Pair, Side, beside};
+pub(crate) use beside::{ClaimedRelease, Pair, beside};
 pub(crate) use claim::{Claim, ClaimedAttribute};
-pub(crate) use evidence::{Evidence, Place, Stated};
+pub(crate) use evidence::{ReleaseEvidence, ReleaseLocation, Stated};
 pub(crate) use run::audit;
 pub use verification::Verification;

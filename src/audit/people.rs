@@ -2,7 +2,7 @@
 //! its type, and the value 1.4 of the population must not become the value 1 of the source.
 
 use super::claim::Claim;
-use super::evidence::Evidence;
+use super::evidence::ReleaseEvidence;
 use super::known::Known;
 use crate::error::Result;
 use crate::hierarchy::{LabelForm, is_binary, plain_type};
@@ -30,7 +30,7 @@ pub(super) fn people(claim: &Claim, population: &DataFrame, known: &[Known]) -> 
 /// column that no cast brings to that type is left unchanged. Reading the rows fails with
 /// `ErrorKind::Data` if a value is not of that type.
 pub(super) fn source(claim: &Claim, rows: &DataFrame) -> Result<DataFrame> {
-    let Some(manifest) = claim.evidence.as_ref().map(Evidence::manifest) else {
+    let Some(manifest) = claim.evidence.as_ref().map(ReleaseEvidence::manifest) else {
         return Ok(rows.clone());
     };
     let columns = rows.schema().fields().iter().map(|field| {
@@ -64,7 +64,7 @@ fn of_source(claim: &Claim, known: &Known) -> Option<DataType> {
         let field = rows.schema().field_with_unqualified_name(column).ok()?;
         Some(plain_type(field.data_type()).clone())
     };
-    let manifest = claim.evidence.as_ref().map(Evidence::manifest);
+    let manifest = claim.evidence.as_ref().map(ReleaseEvidence::manifest);
     let is_unchanged = known.level() == Some(0) && known.form == LabelForm::Text;
     let released = || typed(&claim.rows).filter(|released| is_unchanged && !released.is_string());
     manifest

@@ -3,7 +3,7 @@
 use super::claim::Claim;
 use super::columns::known;
 use super::empty::{Empty, mixed};
-use super::evidence::Evidence;
+use super::evidence::ReleaseEvidence;
 use super::known::{Known, generalized};
 use super::people::{people, source};
 use super::spelling::{CSV_TEXT, TEXT, align, in_zones_of_source};
@@ -116,7 +116,7 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
         let (covered, unread) = cover::check(&own, &released, &known, &unchanged).await?;
         checks.extend(covered);
         found.unchecked.extend(unread);
-        if !claim.evidence.as_ref().is_some_and(Evidence::grew) {
+        if !claim.evidence.as_ref().is_some_and(ReleaseEvidence::grew) {
             let mut in_order = state.clone();
             in_order.config_mut().options_mut().execution.target_partitions = 1;
             let in_order = session(&in_order, &views, &progress)?;
@@ -271,7 +271,7 @@ fn attribute_hierarchy(claim: &Claim, constraint: &Constraint) -> Result<Read> {
         return Ok(Read::Hierarchy(None));
     };
     let sensitive = claim.sensitive.iter().find(|s| s.column == *attribute);
-    let manifest = claim.evidence.as_ref().map(Evidence::manifest);
+    let manifest = claim.evidence.as_ref().map(ReleaseEvidence::manifest);
     match sensitive.and_then(|s| s.hierarchy.as_ref()) {
         Some(name) => Ok(Read::Hierarchy(Some(claim.hierarchy(name)?))),
         None if claim.defined.contains_key(attribute) => Ok(Read::Hierarchy(claim.defined.get(attribute).cloned())),

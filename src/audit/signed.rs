@@ -1,7 +1,7 @@
 //! Checks the signature of a manifest, which SIGNED BY asks for.
 
 use super::claim::Claim;
-use super::evidence::Evidence;
+use super::evidence::ReleaseEvidence;
 use super::verification::Verification;
 use crate::folder::{Check, MANIFEST};
 use crate::signature::PublicKey;
@@ -29,7 +29,7 @@ pub(super) fn check(claim: &Claim, found: &mut Verification) -> Option<Check> {
 }
 
 /// Returns the reason why a manifest is not signed with `key`; `None` if it is.
-fn fault(evidence: Option<&Evidence>, key: &PublicKey) -> Option<&'static str> {
+fn fault(evidence: Option<&ReleaseEvidence>, key: &PublicKey) -> Option<&'static str> {
     let Some(evidence) = evidence else {
         return Some("there is no manifest");
     };

@@ -5,15 +5,15 @@
 
 use super::check::none_of;
 use super::claim::Claim;
-use super::evidence::Evidence;
+use super::evidence::ReleaseEvidence;
 use super::verification::Verification;
 use crate::error::Result;
 use crate::folder::{Check, Manifest, Role};
 use crate::hierarchy::LabelForm;
 use crate::masks::MASKS;
 use crate::recount::ReleasedTable;
-use crate::standard::{Ask, Labelled, Looked, Standard, Treated, named};
-use crate::suggest::{Facts, Kind, Limited};
+use crate::standard::{Ask, Looked, LowestLabels, Standard, Treated, named};
+use crate::suggest::{Facts, Limited, ValueKind};
 use arrow::array::{AsArray, UInt32Array};
 use arrow::compute::{cast, take};
 use arrow::datatypes::DataType;
@@ -76,7 +76,7 @@ fn columns(claim: &Claim, manifest: &Manifest, standard: &Standard, found: &mut 
                         standard.info.name
                     ));
                 }
-                Treated::Generalized(Labelled::of_level(level))
+                Treated::Generalized(LowestLabels::of_level(level))
             }
             (None, Role::QuasiIdentifier) => Treated::Generalized(match labelled(claim, manifest, name, &facts)? {
                 Labels::Known(labelled) => labelled,
@@ -111,7 +111,7 @@ fn columns(claim: &Claim, manifest: &Manifest, standard: &Standard, found: &mut 
 
 /// The labels of a quasi-identifier, as far as the manifest shows them.
 enum Labels {
-    Known(Labelled),
+    Known(LowestLabels),
     /// The labels reveal too much about some values that the standard limits. The manifest does not
     /// show whether the source has these values.
     Wide,
@@ -136,7 +136,7 @@ fn labelled(claim: &Claim, manifest: &Manifest, column: &str, facts: &Facts) -> 
     let labels = lookup.level(level).codes.clone();
     let texts = cast(&lookup.level(level).labels, &DataType::Utf8)?;
     let texts = take(&texts, &UInt32Array::from(labels.clone()), None)?;
-    let labelled = Labelled {
+    let labelled = LowestLabels {
         level,
         texts: texts.as_string::<i32>().clone(),
         values: lookup.values().clone(),
@@ -164,15 +164,15 @@ fn type_of(manifest: &Manifest, column: &str) -> Option<DataType> {
     own.data_type.parse().ok()
 }
 
-fn kind(manifest: &Manifest, column: &str) -> Kind {
-    type_of(manifest, column).map_or(Kind::Text, |of| Kind::of(&of))
+fn kind(manifest: &Manifest, column: &str) -> ValueKind {
+    type_of(manifest, column).map_or(ValueKind::Text, |of| ValueKind::of(&of))
 }
 
 /// Checks that every class has at least `least` rows, or persons. Returns `None` if persons cannot
 /// be counted from the released rows.
 async fn classes(
     session: &SessionContext,
-    evidence: &Evidence,
+    evidence: &ReleaseEvidence,
     released: &ReleasedTable,
     (standard, least): (&Standard, u64),
     found: &mut Verification,

@@ -1,6 +1,6 @@
 //! Parses the command line arguments.
 
-use super::output::Format;
+use super::output::OutputFormat;
 use crate::catalogue::size;
 use crate::error::Result;
 use clap::{ArgMatches, Args as ClapArgs, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
@@ -72,8 +72,8 @@ pub struct Args {
     pub output: Option<PathBuf>,
 
     /// How results are printed
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    pub format: Format,
+    #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
+    pub format: OutputFormat,
 
     /// The maximum number of printed rows of a table (0: all) [default: 40 on a terminal, all
     /// elsewhere]
@@ -105,7 +105,7 @@ pub struct Args {
 
     /// Write events to standard error, one per line; events contain no data values
     #[arg(long, value_enum, value_name = "FORMAT")]
-    pub log: Option<LogFormat>,
+    pub log: Option<EventFormat>,
 
     /// Emit an OpenLineage event when a release begins, completes or fails: to a file, or to a
     /// server at http(s)://host, whose key is in OPENLINEAGE_API_KEY
@@ -134,26 +134,26 @@ pub struct Args {
 
     /// A subcommand that does not run SQL.
     #[command(subcommand)]
-    pub job: Option<Job>,
+    pub job: Option<CommandJob>,
 }
 
 /// The format of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum LogFormat {
+pub enum EventFormat {
     /// One JSON object per line
     Json,
 }
 
 /// A subcommand that does not run SQL.
 #[derive(Debug, Subcommand)]
-pub enum Job {
+pub enum CommandJob {
     /// Execute parts of statements for other processes (--cluster) until it is stopped; only in a
     /// build with the feature cluster
     Worker(Worker),
     /// Run a Ballista cluster on this machine (--cluster df://) until it is stopped; only in a
     /// build with the feature ballista
     #[command(subcommand)]
-    Cluster(Part),
+    Cluster(ClusterProcess),
     /// Write an invented table: census, patients, bench, or the sample folder
     #[command(hide = true)]
     Generate(Generate),
@@ -179,12 +179,12 @@ pub struct Worker {
     pub tls: Option<PathBuf>,
     /// The limits of the process.
     #[command(flatten)]
-    pub takes: Takes,
+    pub takes: ProcessLimits,
 }
 
 /// The limits of a process that executes plans of other processes.
 #[derive(Debug, Default, ClapArgs)]
-pub struct Takes {
+pub struct ProcessLimits {
     /// The number of computing threads [default: one per core]
     #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<NonZeroUsize>,
@@ -198,7 +198,7 @@ pub struct Takes {
 
 /// A process of a Ballista cluster.
 #[derive(Debug, Subcommand)]
-pub enum Part {
+pub enum ClusterProcess {
     /// Distribute the plans of drivers to executors
     Scheduler {
         /// The address of this machine to listen on; port 0 is any free port
@@ -206,12 +206,12 @@ pub enum Part {
         listen: String,
     },
     /// Execute the plans that a scheduler distributes
-    Executor(Executor),
+    Executor(ExecutorArguments),
 }
 
 /// The addresses and the limits of an executor.
 #[derive(Debug, ClapArgs)]
-pub struct Executor {
+pub struct ExecutorArguments {
     /// The address of the scheduler
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:50050")]
     pub scheduler: String,
@@ -220,7 +220,7 @@ pub struct Executor {
     pub listen: String,
     /// The limits of the process.
     #[command(flatten)]
-    pub takes: Takes,
+    pub takes: ProcessLimits,
 }
 
 /// The table to generate, and its size.

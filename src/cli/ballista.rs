@@ -1,23 +1,23 @@
 //! Implements the commands `anonsql cluster scheduler` and `anonsql cluster executor`.
 
-use super::args::Part;
+use super::args::ClusterProcess;
 use crate::error::Result;
 
 /// Runs the scheduler or an executor of a Ballista cluster until the process ends.
 #[cfg(feature = "ballista")]
-pub fn run(part: &Part) -> Result<()> {
-    use super::args::Takes;
+pub fn run(part: &ClusterProcess) -> Result<()> {
+    use super::args::ProcessLimits;
     use super::serving::{ready, serve};
     use crate::cluster::{ExecutorProcess, execute, schedule};
 
     match part {
-        Part::Scheduler { listen } => {
+        ClusterProcess::Scheduler { listen } => {
             let listen = listen.clone();
-            serve(&Takes::default(), "the scheduler", |_| async move {
+            serve(&ProcessLimits::default(), "the scheduler", |_| async move {
                 schedule(&listen, ready).await
             })
         }
-        Part::Executor(executor) => {
+        ClusterProcess::Executor(executor) => {
             let (scheduler, listen) = (executor.scheduler.clone(), executor.listen.clone());
             let folder = executor.takes.temp_dir.clone().unwrap_or_else(std::env::temp_dir);
             serve(&executor.takes, "the executor", |session| async move {
@@ -34,7 +34,7 @@ pub fn run(part: &Part) -> Result<()> {
 
 /// Returns the error of a build without Ballista.
 #[cfg(not(feature = "ballista"))]
-pub fn run(_: &Part) -> Result<()> {
+pub fn run(_: &ClusterProcess) -> Result<()> {
     Err(crate::error::Error::usage(
         "this anonsql was built without Ballista; build it with --features ballista, or use workers: anonsql worker",
     ))

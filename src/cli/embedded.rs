@@ -6,7 +6,7 @@ use super::environment::{Limits, session_with};
 use super::memory::Guard;
 use super::panic;
 use super::runner::{interruption, outcome};
-use super::workers::Workers;
+use super::workers::StatementRuntime;
 use crate::error::{Error, ErrorKind, Result};
 use crate::session::{AnonContext, enable_path_tables};
 use std::time::Duration;
@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// A session, and the threads that run its statements.
 pub struct Embedded {
     context: AnonContext,
-    workers: Option<Workers>,
+    workers: Option<StatementRuntime>,
     memory: Option<usize>,
 }
 
@@ -30,7 +30,7 @@ impl Embedded {
     /// because their messages may quote data.
     pub fn start(limits: &Limits) -> Result<Self> {
         panic::keep_quiet();
-        let workers = Workers::start(limits.threads())?;
+        let workers = StatementRuntime::start(limits.threads())?;
         // Some parts of DataFusion start tasks when they are created.
         let session = workers.inside(|| session_with(limits))?;
         Ok(Self {
@@ -82,7 +82,7 @@ impl Embedded {
 
 /// Cancels a job. A computing thread stops at its next await point. If it does not reach one within
 /// [`PATIENCE`], it is abandoned.
-async fn cancelled<T>(workers: &Workers, task: JoinHandle<Result<T>>) -> Result<T> {
+async fn cancelled<T>(workers: &StatementRuntime, task: JoinHandle<Result<T>>) -> Result<T> {
     task.abort();
     tokio::select! {
         done = task => outcome(done),

@@ -2,7 +2,7 @@
 
 use super::args::Generate;
 use crate::error::{Error, Result};
-use crate::generate::{self, BenchShape, SAMPLE_PEOPLE, SAMPLE_SEED, SAMPLE_VISITS, Table};
+use crate::generate::{self, BenchShape, GeneratedTable, SAMPLE_PEOPLE, SAMPLE_SEED, SAMPLE_VISITS};
 
 /// The default number of columns in a bench table, which the Adult table has too.
 const BENCH_COLUMNS: usize = 9;
@@ -19,15 +19,17 @@ pub fn run(args: &Generate) -> Result<()> {
         std::fs::create_dir_all(args.out.join("hierarchies")).map_err(|e| Error::io(args.out.display(), e))?;
         return generate::write_samples(&args.out);
     }
-    let mut table: Table = args.table.parse()?;
+    let mut table: GeneratedTable = args.table.parse()?;
     match &mut table {
-        Table::Bench(shape) => *shape = BenchShape::new(args.columns.unwrap_or(BENCH_COLUMNS), args.combinations)?,
+        GeneratedTable::Bench(shape) => {
+            *shape = BenchShape::new(args.columns.unwrap_or(BENCH_COLUMNS), args.combinations)?
+        }
         _ if args.columns.is_some() || args.combinations.is_some() => {
             return Err(Error::usage("--columns and --combinations are for the bench table"));
         }
         _ => {}
     }
-    let rows = args.rows.unwrap_or(if table == Table::Patients {
+    let rows = args.rows.unwrap_or(if table == GeneratedTable::Patients {
         SAMPLE_VISITS
     } else {
         SAMPLE_PEOPLE

@@ -35,7 +35,7 @@ pub use embedded::Embedded;
 pub use environment::Limits;
 pub use memory::Restart;
 
-use args::{Args, Job, ScriptInput};
+use args::{Args, CommandJob, ScriptInput};
 use lineage::Lineage;
 use log::Log;
 use memory::Guard;
@@ -49,7 +49,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 use watch::Watch;
-use workers::Workers;
+use workers::StatementRuntime;
 
 /// The default maximum number of rows of a table on a terminal.
 const ROWS_ON_A_TERMINAL: usize = 40;
@@ -99,11 +99,11 @@ pub fn run_command_as(arguments: Vec<OsString>, restart: &Restart) -> u8 {
 
 fn run(args: &Args, mut inputs: Vec<ScriptInput>, log: &Log) -> Result<()> {
     match &args.job {
-        Some(Job::Generate(what)) => return generate::run(what),
-        Some(Job::Completions { shell }) => return generated::completions(*shell),
-        Some(Job::Man) => return generated::manual(),
-        Some(Job::Worker(worker)) => return worker::run(worker),
-        Some(Job::Cluster(part)) => return ballista::run(part),
+        Some(CommandJob::Generate(what)) => return generate::run(what),
+        Some(CommandJob::Completions { shell }) => return generated::completions(*shell),
+        Some(CommandJob::Man) => return generated::manual(),
+        Some(CommandJob::Worker(worker)) => return worker::run(worker),
+        Some(CommandJob::Cluster(part)) => return ballista::run(part),
         None => {}
     }
     ending::watch()?;
@@ -144,7 +144,7 @@ fn set_variables(runner: &Runner, args: &Args) -> Result<()> {
 }
 
 fn start(args: &Args, log: &Log, interactive: bool, output: Option<&OutputFile>) -> Result<Runner> {
-    let workers = Workers::start(environment::threads(args))?;
+    let workers = StatementRuntime::start(environment::threads(args))?;
     let bars = std::io::stderr().is_terminal() && !args.quiet && !args.no_progress && !log.enabled();
     // Some components of DataFusion start tasks when they are created.
     let context = workers.inside(|| environment::session(args).map(AnonContext::new))?;

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 /// The counters of a phase, which its progress bar shows.
 #[derive(Clone, Default)]
-pub struct Facts {
+pub struct PhaseCounters {
     /// The number of rows so far.
     pub rows: Arc<AtomicU64>,
     /// The expected number of rows of the phase; 0 if it is unknown.
@@ -28,7 +28,7 @@ pub struct Facts {
     before: Moved,
 }
 
-impl Facts {
+impl PhaseCounters {
     /// Creates the counters of a phase that begins now.
     pub fn over(traffic: &Arc<Traffic>) -> Self {
         Self {
@@ -137,7 +137,7 @@ fn moved(moved: &Moved) -> String {
 }
 
 /// Creates the progress bar of a phase.
-pub fn bar(phase: Phase, facts: Facts) -> ProgressBar {
+pub fn bar(phase: Phase, facts: PhaseCounters) -> ProgressBar {
     let label = match phase {
         Phase::Prepare => "Preparing",
         Phase::Scan => "Reading",
@@ -178,7 +178,7 @@ pub mod tests {
 
     #[test]
     fn a_bar_says_what_is_known() {
-        let facts = Facts::default();
+        let facts = PhaseCounters::default();
         assert_eq!(facts.describe(), "");
         facts.rows.store(12_345, Ordering::Relaxed);
         assert_eq!(facts.describe(), "12,345 rows");
@@ -245,7 +245,7 @@ pub mod tests {
             Phase::Publish,
         ] {
             Silent.end(phase);
-            let drawn = bar(phase, Facts::default());
+            let drawn = bar(phase, PhaseCounters::default());
             assert!(drawn.message().len() <= 10, "{}", drawn.message());
             drawn.finish_and_clear();
         }

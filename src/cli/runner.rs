@@ -8,7 +8,7 @@ use super::output::{Printed, Printing};
 use super::panic;
 use super::typing::TypeAhead;
 use super::watch::Watch;
-use super::workers::Workers;
+use super::workers::StatementRuntime;
 use crate::error::{Error, ErrorKind, Result};
 use crate::plain;
 use crate::session::{AnonContext, Statement};
@@ -20,7 +20,7 @@ use tokio::runtime::{Builder, Runtime};
 /// A session, with the threads and settings for running statements in it.
 pub struct Runner {
     context: AnonContext,
-    workers: Workers,
+    workers: StatementRuntime,
     /// The runtime on which the main thread waits for statements and Ctrl-C. The workers may all be
     /// computing, and would then not notice Ctrl-C.
     supervisor: Runtime,
@@ -54,7 +54,7 @@ impl Runner {
     /// and `guard` limits their memory.
     pub fn new(
         context: AnonContext,
-        workers: Workers,
+        workers: StatementRuntime,
         watch: Arc<Watch>,
         guard: Guard,
         log: Log,
@@ -292,13 +292,13 @@ pub(super) fn interruption() -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::output::{Destination, Format};
+    use crate::cli::output::{Destination, OutputFormat};
     use datafusion::prelude::SessionContext;
 
     fn runner() -> Runner {
         let log = Log::new(false);
         let printing = Printing {
-            format: Format::Csv,
+            format: OutputFormat::Csv,
             max_rows: None,
             to: Destination::Standard,
             screen: None,
@@ -306,7 +306,7 @@ mod tests {
             show_values: false,
             silent: false,
         };
-        let workers = Workers::start(std::num::NonZeroUsize::MIN).unwrap();
+        let workers = StatementRuntime::start(std::num::NonZeroUsize::MIN).unwrap();
         let context = AnonContext::new(SessionContext::new());
         Runner::new(
             context,

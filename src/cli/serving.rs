@@ -1,8 +1,8 @@
 //! Runs servers that execute the plans of other processes.
 
-use super::args::Takes;
+use super::args::ProcessLimits;
 use super::environment::{Limits, session_with};
-use super::workers::Workers;
+use super::workers::StatementRuntime;
 use crate::engine::enable_executors;
 use crate::error::{Error, Result};
 use datafusion::prelude::SessionContext;
@@ -11,7 +11,7 @@ use std::net::SocketAddr;
 
 /// Runs a server until it ends, within the limits of `takes`. Error messages call the server
 /// `what`.
-pub fn serve<F>(takes: &Takes, what: &str, run: impl FnOnce(SessionContext) -> F) -> Result<()>
+pub fn serve<F>(takes: &ProcessLimits, what: &str, run: impl FnOnce(SessionContext) -> F) -> Result<()>
 where
     F: Future<Output = Result<()>> + Send + 'static,
 {
@@ -20,7 +20,7 @@ where
         memory: takes.memory_limit,
         temporary: takes.temp_dir.clone(),
     };
-    let threads = Workers::start(limits.threads())?;
+    let threads = StatementRuntime::start(limits.threads())?;
     let session = threads.inside(|| session_with(&limits))?;
     enable_executors(session.state_ref().write().config_mut());
     let serving = threads.spawn(run(session));

@@ -3,7 +3,7 @@
 
 use super::lineage::Lineage;
 use super::log::Log;
-use super::progress::{Facts, bar, searched};
+use super::progress::{PhaseCounters, bar, searched};
 use crate::drift::{Drift, ReplaySummary};
 use crate::folder::Manifest;
 use crate::lattice::said;
@@ -48,7 +48,7 @@ struct State {
 struct Active {
     phase: Phase,
     started: Instant,
-    facts: Facts,
+    facts: PhaseCounters,
     bar: Option<ProgressBar>,
 }
 
@@ -193,7 +193,7 @@ impl Observer for Watch {
     fn begin(&self, phase: Phase) -> Arc<AtomicU64> {
         self.log
             .event("phase", [("phase", phase.name().into()), ("state", "begin".into())]);
-        let facts = Facts::over(&self.traffic);
+        let facts = PhaseCounters::over(&self.traffic);
         let active = Active {
             phase,
             started: Instant::now(),

@@ -11,13 +11,13 @@ use tokio::task::JoinHandle;
 /// The runtime on which statements run. A cancelled task stops at its next await point, but the
 /// inner loop of a join may compute for minutes before it reaches one. The runtime of such a task
 /// is abandoned, and the next statement gets a new runtime.
-pub struct Workers {
+pub struct StatementRuntime {
     threads: NonZeroUsize,
     /// The runtime and the waiter of its work.
     running: Mutex<(Runtime, Waiter)>,
 }
 
-impl Workers {
+impl StatementRuntime {
     /// Starts a runtime with this number of threads. The session's pool has the same number, and
     /// computes while these threads wait.
     pub fn start(threads: NonZeroUsize) -> Result<Self> {
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn a_task_that_does_not_stop_is_left_behind() {
-        let workers = Workers::start(NonZeroUsize::MIN).unwrap();
+        let workers = StatementRuntime::start(NonZeroUsize::MIN).unwrap();
         let (begun, begins) = channel();
         let (end, ends) = channel::<()>();
         let stuck = workers.spawn(async move {

@@ -107,15 +107,15 @@ impl Pulse {
 /// An operator that passes on the rows of a task. If the task makes progress without producing
 /// rows, the operator emits empty batches.
 #[derive(Debug)]
-pub(crate) struct Answer;
+pub(crate) struct TaskOutput;
 
-impl fmt::Display for Answer {
+impl fmt::Display for TaskOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("to the driver")
     }
 }
 
-impl Operator for Answer {
+impl Operator for TaskOutput {
     const NAME: &'static str = "AnswerExec";
     const ONLY_LOOKS: bool = true;
 
@@ -138,7 +138,7 @@ impl Operator for Answer {
     }
 }
 
-impl Travels for Answer {
+impl Travels for TaskOutput {
     fn pack(&self) -> Result<Parcel> {
         Parcel::new(&())
     }

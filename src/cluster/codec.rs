@@ -24,13 +24,13 @@ use std::sync::Arc;
 type Input = Option<Arc<dyn ExecutionPlan>>;
 
 /// A kind of operator in the list of a codec.
-pub(crate) struct Kind {
+pub(crate) struct OperatorKind {
     name: &'static str,
     pack: fn(&dyn ExecutionPlan) -> Option<Result<Parcel>>,
     unpack: fn(Parcel, SchemaRef, Input) -> Result<Arc<dyn ExecutionPlan>>,
 }
 
-impl Kind {
+impl OperatorKind {
     /// Returns the kind of the operator `O`.
     pub(crate) const fn of<O: Travels>() -> Self {
         Self {
@@ -59,7 +59,7 @@ impl Kind {
 #[derive(Clone, Copy)]
 pub(crate) struct Codec {
     /// The operators of this crate that a plan may contain.
-    pub(crate) kinds: &'static [Kind],
+    pub(crate) kinds: &'static [OperatorKind],
     /// Finds a function of this crate by its name.
     pub(crate) function: fn(&str) -> Option<Arc<ScalarUDF>>,
 }
@@ -91,7 +91,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The label and the schema of an operator whose content is not decoded.
 #[cfg(feature = "ballista")]
-pub(crate) struct Seen {
+pub(crate) struct UndecodedOperator {
     pub(crate) name: String,
     pub(crate) schema: SchemaRef,
 }
@@ -99,9 +99,9 @@ pub(crate) struct Seen {
 /// Reads the label and the schema of an operator, but not its content. Fails with
 /// `ErrorKind::Usage` if another version wrote the operator.
 #[cfg(feature = "ballista")]
-pub(crate) fn seen(mut bytes: &[u8]) -> Result<Seen> {
+pub(crate) fn seen(mut bytes: &[u8]) -> Result<UndecodedOperator> {
     let (name, schema) = labelled(&mut bytes)?;
-    Ok(Seen { name, schema })
+    Ok(UndecodedOperator { name, schema })
 }
 
 /// Reads the name and the schema that precede the content of an operator. Fails with

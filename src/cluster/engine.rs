@@ -38,7 +38,7 @@ pub(super) trait Engine: Send + Sync {
         member: &'a Member,
         plan: Arc<dyn ExecutionPlan>,
         attempts: usize,
-    ) -> BoxFuture<'a, Result<Answers, Option<Error>>>;
+    ) -> BoxFuture<'a, Result<MemberRows, Option<Error>>>;
 
     /// Returns the rows of a shuffle, in any order. `attempts` is the number of earlier attempts.
     fn shuffle<'a>(
@@ -46,7 +46,7 @@ pub(super) trait Engine: Send + Sync {
         members: &'a [Member],
         shuffle: Shuffle<'a>,
         attempts: usize,
-    ) -> BoxFuture<'a, Result<Answers, Option<Error>>>;
+    ) -> BoxFuture<'a, Result<MemberRows, Option<Error>>>;
 }
 
 /// A shuffle: rows are produced, divided into parts by a hash, and processed part by part.
@@ -67,12 +67,12 @@ pub(crate) type Take<'a> =
     dyn Fn(Option<usize>, Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> + Send + Sync + 'a;
 
 /// The rows that members send. Dropping this value ends their computation.
-pub(crate) struct Answers {
+pub(crate) struct MemberRows {
     rows: BoxStream<'static, DfResult<RecordBatch>>,
     _known: Box<dyn Any + Send>,
 }
 
-impl Answers {
+impl MemberRows {
     /// Wraps a stream of rows. The value owns `known`, so that both are dropped together.
     pub(super) fn new(rows: BoxStream<'static, DfResult<RecordBatch>>, known: impl Any + Send) -> Self {
         Self {

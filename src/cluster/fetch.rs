@@ -1,7 +1,7 @@
 //! Fetches rows from other workers.
 
 use super::answer::{Pulse, lost};
-use super::key::{Key, headers, partition_of};
+use super::key::{TaskIdentifier, headers, partition_of};
 use crate::error::{Error, ErrorKind, Result};
 use crate::operator::{Operator, Parcel, Rows, Travels};
 use arrow::datatypes::SchemaRef;
@@ -20,7 +20,7 @@ use url::Url;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Fetch {
     /// The tasks, each with the address of its worker.
-    pub(super) from: Vec<(Url, Key)>,
+    pub(super) from: Vec<(Url, TaskIdentifier)>,
     /// The number of the partition to fetch.
     pub(super) partition: usize,
     /// Whether the rows were fetched. They cannot be fetched again, because workers do not keep

@@ -3,7 +3,7 @@
 use super::channels::{Connect, SILENCE};
 use super::server::{NAME, version};
 use crate::error::{Error, ErrorKind, Result};
-use crate::settings::{Address, Addresses, elsewhere};
+use crate::settings::{Addresses, WorkerAddress, elsewhere};
 use datafusion_distributed::GetWorkerInfoRequest;
 use futures::future::join_all;
 use std::num::NonZeroUsize;
@@ -25,7 +25,7 @@ pub(crate) struct Member {
 /// with `ErrorKind::Usage` if an unencrypted name resolves to another machine.
 pub(super) async fn found(addresses: &Addresses) -> Result<Vec<Url>> {
     let mut urls = vec![];
-    for Address { url, is_looked_up, .. } in addresses.all() {
+    for WorkerAddress { url, is_looked_up, .. } in addresses.all() {
         let known = url.host_str().zip(url.port_or_known_default());
         let Some((name, port)) = known.filter(|_| *is_looked_up) else {
             urls.push(url.clone());

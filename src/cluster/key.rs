@@ -8,12 +8,12 @@ use uuid::Uuid;
 
 /// The identifier of a task.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Key {
+pub(super) struct TaskIdentifier {
     pub(super) run: String,
     pub(super) number: usize,
 }
 
-impl Key {
+impl TaskIdentifier {
     /// Returns the identifier in the form that the protocol uses.
     pub(super) fn task(&self) -> DfResult<TaskKey> {
         let query_id = Uuid::parse_str(&self.run).map_err(|e| DataFusionError::External(Box::new(e)))?;
@@ -31,7 +31,7 @@ pub(super) fn headers() -> HeaderMap {
 }
 
 /// Returns the request for one partition of a task.
-pub(super) fn partition_of(key: Key, partition: usize) -> DfResult<ExecuteTaskRequest> {
+pub(super) fn partition_of(key: TaskIdentifier, partition: usize) -> DfResult<ExecuteTaskRequest> {
     Ok(ExecuteTaskRequest {
         task_key: key.task()?,
         target_partition_start: partition,

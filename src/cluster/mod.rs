@@ -59,10 +59,10 @@ mod tls;
 mod told;
 mod workers;
 
-pub(crate) use answer::{Answer, Pulse, telling};
+pub(crate) use answer::{Pulse, TaskOutput, telling};
 #[cfg(feature = "ballista")]
 pub(crate) use ballista::{ExecutorProcess, execute, schedule};
-pub(crate) use codec::{Codec, Kind};
+pub(crate) use codec::{Codec, OperatorKind};
 #[cfg(feature = "ballista")]
 pub(crate) use each::{Each, Rest};
 pub(crate) use engine::Shuffle;
@@ -71,4 +71,4 @@ pub(crate) use greet::Member;
 pub(crate) use server::serve;
 pub(crate) use slices::{Sent, by_file, guarded_again, slices};
 pub(crate) use tasks::{ATTEMPTS, Cluster, Gathered, left_undone};
-pub(crate) use told::{Told, Trouble};
+pub(crate) use told::{Trouble, TroubleReporter};

@@ -1,10 +1,10 @@
 //! Tasks: plans that the driver has executed on other machines.
 
 use super::codec::Codec;
-use super::engine::{Answers, Engine, Shuffle};
+use super::engine::{Engine, MemberRows, Shuffle};
 use super::greet::Member;
-use super::told::{Told, Trouble};
-use super::workers::Workers;
+use super::told::{Trouble, TroubleReporter};
+use super::workers::ClusterWorkers;
 use crate::error::{Error, ErrorKind, Result};
 use crate::settings::{Addresses, Settings};
 use arrow::record_batch::RecordBatch;
@@ -28,7 +28,7 @@ pub(crate) const ATTEMPTS: usize = 4;
 pub(crate) struct Cluster {
     engine: Arc<dyn Engine>,
     memory: Arc<dyn MemoryPool>,
-    told: Option<Arc<Told>>,
+    told: Option<Arc<TroubleReporter>>,
 }
 
 impl Cluster {
@@ -44,14 +44,14 @@ impl Cluster {
         };
         let addresses: Addresses = addresses.parse()?;
         let codec = Codec::of(state.config())?;
-        let told = state.config().get_extension::<Told>();
+        let told = state.config().get_extension::<TroubleReporter>();
         if let Some(told) = told.as_ref().filter(|_| addresses.scheduler().is_none()) {
             let named = addresses.all().iter().filter(|address| !address.is_looked_up);
             told.expect(named.map(|address| address.url.clone()));
         }
         let engine: Arc<dyn Engine> = match addresses.scheduler() {
             Some(scheduler) => super::ballista::engine(state, scheduler, codec)?,
-            None => Arc::new(Workers::of(state, addresses, codec)?),
+            None => Arc::new(ClusterWorkers::of(state, addresses, codec)?),
         };
         Ok(Some(Self {
             engine,
@@ -113,7 +113,7 @@ impl Cluster {
         members: &[Member],
         shuffle: Shuffle<'_>,
         attempts: usize,
-    ) -> Result<Answers, Option<Error>> {
+    ) -> Result<MemberRows, Option<Error>> {
         self.engine.shuffle(members, shuffle, attempts).await
     }
 

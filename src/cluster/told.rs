@@ -21,7 +21,7 @@ pub(crate) enum Trouble {
 type Tell = dyn Fn(&str, Trouble) + Send + Sync;
 
 /// Calls a function for each trouble of a worker, once for each pair of worker and trouble.
-pub(crate) struct Told {
+pub(crate) struct TroubleReporter {
     tell: Box<Tell>,
     /// The pairs of worker and trouble for which the function was called.
     troubled: Mutex<BTreeSet<(String, Trouble)>>,
@@ -29,7 +29,7 @@ pub(crate) struct Told {
     expected: Mutex<BTreeSet<Url>>,
 }
 
-impl Told {
+impl TroubleReporter {
     /// Sets the function that the clusters of a statement call.
     pub(crate) fn enable(config: &mut SessionConfig, tell: impl Fn(&str, Trouble) + Send + Sync + 'static) {
         config.set_extension(Arc::new(Self {
@@ -74,10 +74,10 @@ mod tests {
     fn who_answers_no_more_is_told_once() {
         let (mut config, told) = (SessionConfig::new(), Arc::new(Mutex::new(vec![])));
         let calls = Arc::clone(&told);
-        Told::enable(&mut config, move |worker, trouble| {
+        TroubleReporter::enable(&mut config, move |worker, trouble| {
             calls.lock().push((worker.to_string(), trouble));
         });
-        let cluster = config.get_extension::<Told>().unwrap();
+        let cluster = config.get_extension::<TroubleReporter>().unwrap();
         let [named, found, new] = ["a", "b", "c"].map(|name| Url::parse(&format!("http://{name}:8000")).unwrap());
         let answers = |urls: &[&Url]| {
             let threads = NonZeroUsize::MIN;

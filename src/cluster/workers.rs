@@ -1,13 +1,13 @@
 //! The engine of `anonsql worker`. The driver assigns the tasks and uses the protocol of
 //! `datafusion-distributed`.
 
-use super::answer::{Answer, told};
+use super::answer::{TaskOutput, told};
 use super::channels::{Channels, Connect};
 use super::codec::Codec;
-use super::engine::{Answers, Engine, PATIENCE, Shuffle};
+use super::engine::{Engine, MemberRows, PATIENCE, Shuffle};
 use super::fetch::{Fetch, Fetched};
 use super::greet::{Member, found, greet};
-use super::key::{Key, headers, partition_of};
+use super::key::{TaskIdentifier, headers, partition_of};
 use super::stores::headers_of;
 use super::tls::Tls;
 use crate::error::{Error, Result};
@@ -41,7 +41,7 @@ struct Known {
 
 /// The workers of a cluster.
 #[derive(Clone)]
-pub(super) struct Workers {
+pub(super) struct ClusterWorkers {
     addresses: Addresses,
     channels: Arc<Connect>,
     context: Arc<TaskContext>,
@@ -49,7 +49,7 @@ pub(super) struct Workers {
     headers: HeaderMap,
 }
 
-impl Workers {
+impl ClusterWorkers {
     /// Returns the workers at `addresses`. Fails with `ErrorKind::Usage` if an address needs a
     /// certificate and the session has none.
     pub(super) fn of(state: &SessionState, addresses: Addresses, codec: Codec) -> Result<Self> {
@@ -80,7 +80,7 @@ impl Workers {
     }
 
     /// Sends a plan to a worker as the task `key`.
-    async fn give(&self, url: &Url, key: &Key, plan: Arc<dyn ExecutionPlan>) -> DfResult<Known> {
+    async fn give(&self, url: &Url, key: &TaskIdentifier, plan: Arc<dyn ExecutionPlan>) -> DfResult<Known> {
         let (ends, ended) = tokio::sync::oneshot::channel::<()>();
         // The request stays open, without messages, until the task is dropped.
         let open = stream::once(async move {
@@ -109,7 +109,7 @@ impl Workers {
     }
 
     /// Requests the rows of a task from its worker.
-    async fn take(&self, url: &Url, key: Key) -> DfResult<BoxStream<'static, DfResult<RecordBatch>>> {
+    async fn take(&self, url: &Url, key: TaskIdentifier) -> DfResult<BoxStream<'static, DfResult<RecordBatch>>> {
         let mut client = self.channels.get_worker_client_for_url(url).await?;
         let request = partition_of(key, 0)?;
         let metrics = ExecutionPlanMetricsSet::new();
@@ -118,7 +118,7 @@ impl Workers {
     }
 }
 
-impl Engine for Workers {
+impl Engine for ClusterWorkers {
     fn greet(&self) -> BoxFuture<'_, Result<Vec<Member>>> {
         Box::pin(async move { greet(self.channels.as_ref(), &found(&self.addresses).await?).await })
     }
@@ -139,16 +139,16 @@ impl Engine for Workers {
         member: &'a Member,
         plan: Arc<dyn ExecutionPlan>,
         _: usize,
-    ) -> BoxFuture<'a, Result<Answers, Option<Error>>> {
+    ) -> BoxFuture<'a, Result<MemberRows, Option<Error>>> {
         Box::pin(async move {
-            let key = Key {
+            let key = TaskIdentifier {
                 run: Uuid::new_v4().to_string(),
                 number: 0,
             };
             let failed = |e: DataFusionError| told(&e);
             let known = self.give(&member.url, &key, plan).await.map_err(failed)?;
             let rows = self.take(&member.url, key).await.map_err(failed)?;
-            Ok(Answers::new(rows, known))
+            Ok(MemberRows::new(rows, known))
         })
     }
 
@@ -159,11 +159,11 @@ impl Engine for Workers {
         members: &'a [Member],
         shuffle: Shuffle<'a>,
         _: usize,
-    ) -> BoxFuture<'a, Result<Answers, Option<Error>>> {
+    ) -> BoxFuture<'a, Result<MemberRows, Option<Error>>> {
         Box::pin(async move {
             let failed = |e: DataFusionError| told(&e);
             let run = Uuid::new_v4().to_string();
-            let key = |number: usize| Key {
+            let key = |number: usize| TaskIdentifier {
                 run: run.clone(),
                 number,
             };
@@ -174,7 +174,7 @@ impl Engine for Workers {
                 let dealt = RepartitionExec::try_new(make, by).map_err(failed)?;
                 // The protocol would mistake a repartition at the head of a task for its own, and
                 // remove it.
-                let plan = Arc::new(OperatorExec::looking(Arc::new(dealt), Answer));
+                let plan = Arc::new(OperatorExec::looking(Arc::new(dealt), TaskOutput));
                 known.push(self.give(&member.url, &key(number), plan).await.map_err(failed)?);
                 from.push((member.url.clone(), key(number)));
             }
@@ -197,7 +197,7 @@ impl Engine for Workers {
                 let rows = async move { own.take(&url, key).await };
                 answers.push(stream::once(rows).try_flatten().boxed());
             }
-            Ok(Answers::new(stream::select_all(answers).boxed(), known))
+            Ok(MemberRows::new(stream::select_all(answers).boxed(), known))
         })
     }
 }

@@ -12,6 +12,6 @@ mod schema;
 pub use found::{Drift, DriftKind};
 pub use mode::OnDrift;
 pub use replay::ReplaySummary;
-pub use schema::{Change, SourceColumn, changes};
+pub use schema::{SchemaChange, SourceColumn, changes};
 
 pub(crate) use found::{refusal, told};

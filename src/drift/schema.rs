@@ -34,7 +34,7 @@ impl SourceColumn {
 
 /// The difference between the columns of the source and of the earlier source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
+pub enum SchemaChange {
     /// The columns existed only in the earlier source.
     Gone,
     /// The columns are new in the source.
@@ -49,7 +49,7 @@ pub fn changes(
     before: &[SourceColumn],
     now: &[SourceColumn],
     is_used: impl Fn(&str) -> bool,
-) -> Vec<(Change, bool, Drift)> {
+) -> Vec<(SchemaChange, bool, Drift)> {
     let lacks = |columns: &[SourceColumn], name: &str| columns.iter().all(|c| c.name != name);
     let gone = before.iter().filter(|c| lacks(now, &c.name));
     let come = now.iter().filter(|c| lacks(before, &c.name));
@@ -58,10 +58,13 @@ pub fn changes(
         (was.data_type != c.data_type).then(|| (c, format!("{} is {} and was {}", c.name, c.data_type, was.data_type)))
     });
     let plain = |c: &SourceColumn| (c.name.clone(), c.name.clone());
-    let all: [(Change, Vec<(String, String)>); 3] = [
-        (Change::Gone, gone.map(plain).collect()),
-        (Change::Come, come.map(plain).collect()),
-        (Change::Type, typed.map(|(c, text)| (c.name.clone(), text)).collect()),
+    let all: [(SchemaChange, Vec<(String, String)>); 3] = [
+        (SchemaChange::Gone, gone.map(plain).collect()),
+        (SchemaChange::Come, come.map(plain).collect()),
+        (
+            SchemaChange::Type,
+            typed.map(|(c, text)| (c.name.clone(), text)).collect(),
+        ),
     ];
     let mut found = vec![];
     for used in [true, false] {
@@ -77,9 +80,9 @@ pub fn changes(
             };
             let texts = texts.join(", ");
             let text = match change {
-                Change::Gone => format!("{noun} {texts} {is} gone"),
-                Change::Come => format!("{noun} {texts} {has} come"),
-                Change::Type => format!("{noun} {texts}"),
+                SchemaChange::Gone => format!("{noun} {texts} {is} gone"),
+                SchemaChange::Come => format!("{noun} {texts} {has} come"),
+                SchemaChange::Type => format!("{noun} {texts}"),
             };
             found.push((*change, used, Drift::new(DriftKind::Schema, names, text)));
         }
@@ -108,13 +111,13 @@ mod tests {
         let before = columns(&[("age", "Int64"), ("zip", "Utf8"), ("a", "Utf8"), ("b", "Utf8")]);
         let now = columns(&[("age", "Utf8"), ("zip", "Utf8"), ("c", "Date32")]);
         let found = changes(&before, &now, |name| name == "age");
-        let texts: Vec<(Change, bool, &str)> = found.iter().map(|(c, u, d)| (*c, *u, d.text.as_str())).collect();
+        let texts: Vec<(SchemaChange, bool, &str)> = found.iter().map(|(c, u, d)| (*c, *u, d.text.as_str())).collect();
         assert_eq!(
             texts,
             [
-                (Change::Type, true, "column age is Utf8 and was Int64"),
-                (Change::Gone, false, "columns a, b are gone"),
-                (Change::Come, false, "column c has come"),
+                (SchemaChange::Type, true, "column age is Utf8 and was Int64"),
+                (SchemaChange::Gone, false, "columns a, b are gone"),
+                (SchemaChange::Come, false, "column c has come"),
             ]
         );
         assert_eq!(found[1].2.columns, ["a", "b"]);

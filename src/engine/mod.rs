@@ -20,7 +20,8 @@ mod waiting;
 mod write;
 
 pub use decide::{
-    Decision, Evaluator, NearestMiss, Objective, Optimized, Profile, Reached, column_loss, describe, front, of_lattice,
+    Decision, Evaluator, NearestMiss, NodeProfile, Objective, Optimized, Reached, column_loss, describe, front,
+    of_lattice,
 };
 #[cfg(feature = "internal-api")]
 pub use decide::{FrontOracle, front_oracle};

@@ -3,7 +3,7 @@
 
 use super::manifest::Manifest;
 use crate::error::Result;
-use crate::signature::{PublicKey, Signed, SigningKey, Subject};
+use crate::signature::{PublicKey, Signed, SignedFile, SigningKey};
 
 impl Manifest {
     /// Signs the whole content of the manifest, and returns it with the signature.
@@ -27,7 +27,7 @@ impl Manifest {
         let files = self.output.iter();
         Signed::new(
             sha256,
-            files.map(|file| Subject::new(&file.name, &file.sha256)).collect(),
+            files.map(|file| SignedFile::new(&file.name, &file.sha256)).collect(),
         )
     }
 }

@@ -27,12 +27,12 @@ pub struct Entry {
     /// The reader for tables of the format; `None` in a build without the feature.
     pub(super) format: Option<&'static dyn TableFormat>,
     /// The log of the format's tables; `None` if releases cannot be committed to them.
-    pub(super) log: Option<Log>,
+    pub(super) log: Option<TableLog>,
 }
 
 /// The log of a format's tables.
 #[derive(Clone, Copy)]
-pub(super) struct Log {
+pub(super) struct TableLog {
     /// The name of the log's folder, by which a table is recognized.
     pub(super) folder: &'static str,
     /// The name of the format's tables in errors: `Delta table`.

@@ -25,5 +25,5 @@ pub(crate) use change::{Addition, Change, CommitOutcome, RELEASE};
 pub use entry::Entry;
 pub use list::FORMATS;
 pub(crate) use list::{find, is_log, is_table, written};
-pub(crate) use pinned::{Asked, LoggedTable, PinnedFile, PinnedTable};
+pub(crate) use pinned::{LoggedTable, PinnedFile, PinnedTable, ScanParameters};
 pub(crate) use place::{LOG, Place};

@@ -30,7 +30,7 @@ pub(crate) struct PinnedFile {
 
 /// The parameters of a scan.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct ScanParameters<'a> {
     pub(crate) projection: Option<&'a Vec<usize>>,
     pub(crate) filters: &'a [Expr],
     pub(crate) limit: Option<usize>,
@@ -77,7 +77,7 @@ pub(crate) trait PinnedTable: fmt::Debug + Send + Sync {
         &self,
         rows: &dyn TableProvider,
         session: &dyn Session,
-        asked: Asked<'_>,
+        asked: ScanParameters<'_>,
     ) -> Result<Arc<dyn ExecutionPlan>>;
 
     /// Returns true if the table's metadata alone decides which rows pass a filter. `schema` is the

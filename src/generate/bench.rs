@@ -14,8 +14,8 @@
 
 use super::draw::{Scatter, Weights, mix, scale, stream};
 use super::population::{OLDEST, Population, YOUNGEST};
-use super::vocabulary::{self as words, Value};
-use super::write::Rows;
+use super::vocabulary::{self as words, Category};
+use super::write::GeneratedRows;
 use crate::error::{Error, Result};
 use arrow::array::{Array, ArrayRef, DictionaryArray, Int32Array, StringArray};
 use arrow::datatypes::{Field, Int32Type, Schema, SchemaRef};
@@ -62,7 +62,7 @@ impl BenchShape {
 }
 
 /// The columns of the Adult table: each name with its vocabulary (empty for ages).
-const ADULT: [(&str, &[Value]); 9] = [
+const ADULT: [(&str, &[Category]); 9] = [
     ("sex", words::SEX),
     ("age", &[]),
     ("race", words::RACE),
@@ -329,7 +329,7 @@ impl<'a> Split<'a> {
     }
 }
 
-impl Rows for Bench {
+impl GeneratedRows for Bench {
     fn schema(&self) -> SchemaRef {
         let field = |column: &Column| Field::new(column.name, super::census::category(), false);
         Arc::new(Schema::new(self.columns.iter().map(field).collect::<Vec<_>>()))

@@ -4,8 +4,8 @@
 use super::draw::{Scatter, bell, below, chance, low, stream};
 use super::names::full_name;
 use super::population::{Population, YOUNGEST};
-use super::vocabulary::{self as words, Value};
-use super::write::Rows;
+use super::vocabulary::{self as words, Category};
+use super::write::GeneratedRows;
 use crate::error::{Error, Result};
 use arrow::array::{
     ArrayRef, Date32Builder, Decimal128Builder, DictionaryArray, Int32Array, Int32Builder, StringArray, StringBuilder,
@@ -66,9 +66,9 @@ pub(super) fn push_digits(out: &mut String, number: u32, digits: u32) {
 }
 
 /// The codes of a categorical column, which is written as strings.
-pub(super) struct Codes(Int32Builder);
+pub(super) struct CategoryCodes(Int32Builder);
 
-impl Codes {
+impl CategoryCodes {
     pub(super) fn new(rows: usize) -> Self {
         Self(Int32Builder::with_capacity(rows))
     }
@@ -89,12 +89,12 @@ impl Codes {
         )?))
     }
 
-    fn finish_words(self, values: &[Value]) -> Result<ArrayRef> {
+    fn finish_words(self, values: &[Category]) -> Result<ArrayRef> {
         self.finish(values.iter().map(|v| v.label))
     }
 }
 
-/// Returns the type of a column made by [`Codes`].
+/// Returns the type of a column made by [`CategoryCodes`].
 pub(super) fn category() -> DataType {
     DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
 }
@@ -105,7 +105,7 @@ pub(super) fn days(year: i32, month: u32, day: u32) -> Result<i32> {
     Ok(date.to_epoch_days())
 }
 
-impl Rows for Census {
+impl GeneratedRows for Census {
     fn schema(&self) -> SchemaRef {
         let field = |name: &str, kind: DataType| Field::new(name, kind, true);
         Arc::new(Schema::new(vec![
@@ -138,8 +138,9 @@ impl Rows for Census {
         let mut zip = StringBuilder::with_capacity(n, n * 5);
         let mut birth = Date32Builder::with_capacity(n);
         let mut income = Decimal128Builder::with_capacity(n).with_precision_and_scale(10, 2)?;
-        let [mut sexes, mut educations, mut maritals, mut countries] = std::array::from_fn(|_| Codes::new(n));
-        let [mut races, mut workclasses, mut occupations, mut salaries] = std::array::from_fn(|_| Codes::new(n));
+        let [mut sexes, mut educations, mut maritals, mut countries] = std::array::from_fn(|_| CategoryCodes::new(n));
+        let [mut races, mut workclasses, mut occupations, mut salaries] =
+            std::array::from_fn(|_| CategoryCodes::new(n));
         let year_starts = (YEAR - 120..=YEAR)
             .map(|year| days(year, 1, 1))
             .collect::<Result<Vec<_>>>()?;

@@ -2,7 +2,7 @@
 //! first, `*` last.
 
 use super::medical::{CHAPTERS, diagnoses};
-use super::vocabulary::{self as words, Value};
+use super::vocabulary::{self as words, Category};
 use crate::error::{Error, Result};
 use std::path::Path;
 
@@ -34,7 +34,7 @@ fn all() -> Vec<(&'static str, String)> {
     ]
 }
 
-fn of_words(values: &[Value]) -> String {
+fn of_words(values: &[Category]) -> String {
     lines(values.iter().map(|v| {
         std::iter::once(v.label)
             .chain(v.groups.iter().copied())

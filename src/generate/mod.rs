@@ -36,7 +36,7 @@ pub const SAMPLE_VISITS: u64 = 8_000;
 
 /// A table that can be generated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Table {
+pub enum GeneratedTable {
     /// One row per person: identifiers, demographic quasi-identifiers, work and income.
     Census,
     /// One row per hospital visit, several per patient.
@@ -45,12 +45,12 @@ pub enum Table {
     Bench(BenchShape),
 }
 
-impl Table {
-    /// The names that [`Table::from_str`] accepts.
+impl GeneratedTable {
+    /// The names that [`GeneratedTable::from_str`] accepts.
     pub const NAMES: [&'static str; 3] = ["census", "patients", "bench"];
 }
 
-impl FromStr for Table {
+impl FromStr for GeneratedTable {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
@@ -64,7 +64,7 @@ impl FromStr for Table {
 }
 
 /// Writes `rows` rows of the table `kind` to the Parquet file `out`, on all cores.
-pub fn generate(kind: Table, rows: u64, seed: u64, out: &Path) -> Result<()> {
+pub fn generate(kind: GeneratedTable, rows: u64, seed: u64, out: &Path) -> Result<()> {
     generate_with_threads(
         kind,
         rows,
@@ -76,20 +76,31 @@ pub fn generate(kind: Table, rows: u64, seed: u64, out: &Path) -> Result<()> {
 
 /// Writes like [`generate`], on a given number of threads. This number affects the time and the
 /// memory, but not the bytes.
-pub fn generate_with_threads(kind: Table, rows: u64, seed: u64, threads: NonZeroUsize, out: &Path) -> Result<()> {
+pub fn generate_with_threads(
+    kind: GeneratedTable,
+    rows: u64,
+    seed: u64,
+    threads: NonZeroUsize,
+    out: &Path,
+) -> Result<()> {
     match kind {
-        Table::Census => write::write(&census::Census::new(seed), rows, threads, out),
-        Table::Patients => write::write(&patients::Patients::new(seed), rows, threads, out),
-        Table::Bench(shape) => write::write(&bench::Bench::new(shape, rows, seed)?, rows, threads, out),
+        GeneratedTable::Census => write::write(&census::Census::new(seed), rows, threads, out),
+        GeneratedTable::Patients => write::write(&patients::Patients::new(seed), rows, threads, out),
+        GeneratedTable::Bench(shape) => write::write(&bench::Bench::new(shape, rows, seed)?, rows, threads, out),
     }
 }
 
 /// Writes the content of `data/` into the folder `dir`, which must exist: both sample tables and
 /// `hierarchies/`.
 pub fn write_samples(dir: &Path) -> Result<()> {
-    generate(Table::Census, SAMPLE_PEOPLE, SAMPLE_SEED, &dir.join("census.parquet"))?;
     generate(
-        Table::Patients,
+        GeneratedTable::Census,
+        SAMPLE_PEOPLE,
+        SAMPLE_SEED,
+        &dir.join("census.parquet"),
+    )?;
+    generate(
+        GeneratedTable::Patients,
         SAMPLE_VISITS,
         SAMPLE_SEED,
         &dir.join("patients.parquet"),
@@ -105,7 +116,7 @@ mod tests {
     #[test]
     fn the_bytes_depend_on_the_seed_and_not_on_the_threads() -> Result<()> {
         let dir = tempfile::tempdir().map_err(|e| Error::io("a scratch folder", e))?;
-        let bytes = |kind: Table, seed: u64, threads: usize| -> Result<Vec<u8>> {
+        let bytes = |kind: GeneratedTable, seed: u64, threads: usize| -> Result<Vec<u8>> {
             let (path, threads) = (
                 dir.path().join("t.parquet"),
                 NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN),
@@ -113,7 +124,7 @@ mod tests {
             generate_with_threads(kind, write::GROUP_ROWS + 1_000, seed, threads, &path)?;
             std::fs::read(&path).map_err(|e| Error::io("the table", e))
         };
-        for name in Table::NAMES {
+        for name in GeneratedTable::NAMES {
             let kind = name.parse()?;
             let one = bytes(kind, 1, 1)?;
             assert!(one == bytes(kind, 1, 3)?, "{name}: other bytes with 3 threads");
@@ -126,7 +137,7 @@ mod tests {
     fn a_table_without_rows_can_be_read() -> Result<()> {
         let dir = tempfile::tempdir().map_err(|e| Error::io("a scratch folder", e))?;
         let path = dir.path().join("empty.parquet");
-        for name in Table::NAMES {
+        for name in GeneratedTable::NAMES {
             generate(name.parse()?, 0, 1, &path)?;
             let file = std::fs::File::open(&path).map_err(|e| Error::io("the table", e))?;
             let table = parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(file)?;
@@ -137,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_missing_folder_is_named() {
-        let error = generate(Table::Census, 1, 1, Path::new("/nowhere/at/all.parquet")).err();
+        let error = generate(GeneratedTable::Census, 1, 1, Path::new("/nowhere/at/all.parquet")).err();
         assert_eq!(error.as_ref().map(Error::kind), Some(ErrorKind::Io));
         assert!(error.is_some_and(|e| e.to_string().contains("/nowhere/at/all.parquet")));
     }

@@ -4,11 +4,11 @@
 //! Visits are divided into blocks of [`BLOCK_VISITS`], which [`BLOCK_PATIENTS`] patients share
 //! unevenly. So each block can be generated without the others.
 
-use super::census::{Codes, ZipCodes, category, days};
+use super::census::{CategoryCodes, ZipCodes, category, days};
 use super::draw::{Weights, below, chance, low, stream};
 use super::medical::{CHAPTERS, Diagnosis, INSURERS, WARDS, chapter_weights, diagnoses};
 use super::names::full_name;
-use super::write::Rows;
+use super::write::GeneratedRows;
 use crate::error::Result;
 use arrow::array::{ArrayRef, Decimal128Builder, Int32Builder, StringBuilder, TimestampMicrosecondBuilder};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
@@ -119,7 +119,7 @@ fn owners(rng: &mut impl Rng) -> Vec<usize> {
     owners
 }
 
-impl Rows for Patients {
+impl GeneratedRows for Patients {
     fn schema(&self) -> SchemaRef {
         let field = |name: &str, kind: DataType| Field::new(name, kind, true);
         Arc::new(Schema::new(vec![
@@ -147,7 +147,7 @@ impl Rows for Patients {
         let mut zip = StringBuilder::with_capacity(n, n * 5);
         let mut visited_at = TimestampMicrosecondBuilder::with_capacity(n);
         let mut cost = Decimal128Builder::with_capacity(n).with_precision_and_scale(10, 2)?;
-        let [mut sexes, mut wards, mut codes, mut insurers] = std::array::from_fn(|_| Codes::new(n));
+        let [mut sexes, mut wards, mut codes, mut insurers] = std::array::from_fn(|_| CategoryCodes::new(n));
         let (first_day, last_day) = (days(FIRST_YEAR, 1, 1)?, days(FIRST_YEAR + 2, 1, 1)?);
         for block in range.start / BLOCK_VISITS..range.end.div_ceil(BLOCK_VISITS) {
             let patients: Vec<Patient> = (0..BLOCK_PATIENTS)

@@ -4,7 +4,7 @@
 //! vocabulary.
 
 use super::draw::Weights;
-use super::vocabulary::{self as words, Value};
+use super::vocabulary::{self as words, Category};
 
 /// The lowest age.
 pub(super) const YOUNGEST: usize = 17;
@@ -81,12 +81,12 @@ impl Population {
     }
 }
 
-fn plain(values: &[Value]) -> Weights {
+fn plain(values: &[Category]) -> Weights {
     Weights::new(values.iter().map(|v| v.weight))
 }
 
 /// Returns the distribution of the values, with each base share multiplied by a factor.
-fn scaled(values: &[Value], factor: impl Fn(&Value) -> u32) -> Weights {
+fn scaled(values: &[Category], factor: impl Fn(&Category) -> u32) -> Weights {
     Weights::new(values.iter().map(|v| v.weight * factor(v)))
 }
 

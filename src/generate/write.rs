@@ -19,7 +19,7 @@ use std::path::Path;
 pub(super) const GROUP_ROWS: u64 = 1 << 18;
 
 /// A table whose rows are generated from their row numbers.
-pub(super) trait Rows: Sync {
+pub(super) trait GeneratedRows: Sync {
     /// Returns the columns of the table.
     fn schema(&self) -> SchemaRef;
 
@@ -29,7 +29,7 @@ pub(super) trait Rows: Sync {
 
 /// Writes the first `total` rows of `table` to the file `out`. If this fails, it removes the
 /// incomplete file.
-pub(super) fn write(table: &dyn Rows, total: u64, threads: NonZeroUsize, out: &Path) -> Result<()> {
+pub(super) fn write(table: &dyn GeneratedRows, total: u64, threads: NonZeroUsize, out: &Path) -> Result<()> {
     let file = File::create(out).map_err(|e| Error::io(out.display(), e))?;
     let written = write_to(table, total, threads, file);
     if written.is_err() {
@@ -40,7 +40,7 @@ pub(super) fn write(table: &dyn Rows, total: u64, threads: NonZeroUsize, out: &P
     written.map_err(|e| e.context(out.display()))
 }
 
-fn write_to(table: &dyn Rows, total: u64, threads: NonZeroUsize, file: File) -> Result<()> {
+fn write_to(table: &dyn GeneratedRows, total: u64, threads: NonZeroUsize, file: File) -> Result<()> {
     let properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_created_by("anonsql generate".into())
@@ -70,7 +70,7 @@ fn write_to(table: &dyn Rows, total: u64, threads: NonZeroUsize, file: File) -> 
 }
 
 fn encode(
-    table: &dyn Rows,
+    table: &dyn GeneratedRows,
     factory: &ArrowRowGroupWriterFactory,
     group: u64,
     total: u64,

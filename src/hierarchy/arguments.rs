@@ -7,7 +7,7 @@ use arrow::array::{ArrayRef, RecordBatch};
 
 /// The content of one part of a clause.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Given {
+pub enum GivenPart {
     /// One value.
     Value(Value),
     /// A list of values.
@@ -56,18 +56,18 @@ pub enum Data {
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Arguments {
-    given: Vec<(&'static str, Given)>,
+    given: Vec<(&'static str, GivenPart)>,
     data: Vec<(&'static str, Data)>,
 }
 
 impl Arguments {
     /// Returns arguments from the content of the parts and from the data that was read for columns
     /// and queries.
-    pub(crate) fn new(given: Vec<(&'static str, Given)>, data: Vec<(&'static str, Data)>) -> Self {
+    pub(crate) fn new(given: Vec<(&'static str, GivenPart)>, data: Vec<(&'static str, Data)>) -> Self {
         Self { given, data }
     }
 
-    fn given(&self, part: &str) -> Option<&Given> {
+    fn given(&self, part: &str) -> Option<&GivenPart> {
         self.given
             .iter()
             .find(|(name, _)| *name == part)
@@ -78,8 +78,8 @@ impl Arguments {
     /// part was left out.
     pub fn values(&self, part: &str) -> &[Value] {
         match self.given(part) {
-            Some(Given::Value(value)) => std::slice::from_ref(value),
-            Some(Given::Values(values)) => values,
+            Some(GivenPart::Value(value)) => std::slice::from_ref(value),
+            Some(GivenPart::Values(values)) => values,
             _ => &[],
         }
     }
@@ -108,7 +108,7 @@ impl Arguments {
     /// Returns the rows of a part; empty if the part was left out.
     pub fn rows(&self, part: &str) -> &[Vec<Value>] {
         match self.given(part) {
-            Some(Given::Rows(rows)) => rows,
+            Some(GivenPart::Rows(rows)) => rows,
             _ => &[],
         }
     }
@@ -116,7 +116,7 @@ impl Arguments {
     /// Returns the keys of a part with their values; empty if the part was left out.
     pub fn options(&self, part: &str) -> &[(String, Value)] {
         match self.given(part) {
-            Some(Given::Options(options)) => options,
+            Some(GivenPart::Options(options)) => options,
             _ => &[],
         }
     }

@@ -14,7 +14,7 @@
 use super::calendar::Calendar;
 use super::ground;
 use super::label::Label;
-use super::line::Line;
+use super::line::LabelEnds;
 use super::lookup::Lookup;
 use super::number::Number;
 use super::rule::TOP;
@@ -362,7 +362,7 @@ impl<'a> Reader<'a> {
                 Some((ceiling, floor))
             }
         };
-        let line = Line::read(text, |text| span(text).is_some())?;
+        let line = LabelEnds::read(text, |text| span(text).is_some())?;
         let low = |(text, included): (&str, bool)| {
             let (first, last) = span(text)?;
             Some(if included { first } else { last + 1 })
@@ -387,7 +387,7 @@ impl<'a> Reader<'a> {
 /// Returns the bounds of a label as floating-point numbers.
 fn fraction(text: &str) -> Option<Ends<f64>> {
     let number = |text: &str| text.trim().parse::<f64>().ok().filter(|x| x.is_finite());
-    let line = Line::read(text, |text| number(text).is_some())?;
+    let line = LabelEnds::read(text, |text| number(text).is_some())?;
     let end = |(text, _): (&str, bool)| number(text);
     Some((line.low.and_then(end), line.high.and_then(end)))
 }

@@ -7,7 +7,7 @@
 //! does, and shares no code with the choice of labels.
 
 use super::date_format::DateFormat;
-use super::line::Line;
+use super::line::LabelEnds;
 use super::number::Number;
 use super::units::Units;
 use super::year_labels;
@@ -162,7 +162,7 @@ fn ends(text: &str) -> Option<(End, End)> {
         };
         return end(low).zip(end(high));
     }
-    let line = Line::read(text, |text| Number::parse(text).is_some())?;
+    let line = LabelEnds::read(text, |text| Number::parse(text).is_some())?;
     let end = |(text, included): (&str, bool)| Some((Number::parse(text)?, included));
     Some((line.low.and_then(end), line.high.and_then(end)))
 }

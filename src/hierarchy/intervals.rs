@@ -17,7 +17,7 @@
 use super::clause::{Clause, Item, Kind, Part, Takes};
 use super::codes::{Coded, Codes, Side};
 use super::ground;
-use super::line::Line;
+use super::line::LabelEnds;
 use super::number::{BEYOND, Number, common_scale, decimal, floored, is_whole};
 use super::rule::{GeneralizationRule, LevelRule};
 use crate::catalogue::Info;
@@ -129,7 +129,7 @@ impl Intervals {
     /// Returns true if some group of width `width` has this label. That group is the one that
     /// contains the lower end of the label, or the group of the values below BOTTOM CODE.
     fn has_label(&self, width: i128, label: &str) -> bool {
-        let line = Line::read(label, |text| Number::parse(text).is_some());
+        let line = LabelEnds::read(label, |text| Number::parse(text).is_some());
         let units = line.and_then(|line| match line.low {
             Some((low, _)) => Number::parse(low)?.exact_at(self.scale),
             None => self.bottom.map(|bottom| bottom - 1),

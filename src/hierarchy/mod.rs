@@ -56,7 +56,7 @@ pub mod values;
 mod year_labels;
 mod years;
 
-pub use arguments::{Arguments, Data, Given};
+pub use arguments::{Arguments, Data, GivenPart};
 pub use bounds::Bounds;
 pub(crate) use bounds::{in_utc, spelled};
 pub use clause::{Build, Clause, Item, Kind, Part, Takes};

@@ -41,7 +41,7 @@ const MAX_WIDTH: u32 = 255;
 
 /// The rule that keeps the beginnings of codes.
 #[derive(Debug, Clone)]
-pub struct Prefix {
+pub struct PrefixRule {
     pub(super) kept: Vec<u32>,
     /// The separator of parts; `None` if characters are counted.
     pub(super) at: Option<String>,
@@ -53,7 +53,7 @@ pub struct Prefix {
     pub(super) changed: Option<Changed>,
 }
 
-impl Prefix {
+impl PrefixRule {
     /// Returns the rule that keeps the first `kept[i]` characters on level i + 1.
     pub fn try_new(kept: &[u32]) -> Result<Self> {
         if kept.is_empty() {
@@ -205,7 +205,7 @@ fn is_whole(data_type: &DataType) -> bool {
         )
 }
 
-impl GeneralizationRule for Prefix {
+impl GeneralizationRule for PrefixRule {
     fn kind(&self) -> &'static str {
         KIND.info.name
     }
@@ -307,7 +307,7 @@ pub(super) const KIND: Kind = Kind {
         ],
     },
     build: |given| {
-        let mut rule = Prefix::try_new(&given.wholes("characters")?)?;
+        let mut rule = PrefixRule::try_new(&given.wholes("characters")?)?;
         if let Some(separator) = given.texts("AT").pop() {
             rule = rule.at(&separator)?;
         }
@@ -329,15 +329,15 @@ mod tests {
         Array, Decimal128Array, Int32Array, Int64Array, LargeStringArray, StringViewArray, UInt16Array,
     };
 
-    fn labels(prefix: &Prefix, values: impl Array + 'static) -> Vec<Vec<String>> {
+    fn labels(prefix: &PrefixRule, values: impl Array + 'static) -> Vec<Vec<String>> {
         let values: ArrayRef = Arc::new(values);
         prefix.accepts(values.data_type()).unwrap();
         let level = |l: &StringArray| l.iter().map(|l| l.unwrap_or("-").to_string()).collect();
         prefix.labels(&values).unwrap().iter().map(level).collect()
     }
 
-    fn prefix(kept: &[u32]) -> Prefix {
-        Prefix::try_new(kept).unwrap()
+    fn prefix(kept: &[u32]) -> PrefixRule {
+        PrefixRule::try_new(kept).unwrap()
     }
 
     #[test]
@@ -477,10 +477,10 @@ mod tests {
 
     #[test]
     fn parameters_are_checked_and_written() {
-        let said = |kept: &[u32]| Prefix::try_new(kept).unwrap_err().to_string();
+        let said = |kept: &[u32]| PrefixRule::try_new(kept).unwrap_err().to_string();
         assert!(said(&[3, 3]).contains("level 2 keeps 3, but must keep fewer than level 1, which keeps 3"));
         assert!(said(&[]).contains("at least one number"));
-        let told = |p: Result<Prefix>| p.unwrap_err().to_string();
+        let told = |p: Result<PrefixRule>| p.unwrap_err().to_string();
         assert!(told(prefix(&[3]).mask("**")).contains("one character"));
         assert!(told(prefix(&[3]).at("")).contains("the text between two parts"));
         assert!(told(prefix(&[3]).width(2)).contains("level 1 keeps 3, more than WIDTH 2"));
@@ -490,7 +490,7 @@ mod tests {
         assert_eq!(prefix(&[4]).mask("'").unwrap().sql(), "AS PREFIX (4) MASK ''''");
         let all = prefix(&[4]).at(".").unwrap().mask("*").unwrap().width(5).unwrap();
         assert_eq!(all.sql(), "AS PREFIX (4) AT '.' MASK '*' WIDTH 5");
-        let unfit = |p: &Prefix, t: DataType| p.accepts(&t).unwrap_err().to_string();
+        let unfit = |p: &PrefixRule, t: DataType| p.accepts(&t).unwrap_err().to_string();
         assert!(unfit(&prefix(&[4]), DataType::Float64).contains("strings and whole numbers"));
         assert!(unfit(&all, DataType::Int64).contains("PREFIX with AT generalizes strings"));
     }

@@ -1,11 +1,11 @@
 //! Checks whether a level of PREFIX can give a label.
 
-use super::prefix::Prefix;
+use super::prefix::PrefixRule;
 use super::rule::TOP;
 use crate::error::{Error, Result};
 use arrow::array::{Array, StringArray};
 
-impl Prefix {
+impl PrefixRule {
     /// Returns whether a level that keeps `kept` characters or parts can have this label. Returns
     /// `None` for a label with fewer characters or parts. It can only be the label of a short code,
     /// and the rule does not know whether the column has such a code.
@@ -99,17 +99,17 @@ mod tests {
     use proptest::prelude::*;
     use std::sync::Arc;
 
-    fn prefix(kept: &[u32], at: Option<&str>, mask: Option<&str>, width: Option<u32>) -> Prefix {
-        let mut rule = Prefix::try_new(kept).unwrap();
+    fn prefix(kept: &[u32], at: Option<&str>, mask: Option<&str>, width: Option<u32>) -> PrefixRule {
+        let mut rule = PrefixRule::try_new(kept).unwrap();
         rule.at = at.map(str::to_string);
         rule.mask = mask.and_then(|mask| mask.chars().next());
         rule.width = width;
         rule
     }
 
-    fn changing(rule: Prefix) -> Prefix {
+    fn changing(rule: PrefixRule) -> PrefixRule {
         let beginnings = vec!["036".to_string(), "059".to_string()];
-        Prefix {
+        PrefixRule {
             changed: Changed::try_new(beginnings, Some("000".into())).unwrap(),
             ..rule
         }

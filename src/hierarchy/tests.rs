@@ -4,7 +4,7 @@
 use super::coverage::Coverage;
 use super::intervals::Intervals;
 use super::number::Number;
-use super::prefix::Prefix;
+use super::prefix::PrefixRule;
 use super::quantiles::Quantiles;
 use super::rule::MAX_LEVELS;
 use super::suppression::Suppression;
@@ -61,9 +61,9 @@ fn every_kind(values: &BTreeSet<i64>, null: bool) -> Vec<(Arc<dyn Generalization
         (evens(100), Arc::clone(&numbers)),
         (Arc::new(intervals.clone()), Arc::clone(&numbers)),
         (Arc::new(intervals), cast(&numbers, &DataType::Float64).unwrap()),
-        (Arc::new(Prefix::try_new(&[3, 1]).unwrap()), Arc::new(strings)),
+        (Arc::new(PrefixRule::try_new(&[3, 1]).unwrap()), Arc::new(strings)),
         (
-            Arc::new(Prefix::try_new(&[2]).and_then(|p| p.mask("1")).unwrap()),
+            Arc::new(PrefixRule::try_new(&[2]).and_then(|p| p.mask("1")).unwrap()),
             Arc::new(dictionary),
         ),
         (
@@ -343,7 +343,7 @@ fn a_hierarchy_describes_its_levels_and_prints_its_definition() {
          | 3     | 1      | listed labels    |\n\
          +-------+--------+------------------+"
     );
-    let prefix = Arc::new(Prefix::try_new(&[2]).unwrap());
+    let prefix = Arc::new(PrefixRule::try_new(&[2]).unwrap());
     let shown = described(prefix.clone());
     assert!(
         shown.contains("| 2     | 1      | everything is *") && shown.contains("the first 2 characters"),
@@ -376,7 +376,7 @@ fn every_kind_is_in_the_catalogue_once() {
 #[test]
 fn a_hierarchy_has_at_most_so_many_levels() {
     let kept: Vec<u32> = (0..=MAX_LEVELS as u32).rev().collect();
-    let rule = Arc::new(Prefix::try_new(&kept).unwrap());
+    let rule = Arc::new(PrefixRule::try_new(&kept).unwrap());
     let e = Hierarchy::new("h", rule, OnUnmapped::Error, OnNull::Value).unwrap_err();
     assert!(e.to_string().contains("at most 200"), "{e}");
 }

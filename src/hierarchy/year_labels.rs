@@ -1,7 +1,7 @@
 //! The first and the last year of the labels of dates, read from the texts of the labels.
 
 use super::date_format::DateFormat;
-use super::line::Line;
+use super::line::LabelEnds;
 use super::number::Number;
 use chrono::Datelike;
 
@@ -21,7 +21,7 @@ pub(super) fn ends(text: &str, format: Option<&DateFormat>) -> Option<(End, End)
         };
         return end(low, |span| span.0).zip(end(high, |span| span.1));
     }
-    let line = Line::read(text, |text| span(text).is_some())?;
+    let line = LabelEnds::read(text, |text| span(text).is_some())?;
     // An excluded end excludes a year only if the end is a whole year.
     let is_whole = |text: &str| text.len() == 4;
     let low = line.low.map(|(text, with)| {

@@ -10,7 +10,7 @@ use crate::error::Result;
 
 /// A cut that satisfies every bound.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Chosen {
+pub struct ChosenCut {
     /// The cut.
     pub cut: Cut,
     /// True if no cut without removals has a smaller loss.
@@ -19,7 +19,7 @@ pub struct Chosen {
 
 /// Returns the cut with the least loss among the cuts that the algorithms find; `None` if they find
 /// no cut.
-pub fn choose(request: &Request, reserve: Reserve) -> Result<Option<Chosen>> {
+pub fn choose(request: &Request, reserve: Reserve) -> Result<Option<ChosenCut>> {
     let Request {
         tree, sets, removable, ..
     } = *request;
@@ -27,7 +27,7 @@ pub fn choose(request: &Request, reserve: Reserve) -> Result<Option<Chosen>> {
     if sets.reduced(&bottom) > removable {
         return Ok(None);
     }
-    let mut found: Vec<Chosen> = vec![];
+    let mut found: Vec<ChosenCut> = vec![];
     let best = optimum(request, reserve)?;
     // If `optimum` tried all cuts, `mend` is needed only for cuts that remove items.
     let removals: &[u64] = match (&best, removable) {
@@ -37,21 +37,21 @@ pub fn choose(request: &Request, reserve: Reserve) -> Result<Option<Chosen>> {
         (None, _) => &[removable, 0],
     };
     let optimal = best.is_some();
-    found.extend(best.flatten().map(|cut| Chosen { cut, optimal }));
+    found.extend(best.flatten().map(|cut| ChosenCut { cut, optimal }));
     for removable in removals {
         let request = Request {
             removable: *removable,
             ..*request
         };
         if let Some(cut) = mend(&request, reserve)? {
-            found.push(Chosen {
+            found.push(ChosenCut {
                 cut: relax(&request, cut, reserve)?,
                 optimal,
             });
         }
     }
     if sets.rows() <= removable {
-        found.push(Chosen {
+        found.push(ChosenCut {
             cut: Cut(vec![None; tree.items()]),
             optimal,
         });

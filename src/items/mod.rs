@@ -27,7 +27,7 @@ mod sets;
 mod tests;
 mod tree;
 
-pub use choose::{Chosen, choose};
+pub use choose::{ChosenCut, choose};
 pub use request::Request;
 pub use sets::ItemSets;
 pub use tree::{Cut, ItemTree};

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::location::{expanded, is_url, resolved};
 use crate::plain::Secrets;
-use crate::report::Format;
+use crate::report::ReportFormat;
 use crate::store::SingleObject;
 use datafusion::execution::SessionState;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ pub struct ReportFile {
     /// The path, or the URL of an object.
     path: PathBuf,
     object: Option<SingleObject>,
-    format: Format,
+    format: ReportFormat,
     /// Whether a file that no statement wrote is replaced.
     overwrite: bool,
     /// The clause that errors name for the file.
@@ -31,7 +31,7 @@ impl ReportFile {
         let object = is_url(&path).then(|| SingleObject::open(state, &path));
         let object = object.transpose().map_err(|e| e.context("REPORT TO"))?;
         let path = PathBuf::from(path.as_ref());
-        let format = Format::of(&path)?;
+        let format = ReportFormat::of(&path)?;
         Ok(Self {
             path,
             object,
@@ -106,7 +106,7 @@ impl ReportFile {
     }
 
     /// Returns the format of the report.
-    pub fn format(&self) -> Format {
+    pub fn format(&self) -> ReportFormat {
         self.format
     }
 }

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 /// The distinct keys, with the group of each input key.
 #[derive(Debug)]
-pub(crate) struct Groups {
+pub(crate) struct KeyGroups {
     /// The words of the distinct keys, one key after another.
     pub(crate) keys: Vec<u64>,
     /// The group number of each input key.
@@ -20,12 +20,16 @@ const PARTS: usize = 64;
 
 /// Groups `n` keys of `words` words, which `keys` returns by range. Fewer than [`MANY`] keys are
 /// grouped in one table. The numbering of groups does not depend on the threads.
-pub(crate) fn group<'a>(words: usize, n: usize, keys: impl Fn(Range<usize>) -> Cow<'a, [u64]> + Sync + Send) -> Groups {
+pub(crate) fn group<'a>(
+    words: usize,
+    n: usize,
+    keys: impl Fn(Range<usize>) -> Cow<'a, [u64]> + Sync + Send,
+) -> KeyGroups {
     if n < MANY {
         let mut grouper = Grouper::new(words);
         let mut groups = vec![];
         grouper.group(&keys(0..n), &mut groups);
-        return Groups {
+        return KeyGroups {
             keys: grouper.into_keys(),
             groups,
         };
@@ -56,7 +60,7 @@ pub(crate) fn group<'a>(words: usize, n: usize, keys: impl Fn(Range<usize>) -> C
         let number = |part: &u8| first[*part as usize] + parts[*part as usize].next().copied().unwrap_or_default();
         divided[piece].part_of.iter().map(number).collect::<Vec<u32>>()
     });
-    Groups {
+    KeyGroups {
         keys: join(grouped.into_iter().map(|(keys, _)| keys).collect()),
         groups: join(numbered),
     }

@@ -3,8 +3,8 @@
 use super::lease::is_condition;
 use super::names::{Layout, SUCCESS};
 use super::prefix::{Standing, Version};
-use super::run::Run;
-use super::shared::Outcome;
+use super::run::PrefixRun;
+use super::shared::RunOutcome;
 use crate::error::{Error, Result};
 use crate::folder::MANIFEST;
 use crate::formats::{Change, CommitOutcome, Entry};
@@ -14,7 +14,7 @@ use datafusion::object_store::path::Path;
 use datafusion::object_store::{self, ObjectStoreExt, PutMode, PutOptions};
 use std::sync::Arc;
 
-impl Run {
+impl PrefixRun {
     /// Commits the files of the run as the release of the prefix. `manifest` is the text of its
     /// manifest, and `standing` is the release that it replaces. Fails with `late` if another run
     /// committed first.
@@ -46,19 +46,19 @@ impl Run {
         self.seal().await?;
         let outcome = &self.shared.outcome;
         // The outcome stays unknown if the caller stops waiting.
-        *outcome.lock() = Outcome::Unknown;
+        *outcome.lock() = RunOutcome::Unknown;
         let ended = match (standing.and_then(Standing::table), format.committing("a commit")) {
             (Some(table), _) => table.commit(change).await,
             (None, Ok(format)) => format.create(self.shared.prefix.place(), change).await,
             (None, Err(e)) => CommitOutcome::Failed(e),
         };
         let (known, result) = match ended {
-            CommitOutcome::Committed => (Outcome::Committed, Ok(())),
-            CommitOutcome::Late => (Outcome::Open, Err(late)),
-            CommitOutcome::Failed(e) => (Outcome::Open, Err(e)),
+            CommitOutcome::Committed => (RunOutcome::Committed, Ok(())),
+            CommitOutcome::Late => (RunOutcome::Open, Err(late)),
+            CommitOutcome::Failed(e) => (RunOutcome::Open, Err(e)),
             CommitOutcome::Unknown(e) => {
                 let said = "whether the release is in place is not known; look, and run it again if not";
-                (Outcome::Unknown, Err(e.context(said)))
+                (RunOutcome::Unknown, Err(e.context(said)))
             }
         };
         *outcome.lock() = known;
@@ -108,25 +108,25 @@ impl Run {
             Some(Version::Table(_)) => return Err(Error::internal("a Delta table is committed to by its log")),
         };
         // The outcome stays unknown if the caller stops waiting.
-        *shared.outcome.lock() = Outcome::Unknown;
+        *shared.outcome.lock() = RunOutcome::Unknown;
         let put = prefix
             .store()
             .put_opts(&path, manifest.to_string().into(), PutOptions::from(mode))
             .await;
         *shared.outcome.lock() = match &put {
-            Ok(_) => Outcome::Committed,
+            Ok(_) => RunOutcome::Committed,
             Err(e) => self.found_out(&path, manifest, e).await,
         };
         match (put, *shared.outcome.lock()) {
-            (_, Outcome::Committed) => {}
-            (Err(e), Outcome::Open) if is_condition(&e) => return Err(late),
-            (Err(e), Outcome::Unknown) => {
+            (_, RunOutcome::Committed) => {}
+            (Err(e), RunOutcome::Open) if is_condition(&e) => return Err(late),
+            (Err(e), RunOutcome::Unknown) => {
                 return Err(prefix.failed(
                     "whether the release is in place is not known; look, and run it again if not:",
                     &e,
                 ));
             }
-            (Err(e), Outcome::Open) => return Err(prefix.failed("cannot write to", &e)),
+            (Err(e), RunOutcome::Open) => return Err(prefix.failed("cannot write to", &e)),
             (Ok(_), _) => return Err(Error::internal("a commit that succeeded is not committed")),
         }
         if shared.layout == Layout::Plain {
@@ -138,14 +138,14 @@ impl Run {
 
     /// Finds out whether a failed put was written. If the answer to a request was lost, the request
     /// is sent again, and then conflicts with its own first attempt.
-    async fn found_out(&self, path: &Path, manifest: &str, error: &object_store::Error) -> Outcome {
+    async fn found_out(&self, path: &Path, manifest: &str, error: &object_store::Error) -> RunOutcome {
         let store = self.shared.prefix.store().as_ref();
         let found = read_small(store, path, manifest.len() as u64, "").await;
         match found {
-            Ok(Some(found)) if found.bytes == manifest.as_bytes() => Outcome::Committed,
-            _ if is_condition(error) => Outcome::Open,
+            Ok(Some(found)) if found.bytes == manifest.as_bytes() => RunOutcome::Committed,
+            _ if is_condition(error) => RunOutcome::Open,
             // A request without an answer may still reach the store.
-            _ => Outcome::Unknown,
+            _ => RunOutcome::Unknown,
         }
     }
 }

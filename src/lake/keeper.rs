@@ -7,7 +7,7 @@
 
 use super::lease::Lease;
 use super::record::Record;
-use super::shared::{Outcome, Shared};
+use super::shared::{RunOutcome, SharedRun};
 use crate::pool::blocking;
 use datafusion::object_store::ObjectStoreExt;
 use datafusion::object_store::path::Path;
@@ -73,7 +73,7 @@ impl Drop for Ending {
 /// Works in the background until a run ends. Then deletes its lease, and also its files unless the
 /// run was committed. `busy` closes when no part of the run writes to the store any more.
 pub(super) async fn keep(
-    shared: Arc<Shared>,
+    shared: Arc<SharedRun>,
     lease: Option<Arc<Mutex<Lease>>>,
     mut ended: oneshot::Receiver<Ending>,
     mut busy: mpsc::Receiver<()>,
@@ -94,11 +94,11 @@ pub(super) async fn keep(
     };
     while busy.recv().await.is_some() {}
     let outcome = *shared.outcome.lock();
-    if outcome == Outcome::Unknown {
+    if outcome == RunOutcome::Unknown {
         return;
     }
     let written: Vec<Path> = match outcome {
-        Outcome::Open => written(&shared).await,
+        RunOutcome::Open => written(&shared).await,
         _ => vec![],
     };
     let mut is_clean = true;
@@ -126,7 +126,7 @@ pub(super) async fn keep(
 }
 
 /// Returns the paths of all objects that the run has put, or may have put.
-async fn written(shared: &Shared) -> Vec<Path> {
+async fn written(shared: &SharedRun) -> Vec<Path> {
     let own: Vec<Path> = shared.written.lock().iter().cloned().collect();
     if shared.is_lent.load(std::sync::atomic::Ordering::Relaxed) {
         // VACUUM finds the files that cannot be listed now.

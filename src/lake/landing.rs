@@ -7,7 +7,7 @@
 use super::names::Layout;
 use super::outbox::summed;
 use super::prefix::Prefix;
-use super::run::Run;
+use super::run::PrefixRun;
 use super::upload::upload;
 use crate::error::Result;
 use crate::folder::FileSummary;
@@ -99,7 +99,7 @@ async fn found(prefix: &Prefix, path: &Path) -> Result<Option<ObjectMeta>> {
     }
 }
 
-impl Run {
+impl PrefixRun {
     /// Returns the folder of the run, so that workers can write into it. Returns `None` if the run
     /// has no folder of its own, or other machines cannot access its store.
     pub(crate) fn landing(&self) -> Option<Landing> {

@@ -15,7 +15,7 @@ const LARGEST: u64 = 1 << 16;
 /// The state of a run, as its lease records it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum State {
+pub(super) enum LeaseState {
     /// The run is writing.
     Open,
     /// The run is committing.
@@ -28,7 +28,7 @@ pub(super) enum State {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Text {
     run: String,
-    state: State,
+    state: LeaseState,
     by: String,
     since: DateTime<Utc>,
     renewed: DateTime<Utc>,
@@ -59,7 +59,7 @@ impl Lease {
             },
             text: Text {
                 run: run.into(),
-                state: State::Open,
+                state: LeaseState::Open,
                 by: format!("anonsql {}, process {}", env!("CARGO_PKG_VERSION"), std::process::id()),
                 since: now,
                 renewed: now,
@@ -118,7 +118,7 @@ impl Lease {
     /// Records that the run is committing. From then on, no other process can take over the lease.
     /// Fails with `ErrorKind::Unavailable` if another process already has.
     pub(super) async fn seal(&mut self) -> Result<()> {
-        self.text.state = State::Sealed;
+        self.text.state = LeaseState::Sealed;
         self.text.renewed = Utc::now();
         let sealed = self.put(PutMode::Update(self.version.clone())).await;
         sealed.map_err(|e| match is_condition(&e) {
@@ -156,7 +156,7 @@ impl Lease {
     }
 
     /// Returns the state of the run.
-    pub(super) fn state(&self) -> State {
+    pub(super) fn state(&self) -> LeaseState {
         self.text.state
     }
 
@@ -168,7 +168,7 @@ impl Lease {
     /// Takes over the lease from its run. Returns false if the run changed the lease in the
     /// meantime.
     pub(super) async fn abandon(&mut self) -> Result<bool> {
-        self.text.state = State::Abandoned;
+        self.text.state = LeaseState::Abandoned;
         match self.put(PutMode::Update(self.version.clone())).await {
             Err(e) if is_condition(&e) => Ok(false),
             taken => taken

@@ -67,8 +67,8 @@ pub(crate) use names::{Layout, folder_of_run, is_folder_of_run};
 pub(crate) use outbox::{OnWay, Outbox};
 pub(crate) use prefix::{Prefix, Standing};
 pub(crate) use properties::properties;
-pub(crate) use release::Release;
-pub(crate) use run::Run;
+pub(crate) use release::StoredRelease;
+pub(crate) use run::PrefixRun;
 
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,7 @@
 
 use super::prefix::Prefix;
 use super::release::is_same;
-use super::shared::Shared;
+use super::shared::SharedRun;
 use super::upload::{Stopped, upload};
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::FileSummary;
@@ -17,7 +17,7 @@ use tokio::task::JoinHandle;
 /// Uploads the finished files of a run.
 #[derive(Debug, Clone)]
 pub(crate) struct Outbox {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<SharedRun>,
     pub(super) stop: Stopped,
     /// The sender that keeps `busy` open. Each part of a run that may still write has a clone.
     pub(super) _busy: mpsc::Sender<()>,

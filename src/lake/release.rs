@@ -16,12 +16,12 @@ use std::io::{Seek, SeekFrom, Write};
 
 /// The existing release below a prefix.
 #[derive(Debug, Clone)]
-pub(crate) struct Release {
+pub(crate) struct StoredRelease {
     prefix: Prefix,
     standing: Standing,
 }
 
-impl Release {
+impl StoredRelease {
     /// Reads the manifest of the release at an expanded URL; `None` if the URL has no release.
     pub(crate) async fn of(state: &SessionState, url: &str) -> Result<Option<Self>> {
         let prefix = Prefix::open(state, url)?;

@@ -6,7 +6,7 @@ use super::names::{Layout, RUN, new_run};
 use super::outbox::Outbox;
 use super::prefix::Prefix;
 use super::record::Record;
-use super::shared::{Outcome, Shared};
+use super::shared::{RunOutcome, SharedRun};
 use super::vacuum;
 use crate::error::Result;
 use crate::pool::blocking;
@@ -18,8 +18,8 @@ use tokio::sync::{mpsc, oneshot, watch};
 /// A run for a prefix. Dropping this value ends the run, and deletes its files unless they were
 /// committed.
 #[derive(Debug)]
-pub(crate) struct Run {
-    pub(super) shared: Arc<Shared>,
+pub(crate) struct PrefixRun {
+    pub(super) shared: Arc<SharedRun>,
     /// The lease. It is `None` for a Delta table in a local folder, because a file system has no
     /// put on condition of an e_tag.
     pub(super) lease: Option<Arc<tokio::sync::Mutex<Lease>>>,
@@ -33,7 +33,7 @@ pub(crate) struct Run {
     busy: mpsc::Sender<()>,
 }
 
-impl Run {
+impl PrefixRun {
     /// Begins a run of a session for a prefix. Takes its lease, and deletes old files of killed
     /// runs.
     pub(crate) async fn begin(prefix: &Prefix, layout: Layout, session: &Keeper) -> Result<Self> {
@@ -49,7 +49,7 @@ impl Run {
             }
             None => None,
         };
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(SharedRun {
             at: record
                 .as_ref()
                 .map_or_else(|| prefix.clone(), |record| record.at(prefix)),
@@ -58,7 +58,7 @@ impl Run {
             run,
             layout,
             written: Mutex::default(),
-            outcome: Mutex::new(Outcome::Open),
+            outcome: Mutex::new(RunOutcome::Open),
             is_lent: false.into(),
         });
         let (end, ended) = oneshot::channel();
@@ -121,7 +121,7 @@ impl Run {
     }
 }
 
-impl Drop for Run {
+impl Drop for PrefixRun {
     fn drop(&mut self) {
         if let Some(end) = self.end.take() {
             // Without a runtime, the background task does not run, and the files are left like

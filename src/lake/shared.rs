@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicBool;
 
 /// The known outcome of a run's commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum RunOutcome {
     /// The run has not tried to commit, or the commit failed. No manifest names its files.
     Open,
     /// The commit succeeded: the manifest or the log names the files of the run.
@@ -24,7 +24,7 @@ pub(super) enum Outcome {
 
 /// The state that all parts of a run share.
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct SharedRun {
     pub(super) prefix: Prefix,
     /// The prefix of the run's files before the commit. It differs from `prefix` only for a local
     /// folder.
@@ -35,12 +35,12 @@ pub(super) struct Shared {
     pub(super) layout: Layout,
     /// The paths of all objects that the run has put, or may have put.
     pub(super) written: Mutex<BTreeSet<Path>>,
-    pub(super) outcome: Mutex<Outcome>,
+    pub(super) outcome: Mutex<RunOutcome>,
     /// Whether workers may also write into the folder of the run.
     pub(super) is_lent: AtomicBool,
 }
 
-impl Shared {
+impl SharedRun {
     /// Returns the paths of all objects in the folder of the run.
     pub(super) async fn landed(&self) -> Result<Vec<Path>> {
         let folder = self.prefix.inside(&format!("{RUN}{}", self.run));

@@ -2,7 +2,7 @@
 //! are refused.
 
 use super::vacuum::{ALIVE, Why, clear, left, remove};
-use super::{Keeper, Layout, Prefix, Run, Standing};
+use super::{Keeper, Layout, Prefix, PrefixRun, Standing};
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{FileSummary, MANIFEST};
 use async_trait::async_trait;
@@ -65,8 +65,8 @@ fn manifest(run: Option<&str>, files: &[FileSummary]) -> String {
 /// The maximum time until a run is cleaned up.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-async fn begin(prefix: &Prefix, layout: Layout) -> Result<Run> {
-    Run::begin(prefix, layout, &Keeper::default()).await
+async fn begin(prefix: &Prefix, layout: Layout) -> Result<PrefixRun> {
+    PrefixRun::begin(prefix, layout, &Keeper::default()).await
 }
 
 /// Writes a file as a release, and commits it.
@@ -96,10 +96,10 @@ async fn a_run_waits_for_its_own_cleaning_alone() {
         prefix(Arc::new(InMemory::new())),
     );
     let is_clean = |keeper: &Keeper| keeper.cleaned_up(PATIENCE).now_or_never().is_some();
-    let run = Run::begin(&stuck, Layout::Runs, &session).await.unwrap();
+    let run = PrefixRun::begin(&stuck, Layout::Runs, &session).await.unwrap();
     let (writes, keeper) = (run.outbox(), run.keeper());
     drop(run);
-    let run = Run::begin(&other, Layout::Runs, &session).await.unwrap();
+    let run = PrefixRun::begin(&other, Layout::Runs, &session).await.unwrap();
     let own = run.keeper();
     drop(run);
     own.cleaned_up(PATIENCE).await;

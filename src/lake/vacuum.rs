@@ -1,7 +1,7 @@
 //! Finds and deletes files below a prefix that no manifest names: files of killed runs, and of
 //! replaced releases.
 
-use super::lease::{Lease, State};
+use super::lease::{Lease, LeaseState};
 use super::names::{RUNS, run_of, run_of_lease};
 use super::prefix::{Prefix, Standing};
 use crate::error::Result;
@@ -60,7 +60,9 @@ pub(crate) struct Left {
 impl Left {
     /// Returns true if the run has a lease and has not begun to commit.
     fn is_of_open_run(&self) -> bool {
-        self.lease.as_ref().is_some_and(|lease| lease.state() == State::Open)
+        self.lease
+            .as_ref()
+            .is_some_and(|lease| lease.state() == LeaseState::Open)
     }
 }
 
@@ -141,7 +143,7 @@ async fn of_run(
     }
     let newest = found.files.iter().map(|meta| meta.last_modified).max();
     let (since, least, why) = match (&lease, standing) {
-        (Some(lease), _) if lease.state() == State::Open => (lease.changed(), retain.max(alive), Why::Orphan),
+        (Some(lease), _) if lease.state() == LeaseState::Open => (lease.changed(), retain.max(alive), Why::Orphan),
         // The outcome of the commit may have been unknown, and the run's release may have been
         // replaced since.
         (Some(lease), _) => {

@@ -14,23 +14,23 @@ use std::sync::Arc;
 
 /// The clause of a mask: its keywords, followed by its parts in order.
 #[derive(Debug, Clone, Copy)]
-pub struct Clause {
+pub struct MaskSyntax {
     /// The keywords at the start of the clause: `SHIFT BY`.
     pub start: &'static str,
     /// The syntax for help. It contains every keyword of the clause.
     pub syntax: &'static str,
     /// The parts after the keywords.
-    pub parts: &'static [Part],
+    pub parts: &'static [MaskPart],
 }
 
 /// A part of a clause. The first text is the name of the part's value. The last text describes the
 /// expected value in an error.
 #[derive(Debug, Clone, Copy)]
-pub enum Part {
+pub enum MaskPart {
     /// A value at this position.
-    Value(&'static str, Item, &'static str),
+    Value(&'static str, MaskItem, &'static str),
     /// An optional value after these keywords.
-    Maybe(&'static str, &'static str, Item, &'static str),
+    Maybe(&'static str, &'static str, MaskItem, &'static str),
     /// Keywords.
     Words(&'static str),
     /// `WITH SECRET 'env:NAME'`.
@@ -39,7 +39,7 @@ pub enum Part {
 
 /// One value of a clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Item {
+pub enum MaskItem {
     /// The name of a column of the source, or `ENTITY`.
     Column,
     /// A whole number from 0 to 4294967295.
@@ -55,9 +55,9 @@ pub enum Item {
     OneOf(&'static [&'static str]),
 }
 
-impl Item {
+impl MaskItem {
     /// Returns the listed spelling of `given`, or `None` if `given` is none of the texts of
-    /// [`Item::OneOf`].
+    /// [`MaskItem::OneOf`].
     pub(crate) fn listed(texts: &[&'static str], given: &str) -> Option<&'static str> {
         texts.iter().find(|text| text.eq_ignore_ascii_case(given)).copied()
     }
@@ -88,14 +88,14 @@ pub(crate) const SECRET: &str = "secret";
 
 /// A clause of a statement in which a mask may follow a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum MaskPlace {
     /// IDENTIFIERS.
     Identifiers,
     /// SENSITIVE and KEEP.
     Values,
 }
 
-impl Place {
+impl MaskPlace {
     /// Returns the clause, or the clauses, by their first words.
     pub fn name(self) -> &'static str {
         match self {
@@ -127,9 +127,9 @@ pub struct MaskKind {
     /// The description. A mask has no parameters besides its clause.
     pub info: Info,
     /// The clause after the name of a column.
-    pub clause: Clause,
+    pub clause: MaskSyntax,
     /// The clauses of a statement that accept the mask.
-    pub places: &'static [Place],
+    pub places: &'static [MaskPlace],
     /// The input of a mask besides the value.
     pub reads: Reads,
     /// The description of the SQL function of the mask; `None` if there is none.
@@ -163,7 +163,7 @@ impl MaskKind {
     /// Returns true if a mask is a code or a text that is made from an identifier, not from a value
     /// that may be released unchanged.
     pub(crate) fn is_code(&self) -> bool {
-        self.places.contains(&Place::Identifiers) || self.reads == Reads::Identifiers
+        self.places.contains(&MaskPlace::Identifiers) || self.reads == Reads::Identifiers
     }
 
     /// Returns true if a mask changes all values of a person alike, and its clause names the column
@@ -245,7 +245,7 @@ impl MaskClause {
     /// row.
     pub(crate) fn entity(&self) -> Option<&str> {
         self.kind.clause.parts.iter().find_map(|part| match part {
-            Part::Value(name, Item::Column, _) => self.maybe(name),
+            MaskPart::Value(name, MaskItem::Column, _) => self.maybe(name),
             _ => None,
         })
     }
@@ -280,7 +280,7 @@ impl MaskClause {
 
     /// Returns the place of the secret; `None` if the mask has none.
     pub(super) fn secret(&self) -> Result<Option<Secret>> {
-        let has_secret = |part: &Part| matches!(part, Part::Secret);
+        let has_secret = |part: &MaskPart| matches!(part, MaskPart::Secret);
         if !self.kind.clause.parts.iter().any(has_secret) {
             return Ok(None);
         }
@@ -297,30 +297,30 @@ impl MaskClause {
         f.write_str(self.kind.clause.start)?;
         for part in self.kind.clause.parts {
             match part {
-                Part::Words(words) => write!(f, " {words}")?,
-                Part::Value(name, item, _) => self.print_value(f, name, *item)?,
-                Part::Maybe(words, name, item, _) if self.given(name).is_some() => {
+                MaskPart::Words(words) => write!(f, " {words}")?,
+                MaskPart::Value(name, item, _) => self.print_value(f, name, *item)?,
+                MaskPart::Maybe(words, name, item, _) if self.given(name).is_some() => {
                     write!(f, " {words}")?;
                     self.print_value(f, name, *item)?;
                 }
-                Part::Secret if with_secret => {
+                MaskPart::Secret if with_secret => {
                     f.write_str(" WITH SECRET")?;
-                    self.print_value(f, SECRET, Item::Text)?;
+                    self.print_value(f, SECRET, MaskItem::Text)?;
                 }
-                Part::Maybe(..) | Part::Secret => {}
+                MaskPart::Maybe(..) | MaskPart::Secret => {}
             }
         }
         Ok(())
     }
 
-    fn print_value(&self, f: &mut fmt::Formatter<'_>, name: &str, item: Item) -> fmt::Result {
+    fn print_value(&self, f: &mut fmt::Formatter<'_>, name: &str, item: MaskItem) -> fmt::Result {
         match (self.given(name), item) {
             (None, _) => Ok(()),
             (Some(Given::Entity), _) => f.write_str(" ENTITY"),
             (Some(Given::Whole(n)), _) => write!(f, " {n}"),
-            (Some(Given::Text(text)), Item::Text | Item::OneOf(_)) => write!(f, " {}", literal(text)),
-            (Some(Given::Text(text)), Item::Column) => write!(f, " {}", ident(text)),
-            (Some(Given::Text(text)), Item::Share) => write!(f, " ({text})"),
+            (Some(Given::Text(text)), MaskItem::Text | MaskItem::OneOf(_)) => write!(f, " {}", literal(text)),
+            (Some(Given::Text(text)), MaskItem::Column) => write!(f, " {}", ident(text)),
+            (Some(Given::Text(text)), MaskItem::Share) => write!(f, " ({text})"),
             (Some(Given::Text(text)), _) => write!(f, " {text}"),
         }
     }

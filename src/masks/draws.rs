@@ -19,17 +19,17 @@ impl Draws {
     }
 
     /// Returns the random numbers of the row with this rank. No row has rank 0.
-    pub(super) fn of(&self, rank: u64) -> Numbers {
+    pub(super) fn of(&self, rank: u64) -> RandomNumbers {
         let mut rng = self.0.clone();
         rng.set_stream(rank);
-        Numbers(rng)
+        RandomNumbers(rng)
     }
 }
 
 /// The random numbers of one row, in order.
-pub(super) struct Numbers(ChaCha12Rng);
+pub(super) struct RandomNumbers(ChaCha12Rng);
 
-impl Numbers {
+impl RandomNumbers {
     /// Returns a number from 0 (included) to 1 (excluded). All multiples of 2^-53 are equally
     /// likely.
     pub(super) fn uniform(&mut self) -> f64 {
@@ -70,7 +70,7 @@ mod tests {
     fn numbers_have_the_moments_of_their_distributions() {
         let draws = draws(b"0123456789abcdef", "a");
         let n = 100_000_u32;
-        let mean = |of: &dyn Fn(f64) -> f64, draw: fn(&mut Numbers) -> f64| {
+        let mean = |of: &dyn Fn(f64) -> f64, draw: fn(&mut RandomNumbers) -> f64| {
             let sum: f64 = (1..=n).map(|rank| of(draw(&mut draws.of(rank.into())))).sum();
             sum / f64::from(n)
         };
@@ -78,9 +78,9 @@ mod tests {
             let error = f64::sqrt(variance / f64::from(n));
             assert!((found - wanted).abs() < 5.0 * error, "{found} for {wanted}");
         };
-        near(mean(&|x| x, Numbers::uniform), 0.5, 1.0 / 12.0);
-        near(mean(&|x| x, Numbers::normal), 0.0, 1.0);
-        near(mean(&|x| x * x, Numbers::normal), 1.0, 2.0);
-        near(mean(&|x| x.powi(4), Numbers::normal), 3.0, 96.0);
+        near(mean(&|x| x, RandomNumbers::uniform), 0.5, 1.0 / 12.0);
+        near(mean(&|x| x, RandomNumbers::normal), 0.0, 1.0);
+        near(mean(&|x| x * x, RandomNumbers::normal), 1.0, 2.0);
+        near(mean(&|x| x.powi(4), RandomNumbers::normal), 3.0, 96.0);
     }
 }

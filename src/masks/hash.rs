@@ -8,7 +8,7 @@
 //!
 //! Reference: RFC 2104 (HMAC), FIPS 180-4 (SHA-256).
 
-use super::clause::{Clause, MaskKind, Part, Place, Reads};
+use super::clause::{MaskKind, MaskPart, MaskPlace, MaskSyntax, Reads};
 use super::text::{each, has_text};
 use super::values::{Mask, Unmasked};
 use crate::catalogue::Info;
@@ -25,12 +25,12 @@ pub(super) const KIND: MaskKind = MaskKind {
         example: "IDENTIFIERS (mrn HASH WITH SECRET 'env:ANONSQL_SECRET')",
         reference: "RFC 2104, FIPS 180-4",
     },
-    clause: Clause {
+    clause: MaskSyntax {
         start: "HASH",
         syntax: "HASH WITH SECRET 'env:NAME'",
-        parts: &[Part::Secret],
+        parts: &[MaskPart::Secret],
     },
-    places: &[Place::Identifiers],
+    places: &[MaskPlace::Identifiers],
     reads: Reads::Value,
     function: Some(Info {
         name: "mask_hash",

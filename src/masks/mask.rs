@@ -15,7 +15,7 @@
 //!
 //! Example: `IDENTIFIERS (phone MASK 'XXX-XXX-####')`
 
-use super::clause::{Clause, Item, MaskKind, Part, Place, Reads};
+use super::clause::{MaskItem, MaskKind, MaskPart, MaskPlace, MaskSyntax, Reads};
 use super::text::{each, unfit};
 use super::values::{Mask, Unmasked};
 use crate::canonical::plain;
@@ -41,12 +41,16 @@ pub(super) const KIND: MaskKind = MaskKind {
         example: "IDENTIFIERS (phone MASK 'XXX-XXX-####')",
         reference: "mask-number of CDAP Wrangler, which keeps what # stands for",
     },
-    clause: Clause {
+    clause: MaskSyntax {
         start: "MASK",
         syntax: "MASK 'XXX-XXX-####'",
-        parts: &[Part::Value("format", Item::Text, "a format such as 'XXX-XXX-####'")],
+        parts: &[MaskPart::Value(
+            "format",
+            MaskItem::Text,
+            "a format such as 'XXX-XXX-####'",
+        )],
     },
-    places: &[Place::Identifiers],
+    places: &[MaskPlace::Identifiers],
     reads: Reads::Value,
     function: Some(Info {
         name: "mask_format",

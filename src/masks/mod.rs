@@ -3,8 +3,8 @@
 //!
 //! A masked column is released, and no model counts it. Each mask states what it does not promise.
 //!
-//! A new mask is one file and one line in [`MASKS`]: its clause as data (see [`Clause`]), the words
-//! that EXPLAIN, warnings and the report use for it, and the [`Mask`] that masks an array.
+//! A new mask is one file and one line in [`MASKS`]: its clause as data (see [`MaskSyntax`]), the
+//! words that EXPLAIN, warnings and the report use for it, and the [`Mask`] that masks an array.
 //!
 //! Most masks depend on the value alone. NOISE, RANK SWAP and PRAM are drawn: a row's mask follows
 //! from the values of the whole column ([`Survey`]), the secret, and the rank of the row by its
@@ -30,7 +30,7 @@ mod text;
 mod token;
 mod values;
 
-pub use clause::{Clause, Given, Item, MaskClause, MaskKind, Part, Place, Reads};
+pub use clause::{Given, MaskClause, MaskItem, MaskKind, MaskPart, MaskPlace, MaskSyntax, Reads};
 pub(crate) use clause::{SECRET, no_place};
 pub use key::Key;
 pub use masking::Masking;

@@ -20,7 +20,7 @@
 //! Reference: `addNoise` of sdcMicro, method additive (there in percent); Hundepool et al.,
 //! Statistical Disclosure Control, Wiley 2012, section 3.4.
 
-use super::clause::{Clause, Item, MaskKind, Part, Place, Reads};
+use super::clause::{MaskItem, MaskKind, MaskPart, MaskPlace, MaskSyntax, Reads};
 use super::draws::Draws;
 use super::key::Key;
 use super::survey::Survey;
@@ -48,19 +48,19 @@ pub(super) const KIND: MaskKind = MaskKind {
         example: "KEEP (income NOISE (0.1) WITH SECRET 'env:ANONSQL_SECRET')",
         reference: "addNoise of sdcMicro (additive); Hundepool et al., Statistical Disclosure Control, 2012, section 3.4",
     },
-    clause: Clause {
+    clause: MaskSyntax {
         start: "NOISE",
         syntax: "NOISE (share) WITH SECRET 'env:NAME'",
         parts: &[
-            Part::Value(
+            MaskPart::Value(
                 "share",
-                Item::Share,
+                MaskItem::Share,
                 "the standard deviation of the noise as a share of the column's: (0.1) or (10 PERCENT)",
             ),
-            Part::Secret,
+            MaskPart::Secret,
         ],
     },
-    places: &[Place::Values],
+    places: &[MaskPlace::Values],
     reads: Reads::Column,
     function: None,
     noun: "a value with noise",

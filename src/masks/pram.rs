@@ -18,7 +18,7 @@
 //! Reference: `pram` of sdcMicro; Gouweleeuw et al., Post randomisation for statistical disclosure
 //! control, Journal of Official Statistics 14(4), 1998.
 
-use super::clause::{Clause, Item, MaskKind, Part, Place, Reads};
+use super::clause::{MaskItem, MaskKind, MaskPart, MaskPlace, MaskSyntax, Reads};
 use super::draws::Draws;
 use super::key::Key;
 use super::survey::Survey;
@@ -48,25 +48,25 @@ pub(super) const KIND: MaskKind = MaskKind {
         example: "KEEP (religion PRAM (0.8) WITH SECRET 'env:ANONSQL_SECRET')",
         reference: "pram of sdcMicro; Gouweleeuw et al., 1998",
     },
-    clause: Clause {
+    clause: MaskSyntax {
         start: "PRAM",
         syntax: "PRAM (least) [ALPHA (share)] WITH SECRET 'env:NAME'",
         parts: &[
-            Part::Value(
+            MaskPart::Value(
                 "least",
-                Item::Share,
+                MaskItem::Share,
                 "the least probability of the first matrix to keep a category: (0.8)",
             ),
-            Part::Maybe(
+            MaskPart::Maybe(
                 "ALPHA",
                 "alpha",
-                Item::Share,
+                MaskItem::Share,
                 "the share of the invariant matrix in the one of the transitions: (0.5)",
             ),
-            Part::Secret,
+            MaskPart::Secret,
         ],
     },
-    places: &[Place::Values],
+    places: &[MaskPlace::Values],
     reads: Reads::Column,
     function: None,
     noun: "a category drawn by chance",

@@ -16,8 +16,8 @@
 //! Reference: `generate_swap` of mu-Argus and sdcMicro; Moore, Controlled data-swapping techniques
 //! for masking public use microdata sets, 1996.
 
-use super::clause::{Clause, Item, MaskClause, MaskKind, Part, Place, Reads};
-use super::draws::{Draws, Numbers};
+use super::clause::{MaskClause, MaskItem, MaskKind, MaskPart, MaskPlace, MaskSyntax, Reads};
+use super::draws::{Draws, RandomNumbers};
 use super::key::Key;
 use super::survey::Survey;
 use super::text::unfit;
@@ -38,19 +38,19 @@ pub(super) const KIND: MaskKind = MaskKind {
         example: "SENSITIVE (income RANK SWAP (5 PERCENT) WITH SECRET 'env:ANONSQL_SECRET')",
         reference: "rankswap of mu-Argus and sdcMicro; Moore, Controlled data-swapping techniques, 1996",
     },
-    clause: Clause {
+    clause: MaskSyntax {
         start: "RANK SWAP",
         syntax: "RANK SWAP (p PERCENT) WITH SECRET 'env:NAME'",
         parts: &[
-            Part::Value(
+            MaskPart::Value(
                 "share",
-                Item::Share,
+                MaskItem::Share,
                 "how far apart the ranks of two rows are that swap: (5 PERCENT) or (0.05)",
             ),
-            Part::Secret,
+            MaskPart::Secret,
         ],
     },
-    places: &[Place::Values],
+    places: &[MaskPlace::Values],
     reads: Reads::Ranks,
     function: None,
     noun: "a swapped value",
@@ -153,7 +153,7 @@ impl Mask for RankSwap {
 
 /// Returns the partner of each rank. Ranks count from 0, and partners are at most `most` ranks
 /// apart. A rank without a partner is its own partner.
-fn partners(rows: u32, most: u32, numbers: &mut Numbers) -> Vec<u32> {
+fn partners(rows: u32, most: u32, numbers: &mut RandomNumbers) -> Vec<u32> {
     const NONE: u32 = u32::MAX;
     let mut partners = vec![NONE; rows as usize];
     for rank in 0..rows {
@@ -216,7 +216,7 @@ mod tests {
     }
 
     /// `generate_swap` of mu-Argus, line by line, with the numbers drawn as here.
-    fn of_argus(rows: i64, most: i64, numbers: &mut Numbers) -> Vec<u32> {
+    fn of_argus(rows: i64, most: i64, numbers: &mut RandomNumbers) -> Vec<u32> {
         let mut swap = vec![-1_i64; rows as usize];
         for i in 0..rows {
             if swap[i as usize] == -1 {

@@ -14,7 +14,7 @@
 //! Reference: 45 CFR 164.514(b)(2)(i). Of its identifiers, those with a recognizable form are
 //! replaced
 
-use super::clause::{Clause, MaskKind, Place, Reads};
+use super::clause::{MaskKind, MaskPlace, MaskSyntax, Reads};
 use super::text::{texts, unfit};
 use super::values::{Mask, Unmasked};
 use crate::canonical::plain;
@@ -34,12 +34,12 @@ pub(super) const KIND: MaskKind = MaskKind {
         example: "KEEP (comment REDACTED)",
         reference: "45 CFR 164.514(b)(2)(i), whose identifiers are looked for as far as they have a form",
     },
-    clause: Clause {
+    clause: MaskSyntax {
         start: "REDACTED",
         syntax: "REDACTED",
         parts: &[],
     },
-    places: &[Place::Values],
+    places: &[MaskPlace::Values],
     reads: Reads::Identifiers,
     function: Some(Info {
         name: "mask_redacted",

@@ -24,7 +24,7 @@
 //!
 //! Reference: Johnson et al., 2016, doi:10.1038/sdata.2016.35 (MIMIC-III)
 
-use super::clause::{Clause, Item, MaskKind, Part, Place, Reads};
+use super::clause::{MaskItem, MaskKind, MaskPart, MaskPlace, MaskSyntax, Reads};
 use super::key::Key;
 use super::text::{texts, unfit};
 use super::values::{Mask, Unmasked};
@@ -56,21 +56,21 @@ pub(super) const KIND: MaskKind = MaskKind {
         example: "IDENTIFIERS (admitted SHIFT BY patient 365 DAYS WITH SECRET 'env:ANONSQL_SECRET')",
         reference: "Johnson et al., 2016, doi:10.1038/sdata.2016.35 (MIMIC-III)",
     },
-    clause: Clause {
+    clause: MaskSyntax {
         start: "SHIFT BY",
         syntax: "SHIFT BY {ENTITY | column} n DAYS WITH SECRET 'env:NAME'",
         parts: &[
-            Part::Value(
+            MaskPart::Value(
                 "entity",
-                Item::Column,
+                MaskItem::Column,
                 "the column of the person whose dates move together, or ENTITY",
             ),
-            Part::Value("days", Item::Whole, "the most days by which a date is moved"),
-            Part::Words("DAYS"),
-            Part::Secret,
+            MaskPart::Value("days", MaskItem::Whole, "the most days by which a date is moved"),
+            MaskPart::Words("DAYS"),
+            MaskPart::Secret,
         ],
     },
-    places: &[Place::Identifiers, Place::Values],
+    places: &[MaskPlace::Identifiers, MaskPlace::Values],
     reads: Reads::Named,
     function: Some(Info {
         name: "mask_shift",

@@ -15,22 +15,22 @@ use std::sync::Arc;
 const ONE: &[u8] = b"0123456789abcdef";
 const OTHER: &[u8] = b"fedcba9876543210";
 
-/// Returns clauses of a kind with different values. A new kind of [`Item`] needs values here.
+/// Returns clauses of a kind with different values. A new kind of [`MaskItem`] needs values here.
 fn clauses(kind: &'static MaskKind) -> Vec<MaskClause> {
-    let given = |item: Item| match item {
-        Item::Column => vec![Given::Text("person".into())],
-        Item::Whole => vec![Given::Whole(30), Given::Whole(1)],
-        Item::Word(words) => words.iter().map(|word| Given::Text((*word).into())).collect(),
-        Item::OneOf(texts) => texts.iter().map(|text| Given::Text((*text).into())).collect(),
-        Item::Share => vec![Given::Text("0.5".into()), Given::Text("0.75".into())],
-        Item::Text => vec![Given::Text("XX-##".into()), Given::Text("X".into())],
+    let given = |item: MaskItem| match item {
+        MaskItem::Column => vec![Given::Text("person".into())],
+        MaskItem::Whole => vec![Given::Whole(30), Given::Whole(1)],
+        MaskItem::Word(words) => words.iter().map(|word| Given::Text((*word).into())).collect(),
+        MaskItem::OneOf(texts) => texts.iter().map(|text| Given::Text((*text).into())).collect(),
+        MaskItem::Share => vec![Given::Text("0.5".into()), Given::Text("0.75".into())],
+        MaskItem::Text => vec![Given::Text("XX-##".into()), Given::Text("X".into())],
     };
     let mut all: Vec<Vec<(String, Given)>> = vec![vec![]];
     for part in kind.clause.parts {
         let (name, values) = match part {
-            Part::Words(_) => continue,
-            Part::Value(name, item, _) | Part::Maybe(_, name, item, _) => (*name, given(*item)),
-            Part::Secret => (SECRET, vec![Given::Text("env:UNREAD".into())]),
+            MaskPart::Words(_) => continue,
+            MaskPart::Value(name, item, _) | MaskPart::Maybe(_, name, item, _) => (*name, given(*item)),
+            MaskPart::Secret => (SECRET, vec![Given::Text("env:UNREAD".into())]),
         };
         let with = |before: &Vec<(String, Given)>| {
             let each = values.iter().map(|value| (name.to_string(), value.clone()));

@@ -13,7 +13,7 @@
 //!
 //! Example: `IDENTIFIERS (account TOKEN WITH SECRET 'env:ANONSQL_SECRET')`
 
-use super::clause::{Clause, MaskKind, Part, Place, Reads};
+use super::clause::{MaskKind, MaskPart, MaskPlace, MaskSyntax, Reads};
 use super::key::Key;
 use super::text::{each, has_text, texts};
 use super::values::{Mask, Unmasked};
@@ -41,12 +41,12 @@ pub(super) const KIND: MaskKind = MaskKind {
         example: "IDENTIFIERS (account TOKEN WITH SECRET 'env:ANONSQL_SECRET')",
         reference: "RFC 5297",
     },
-    clause: Clause {
+    clause: MaskSyntax {
         start: "TOKEN",
         syntax: "TOKEN WITH SECRET 'env:NAME'",
-        parts: &[Part::Secret],
+        parts: &[MaskPart::Secret],
     },
-    places: &[Place::Identifiers],
+    places: &[MaskPlace::Identifiers],
     reads: Reads::Value,
     function: Some(Info {
         name: "mask_token",

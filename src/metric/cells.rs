@@ -17,12 +17,12 @@ use std::sync::Arc;
 
 /// A unit of loss, stored as the number of units in a loss of 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Unit(f64);
+pub struct LossUnit(f64);
 
 const FIXED_POINT: f64 = (1u64 << 40) as f64;
 const LARGEST_DENOMINATOR: u64 = 1 << 40;
 
-impl Unit {
+impl LossUnit {
     /// The unit 2^-40. Losses are rounded to its multiples.
     pub const FIXED_POINT: Self = Self(FIXED_POINT);
 
@@ -35,7 +35,7 @@ impl Unit {
 
     /// Returns the unit for losses that are fractions with the given denominator for each column.
     /// The unit is exact if all weights are whole numbers and the least common denominator is
-    /// small. Otherwise it is [`Unit::FIXED_POINT`].
+    /// small. Otherwise it is [`LossUnit::FIXED_POINT`].
     pub fn of_fractions(subject: &Subject, denominator: impl Fn(usize) -> u64) -> Self {
         let whole = subject.weights.iter().all(|w| w.fract() == 0.0);
         let common = whole.then(|| Self::common((0..subject.weights.len()).map(denominator)));
@@ -131,7 +131,7 @@ impl fmt::Debug for Loss {
 #[derive(Debug)]
 pub struct CellSum {
     key_schema: Arc<KeySchema>,
-    unit: Unit,
+    unit: LossUnit,
     loss: Loss,
     weights: Vec<f64>,
     /// For each column: the units of a suppressed cell.
@@ -153,7 +153,7 @@ impl CellSum {
     /// the column.
     pub fn new(
         subject: &Subject,
-        unit: Unit,
+        unit: LossUnit,
         loss: impl Fn(usize, &Lookup, Label) -> f64 + Send + Sync + 'static,
         suppressed: impl Fn(usize) -> f64,
     ) -> Self {
@@ -256,8 +256,8 @@ mod tests {
 
     #[test]
     fn a_common_denominator_makes_fractions_exact() {
-        let unit = Unit::common([99, 15, 6, 40, 13].into_iter()).unwrap();
+        let unit = LossUnit::common([99, 15, 6, 40, 13].into_iter()).unwrap();
         assert_eq!(unit.loss(u128::from(unit.count(7.0 / 99.0)) * 99), 7.0);
-        assert_eq!(Unit::common([(1 << 39) - 1, (1 << 31) - 1].into_iter()), None);
+        assert_eq!(LossUnit::common([(1 << 39) - 1, (1 << 31) - 1].into_iter()), None);
     }
 }

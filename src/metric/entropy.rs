@@ -12,7 +12,7 @@
 //! doi:10.1109/TKDE.2008.129.
 
 use super::cells;
-use super::cells::{CellSum, Unit};
+use super::cells::{CellSum, LossUnit};
 use super::measure::{Build, Measure, Metric, Reads, Subject, View};
 use crate::catalogue::{Entry, Info};
 use crate::error::Result;
@@ -52,7 +52,7 @@ impl Metric for Entropy {
         let below: Vec<Vec<u64>> = base.marginals.iter().map(|m| running_sums(m)).collect();
         let cells = CellSum::new(
             subject,
-            Unit::FIXED_POINT,
+            LossUnit::FIXED_POINT,
             move |column, lookup, label| {
                 let rows = match label {
                     Label::Level { level, code } => {

@@ -12,7 +12,7 @@
 //! Iyengar, Transforming data to satisfy privacy constraints, KDD 2002, doi:10.1145/775047.775089.
 
 use super::cells;
-use super::cells::{CellMean, CellSum, Unit};
+use super::cells::{CellMean, CellSum, LossUnit};
 use super::measure::{Build, Measure, Metric, Reads, Subject};
 use crate::catalogue::{Entry, Info};
 use crate::error::Result;
@@ -29,7 +29,7 @@ impl Metric for Glm {
         let spans = |column: usize| subject.base.key_schema.lookup(column).total_leaves().saturating_sub(1);
         let cells = CellSum::new(
             subject,
-            Unit::of_fractions(subject, |c| spans(c).max(1)),
+            LossUnit::of_fractions(subject, |c| spans(c).max(1)),
             |_, lookup, label| {
                 let spans = lookup.total_leaves().saturating_sub(1).max(1);
                 label.leaves(lookup).saturating_sub(1) as f64 / spans as f64

@@ -15,7 +15,7 @@
 //! Personalized privacy paper (2015), definitions 9 to 11.
 
 use super::cells;
-use super::cells::{CellMean, CellSum, Unit};
+use super::cells::{CellMean, CellSum, LossUnit};
 use super::measure::{Build, Measure, Metric, Reads, Subject};
 use crate::catalogue::{Entry, Info};
 use crate::error::Result;
@@ -36,7 +36,7 @@ impl Metric for ILeft {
         let leaves = |column: usize| subject.base.key_schema.lookup(column).total_leaves().max(1);
         let cells = CellSum::new(
             subject,
-            Unit::of_fractions(subject, leaves),
+            LossUnit::of_fractions(subject, leaves),
             |_, lookup, label| {
                 let under = label.leaves(lookup);
                 under.saturating_sub(1) as f64 / lookup.total_leaves().max(1) as f64

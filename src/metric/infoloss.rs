@@ -17,7 +17,7 @@
 //! MADARS paper (2015), equations 2-1 to 2-3.
 
 use super::cells;
-use super::cells::{CellMean, CellSum, Unit};
+use super::cells::{CellMean, CellSum, LossUnit};
 use super::measure::{Build, Measure, Metric, Reads, Subject};
 use crate::catalogue::{Entry, Info};
 use crate::error::Result;
@@ -50,7 +50,7 @@ impl Metric for Infoloss {
     fn prepare(&self, subject: &Subject) -> Result<Box<dyn Measure>> {
         let cells = CellSum::new(
             subject,
-            Unit::FIXED_POINT,
+            LossUnit::FIXED_POINT,
             |_, lookup, label| covered(lookup, label),
             |_| 1.0,
         );

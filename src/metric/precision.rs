@@ -9,7 +9,7 @@
 //! 2002, doi:10.1142/S021848850200165X.
 
 use super::cells;
-use super::cells::{CellMean, CellSum, Unit};
+use super::cells::{CellMean, CellSum, LossUnit};
 use super::measure::{Build, Measure, Metric, Reads, Subject};
 use crate::catalogue::{Entry, Info};
 use crate::error::Result;
@@ -34,7 +34,7 @@ impl Metric for Precision {
         let height = |column: usize| u64::from(subject.base.key_schema.lookup(column).top()).max(1);
         let cells = CellSum::new(
             subject,
-            Unit::of_fractions(subject, height),
+            LossUnit::of_fractions(subject, height),
             |_, lookup, label| match label {
                 Label::Level { level, .. } => f64::from(level) / f64::from(lookup.top().max(1)),
                 Label::Range { .. } | Label::Rounded { .. } => 1.0,

@@ -5,7 +5,7 @@
 
 use super::entry::Entry;
 use super::k::smallest;
-use super::property::{Lead, Measured, Property, Released};
+use super::property::{Lead, Measured, Property, ReleasedClasses};
 use crate::catalogue::{Call, Info, Value};
 use crate::error::Result;
 use crate::model::{Class, Subject};
@@ -24,7 +24,7 @@ impl Property for Risk {
 }
 
 impl Measured for Risk {
-    fn value(&self, released: &dyn Released) -> f64 {
+    fn value(&self, released: &dyn ReleasedClasses) -> f64 {
         // If nothing is released, no person can be re-identified.
         smallest(released).map_or(0.0, |k| 1.0 / k as f64)
     }

@@ -6,7 +6,7 @@
 //! Dewri, Ray, Ray and Whitley, 2010, section 6, doi:10.1007/978-3-642-13739-6_6.
 
 use super::entry::Entry;
-use super::property::{Lead, Measured, Property, Released};
+use super::property::{Lead, Measured, Property, ReleasedClasses};
 use crate::catalogue::{Call, Info, Value};
 use crate::error::Result;
 use crate::model::{Class, Subject};
@@ -25,7 +25,7 @@ impl Property for Size {
 }
 
 impl Measured for Size {
-    fn value(&self, released: &dyn Released) -> f64 {
+    fn value(&self, released: &dyn ReleasedClasses) -> f64 {
         // A release without rows has no class in which a person could hide.
         smallest(released).unwrap_or(0) as f64
     }
@@ -36,7 +36,7 @@ impl Measured for Size {
 }
 
 /// Returns the size of the smallest released class. `None` if nothing is released.
-pub(super) fn smallest(released: &dyn Released) -> Option<u64> {
+pub(super) fn smallest(released: &dyn ReleasedClasses) -> Option<u64> {
     let mut smallest: Option<u64> = None;
     released.each_class(&mut |class| smallest = Some(smallest.map_or(class.size, |least| least.min(class.size))));
     smallest

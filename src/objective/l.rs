@@ -4,7 +4,7 @@
 //! Dewri, Ray, Ray and Whitley, 2010, section 7, doi:10.1007/978-3-642-13739-6_6.
 
 use super::entry::Entry;
-use super::property::{Attribute, Lead, Measured, Property, Released};
+use super::property::{Lead, Measured, Property, ReleasedClasses, SensitiveAttribute};
 use crate::catalogue::{Call, Info, Value};
 use crate::error::Result;
 use crate::model::{Class, Predicate, Subject, weakest_l_diversity};
@@ -15,8 +15,8 @@ struct Values {
 }
 
 impl Property for Values {
-    fn attribute(&self) -> Option<Attribute<'_>> {
-        Some(Attribute {
+    fn attribute(&self) -> Option<SensitiveAttribute<'_>> {
+        Some(SensitiveAttribute {
             column: &self.attribute,
             by_rows: false,
             needs_hierarchy: None,
@@ -36,7 +36,7 @@ impl Property for Values {
 struct Prepared(Box<dyn Predicate>);
 
 impl Measured for Prepared {
-    fn value(&self, released: &dyn Released) -> f64 {
+    fn value(&self, released: &dyn ReleasedClasses) -> f64 {
         let mut least: Option<f64> = None;
         released.each_class(&mut |class| {
             let values = self.rank(class);

@@ -15,7 +15,7 @@ mod t;
 mod tests;
 
 pub use entry::Entry;
-pub use property::{Attribute, Lead, Measured, Property, Released};
+pub use property::{Lead, Measured, Property, ReleasedClasses, SensitiveAttribute};
 
 /// Every objective that is not a metric, in the order of the help text.
 pub static OBJECTIVES: &[Entry] = &[

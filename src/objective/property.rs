@@ -8,7 +8,7 @@ use std::fmt::Debug;
 pub trait Property: Debug + Send + Sync {
     /// Returns the sensitive attribute that the property reads in each class. `None` if it reads
     /// none.
-    fn attribute(&self) -> Option<Attribute<'_>> {
+    fn attribute(&self) -> Option<SensitiveAttribute<'_>> {
         None
     }
 
@@ -23,7 +23,7 @@ pub trait Property: Debug + Send + Sync {
 
 /// A sensitive attribute that a property reads.
 #[derive(Debug, Clone, Copy)]
-pub struct Attribute<'a> {
+pub struct SensitiveAttribute<'a> {
     /// The name of the column.
     pub column: &'a str,
     /// Whether the values are counted by rows even under ENTITY, where classes count entities.
@@ -50,7 +50,7 @@ pub enum Lead {
 /// A property prepared for one table.
 pub trait Measured: Debug + Send + Sync {
     /// Returns the value of the property for the released classes.
-    fn value(&self, released: &dyn Released) -> f64;
+    fn value(&self, released: &dyn ReleasedClasses) -> f64;
 
     /// Returns the rank of a class. The worst class has the least rank. Called only if the property
     /// chooses the suppressed rows ([`Lead`]).
@@ -61,7 +61,7 @@ pub trait Measured: Debug + Send + Sync {
 }
 
 /// The classes that a node releases.
-pub trait Released {
+pub trait ReleasedClasses {
     /// Returns the number of suppressed rows.
     fn suppressed(&self) -> u64;
 

@@ -3,7 +3,7 @@
 //! Dewri, Ray, Ray and Whitley, 2010, section 7, doi:10.1007/978-3-642-13739-6_6.
 
 use super::entry::Entry;
-use super::property::{Attribute, Measured, Property, Released};
+use super::property::{Measured, Property, ReleasedClasses, SensitiveAttribute};
 use crate::catalogue::Info;
 use crate::error::Result;
 use crate::model::Subject;
@@ -14,8 +14,8 @@ struct Spread {
 }
 
 impl Property for Spread {
-    fn attribute(&self) -> Option<Attribute<'_>> {
-        Some(Attribute {
+    fn attribute(&self) -> Option<SensitiveAttribute<'_>> {
+        Some(SensitiveAttribute {
             column: &self.attribute,
             by_rows: true,
             needs_hierarchy: None,
@@ -28,7 +28,7 @@ impl Property for Spread {
 }
 
 impl Measured for Spread {
-    fn value(&self, released: &dyn Released) -> f64 {
+    fn value(&self, released: &dyn ReleasedClasses) -> f64 {
         let mut sum = 0u128;
         released.each_class(&mut |class| {
             let squares = class.histogram.iter().map(|(_, n)| u128::from(*n) * u128::from(*n));

@@ -1,7 +1,7 @@
 //! suppressed: the number of suppressed rows. Defined by this project.
 
 use super::entry::Entry;
-use super::property::{Measured, Property, Released};
+use super::property::{Measured, Property, ReleasedClasses};
 use crate::catalogue::Info;
 use crate::error::Result;
 use crate::model::Subject;
@@ -16,7 +16,7 @@ impl Property for Suppressed {
 }
 
 impl Measured for Suppressed {
-    fn value(&self, released: &dyn Released) -> f64 {
+    fn value(&self, released: &dyn ReleasedClasses) -> f64 {
         released.suppressed() as f64
     }
 }

@@ -4,7 +4,7 @@
 //! Li, Li and Venkatasubramanian, ICDE 2007, doi:10.1109/ICDE.2007.367856.
 
 use super::entry::Entry;
-use super::property::{Attribute, Lead, Measured, Property, Released};
+use super::property::{Lead, Measured, Property, ReleasedClasses, SensitiveAttribute};
 use crate::catalogue::{Call, Info, Kind, Param, Value};
 use crate::error::Result;
 use crate::model::{CATEGORICAL, Class, HIERARCHICAL, ORDERED, Predicate, Subject, weakest_t_closeness};
@@ -16,8 +16,8 @@ struct Distance {
 }
 
 impl Property for Distance {
-    fn attribute(&self) -> Option<Attribute<'_>> {
-        Some(Attribute {
+    fn attribute(&self) -> Option<SensitiveAttribute<'_>> {
+        Some(SensitiveAttribute {
             column: &self.attribute,
             by_rows: false,
             needs_hierarchy: (self.by == HIERARCHICAL).then_some("t_closeness(1.0, hierarchical)"),
@@ -43,7 +43,7 @@ impl Prepared {
 }
 
 impl Measured for Prepared {
-    fn value(&self, released: &dyn Released) -> f64 {
+    fn value(&self, released: &dyn ReleasedClasses) -> f64 {
         let mut greatest: Option<f64> = None;
         released.each_class(&mut |class| {
             let distance = self.distance(class);

@@ -1,6 +1,6 @@
 //! Tests of every property on hand-made classes.
 
-use super::{Entry, OBJECTIVES, Released};
+use super::{Entry, OBJECTIVES, ReleasedClasses};
 use crate::catalogue::Arguments;
 use crate::frequency::testing::{Groups, Row, Table};
 use crate::model::{self, Class, Subject};
@@ -9,7 +9,7 @@ use crate::model::{self, Class, Subject};
 /// rows.
 struct Classes(Vec<(u64, Vec<(u32, u64)>)>, u64);
 
-impl Released for Classes {
+impl ReleasedClasses for Classes {
     fn suppressed(&self) -> u64 {
         self.1
     }

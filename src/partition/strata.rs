@@ -165,7 +165,7 @@ mod tests {
     use super::*;
     use crate::catalogue::Call;
     use crate::hierarchy::Cover;
-    use crate::search::Budget;
+    use crate::search::SearchBudget;
     use proptest::prelude::*;
     use std::sync::Arc;
 
@@ -195,7 +195,8 @@ mod tests {
                     continue;
                 }
                 let partitioner = build(&Call::bare(name)).unwrap();
-                let found = divided(partitioner.as_ref(), &toy, &mut Context::new(0, Budget::default())).unwrap().partition;
+                let mut context = Context::new(0, SearchBudget::default());
+                let found = divided(partitioner.as_ref(), &toy, &mut context).unwrap().partition;
                 let groups = toy.groups(&found);
                 prop_assert_eq!(groups.iter().map(|g| g.1).sum::<u64>(), rows.values().sum::<u64>());
                 let lost: u64 = groups.iter().filter(|g| g.1 < k).map(|g| g.1).sum();

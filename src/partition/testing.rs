@@ -3,7 +3,7 @@
 
 use super::{Column, Numbers, Partition, Partitioner, Table};
 use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, values};
-use crate::search::{Budget, Context};
+use crate::search::{Context, SearchBudget};
 use arrow::array::{ArrayRef, Int64Array, StringArray};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ impl Toy {
     }
 
     pub(super) fn run(&self, partitioner: &dyn Partitioner) -> Partition {
-        let mut context = Context::new(0, Budget::default());
+        let mut context = Context::new(0, SearchBudget::default());
         let found = partitioner.run(self, &mut context).unwrap();
         assert!(found.stopped.is_none());
         found.partition

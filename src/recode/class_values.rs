@@ -20,7 +20,7 @@ use arrow::datatypes::{DataType, Float64Type};
 
 /// The number of rows in a class with a certain ground code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Counted {
+pub(super) struct GroundCount {
     pub(super) class: u32,
     pub(super) code: u32,
     pub(super) rows: u64,
@@ -31,7 +31,7 @@ pub(super) struct Counted {
 pub(super) fn class_values(
     form: LabelForm,
     lookup: &Lookup,
-    mut counted: Vec<Counted>,
+    mut counted: Vec<GroundCount>,
     classes: usize,
 ) -> Result<ArrayRef> {
     counted.sort_unstable();
@@ -71,7 +71,7 @@ pub(super) fn class_values(
 /// Returns a value for each class, computed from the numbers in the class with their counts.
 /// `counted` is sorted, and `read` returns the number of a code; `None` for NULL.
 fn of_runs<T: Clone>(
-    counted: &[Counted],
+    counted: &[GroundCount],
     classes: usize,
     read: impl Fn(u32) -> Option<T>,
     value: impl Fn(&[(T, u64)]) -> Result<Option<T>>,
@@ -86,7 +86,7 @@ fn of_runs<T: Clone>(
 
 /// Returns the most frequent code, or the least of several equally frequent codes. Codes ascend,
 /// and a code may have several entries.
-fn mode(run: &[Counted]) -> Option<u32> {
+fn mode(run: &[GroundCount]) -> Option<u32> {
     let codes = run.chunk_by(|a, b| a.code == b.code);
     let sums = codes.map(|same| (same.iter().map(|one| one.rows).sum::<u64>(), same[0].code));
     let most = sums.reduce(|best, next| if next.0 > best.0 { next } else { best });
@@ -196,10 +196,10 @@ mod tests {
 
     /// Returns the values of classes, given by the codes of their rows.
     fn of(form: LabelForm, lookup: &Lookup, classes: &[Vec<u32>]) -> ArrayRef {
-        let one = |class: u32, codes: &[u32]| -> Vec<Counted> {
+        let one = |class: u32, codes: &[u32]| -> Vec<GroundCount> {
             codes
                 .iter()
-                .map(|code| Counted {
+                .map(|code| GroundCount {
                     class,
                     code: *code,
                     rows: 1,
@@ -265,12 +265,12 @@ mod tests {
             .unwrap();
         let lookup = lookup(Arc::new(wide));
         let counted = vec![
-            Counted {
+            GroundCount {
                 class: 0,
                 code: 0,
                 rows: 1,
             },
-            Counted {
+            GroundCount {
                 class: 0,
                 code: 1,
                 rows: 9,

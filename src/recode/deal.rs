@@ -30,14 +30,14 @@ pub(crate) struct Range {
     /// The number, which ascends with the places.
     pub(crate) bucket: u64,
     /// The first place.
-    pub(crate) low: Place,
+    pub(crate) low: ClassPlace,
     /// The last place.
-    pub(crate) high: Place,
+    pub(crate) high: ClassPlace,
 }
 
 /// The place of a class in the order of a release: the position of its label in each column that is
 /// compared first, then the words of the order key.
-pub(crate) type Place = Vec<u64>;
+pub(crate) type ClassPlace = Vec<u64>;
 
 /// Adds the bucket to rows with the order key. Drops rows that belong to no bucket.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -72,7 +72,7 @@ impl RecodingPlan {
         classes: &FrequencySet,
         of: &[usize],
         first: &[String],
-    ) -> Option<(Vec<Place>, Option<Place>)> {
+    ) -> Option<(Vec<ClassPlace>, Option<ClassPlace>)> {
         let first = self.numbers_of(first)?;
         let place = |class: &usize| {
             let own = first
@@ -83,7 +83,7 @@ impl RecodingPlan {
         Some((of.iter().map(place).collect(), self.place_of_stars(&first)))
     }
 
-    fn place_of_stars(&self, first: &[usize]) -> Option<Place> {
+    fn place_of_stars(&self, first: &[usize]) -> Option<ClassPlace> {
         let stars = self
             .labels
             .iter()

@@ -1,6 +1,6 @@
 //! The released values of a quasi-identifier in a computed form (LABELS).
 
-use super::class_values::{Counted, class_values};
+use super::class_values::{GroundCount, class_values};
 use super::labels::Labels;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::FrequencySet;
@@ -12,25 +12,25 @@ use arrow::datatypes::DataType;
 use std::sync::Arc;
 
 /// The labels chosen for a column, by label number.
-pub(super) enum Chosen<'a> {
+pub(super) enum ChosenLabels<'a> {
     /// The labels of a level.
     Level(u8),
     /// Labels with their texts.
     Labels(&'a [Label], &'a Arc<StringArray>),
 }
 
-impl Chosen<'_> {
+impl ChosenLabels<'_> {
     fn texts(&self, lookup: &Lookup) -> Result<StringArray> {
         Ok(match self {
-            Chosen::Level(level) => texts(&lookup.level(*level).labels)?,
-            Chosen::Labels(_, texts) => StringArray::clone(texts),
+            ChosenLabels::Level(level) => texts(&lookup.level(*level).labels)?,
+            ChosenLabels::Labels(_, texts) => StringArray::clone(texts),
         })
     }
 
     fn bounds(&self, lookup: &Lookup) -> Result<Bounds> {
         match self {
-            Chosen::Level(level) => Bounds::of_level(lookup, *level),
-            Chosen::Labels(labels, _) => Bounds::of_labels(lookup, labels),
+            ChosenLabels::Level(level) => Bounds::of_level(lookup, *level),
+            ChosenLabels::Labels(labels, _) => Bounds::of_labels(lookup, labels),
         }
     }
 }
@@ -63,7 +63,7 @@ pub(super) fn computed(
     form: LabelForm,
     key_schema: &KeySchema,
     column: usize,
-    chosen: &Chosen,
+    chosen: &ChosenLabels,
     members: Option<Members>,
     starred: bool,
 ) -> Result<Computed> {
@@ -116,7 +116,7 @@ fn of_classes(
     }
     let set = members.combinations;
     let told = (0..set.len()).filter(|i| is_told[members.numbers[*i] as usize]);
-    let counted = told.map(|i| Counted {
+    let counted = told.map(|i| GroundCount {
         class: members.numbers[i],
         code: layout.code(set.key(i), column),
         rows: set.counts()[i],

@@ -25,7 +25,7 @@ mod sort;
 mod travel;
 
 pub use classes::Classes;
-pub(crate) use deal::{BUCKET, Deal, Place, Range};
+pub(crate) use deal::{BUCKET, ClassPlace, Deal, Range};
 pub(crate) use decode::Decode;
 pub use decode::DecodeExec;
 pub(crate) use distinct_rows::DistinctRows;

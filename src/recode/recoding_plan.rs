@@ -1,7 +1,7 @@
 //! The recoding plan: the treatment of every released column, and the labels of each row. A starred
 //! row is a suppressed row that stays in the release with `*` in every quasi-identifier.
 
-use super::forms::{Chosen, Computed, Members, computed};
+use super::forms::{ChosenLabels, Computed, Members, computed};
 use super::items::ItemRecoding;
 use super::labelling::{Grouped, Labelling};
 use super::labels::Labels;
@@ -109,8 +109,15 @@ impl RecodingPlan {
                 )?,
                 form => {
                     let members = members(form, combinations, &numbers, classes.len(), || released(column))?;
-                    computed(form, &key_schema, column, &Chosen::Level(*level), members, starred)
-                        .map_err(|e| e.context(format!("column {}", rule.column)))?
+                    computed(
+                        form,
+                        &key_schema,
+                        column,
+                        &ChosenLabels::Level(*level),
+                        members,
+                        starred,
+                    )
+                    .map_err(|e| e.context(format!("column {}", rule.column)))?
                 }
             });
         }
@@ -151,8 +158,15 @@ impl RecodingPlan {
                             .collect())
                     };
                     let members = members(form, combinations, &numbers, partition.len(), released)?;
-                    computed(form, &key_schema, column, &Chosen::Labels(all, texts), members, starred)
-                        .map_err(|e| e.context(format!("column {}", rule.column)))?
+                    computed(
+                        form,
+                        &key_schema,
+                        column,
+                        &ChosenLabels::Labels(all, texts),
+                        members,
+                        starred,
+                    )
+                    .map_err(|e| e.context(format!("column {}", rule.column)))?
                 }
             });
         }

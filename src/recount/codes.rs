@@ -14,7 +14,7 @@ use datafusion::prelude::SessionContext;
 
 /// A released column with the TOP CODE and BOTTOM CODE of its hierarchy.
 #[derive(Debug)]
-pub(crate) struct Coded<'a> {
+pub(crate) struct CodedColumn<'a> {
     pub(crate) column: &'a str,
     pub(crate) codes: Codes,
     /// The form of the labels, such as TEXT or MIDPOINT.
@@ -44,7 +44,7 @@ pub(crate) async fn check_codes(session: &SessionContext, released: &ReleasedTab
             continue;
         };
         let field = job.input.source.rows.schema().field_with_unqualified_name(column)?;
-        let coded = Coded {
+        let coded = CodedColumn {
             column,
             codes,
             form,
@@ -55,7 +55,7 @@ pub(crate) async fn check_codes(session: &SessionContext, released: &ReleasedTab
     Ok(checks)
 }
 
-impl Coded<'_> {
+impl CodedColumn<'_> {
     /// Counts the released rows whose label reveals more about a hidden value than its code does.
     pub(crate) async fn check(&self, session: &SessionContext, released: &ReleasedTable) -> Result<Check> {
         let text = format!("arrow_cast({}, 'Utf8')", quote(self.column));

@@ -17,7 +17,7 @@ mod utility;
 
 pub(crate) use bind::{admit_people, bind};
 pub(crate) use bounds::{bounds_as_text, is_bounds};
-pub(crate) use codes::{Coded, check_codes};
+pub(crate) use codes::{CodedColumn, check_codes};
 pub(crate) use marginals::check_marginals;
 pub(crate) use promises::promises;
 pub use released::{Answers, Generalized, Promise, ReleasedTable};

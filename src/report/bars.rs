@@ -1,6 +1,6 @@
 //! Bar charts of two series.
 
-use super::block::Figure;
+use super::block::Picture;
 use super::drawing::{Area, Drawn, FIRST, INK, SECOND, WIDTH, font, legend, picture, shortened};
 use crate::error::Result;
 use plotters::prelude::*;
@@ -12,7 +12,7 @@ const BAR: i32 = 11;
 
 /// How the values of a group are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Layout {
+pub(super) enum BarLayout {
     /// One bar per value, one below the other.
     Grouped,
     /// One bar, whose parts are the values.
@@ -22,7 +22,7 @@ pub(super) enum Layout {
 /// A bar chart of two series.
 pub(super) struct Bars<'a> {
     pub(super) title: String,
-    pub(super) layout: Layout,
+    pub(super) layout: BarLayout,
     /// The names of the two series.
     pub(super) series: [&'a str; 2],
     /// The groups: a label and one value per series; `None` if a value was not measured.
@@ -36,8 +36,8 @@ pub(super) struct Bars<'a> {
 }
 
 impl Bars<'_> {
-    pub(super) fn draw(&self) -> Result<Figure> {
-        let bars = if self.layout == Layout::Grouped { 2 } else { 1 };
+    pub(super) fn draw(&self) -> Result<Picture> {
+        let bars = if self.layout == BarLayout::Grouped { 2 } else { 1 };
         let step = bars * (BAR + 2) + 8;
         let height = 30 + step * self.groups.len() as i32 + if self.line.is_some() { 18 } else { 0 } + 4;
         let svg = picture(&self.title, height as u32, |area| {
@@ -61,18 +61,18 @@ impl Bars<'_> {
                     font(12.0, HPos::Right, VPos::Center),
                 ))?;
                 match self.layout {
-                    Layout::Grouped => {
+                    BarLayout::Grouped => {
                         self.bar(area, top, &values[..1], FIRST)?;
                         self.bar(area, top + BAR + 2, &values[1..], SECOND)?;
                     }
-                    Layout::Stacked => self.bar(area, top, values, SECOND)?,
+                    BarLayout::Stacked => self.bar(area, top, values, SECOND)?,
                 }
                 top += step;
             }
             let base = vec![(BARS.0 - 1, 28), (BARS.0 - 1, height - 6)];
             area.draw(&PathElement::new(base, INK.mix(0.4).stroke_width(1)))
         })?;
-        Ok(Figure {
+        Ok(Picture {
             title: self.title.clone(),
             svg,
         })
@@ -117,7 +117,7 @@ impl Bars<'_> {
 mod tests {
     use super::*;
 
-    fn bars(layout: Layout) -> Bars<'static> {
+    fn bars(layout: BarLayout) -> Bars<'static> {
         Bars {
             title: "a <title>".into(),
             layout,
@@ -141,15 +141,15 @@ mod tests {
 
     #[test]
     fn bars_are_as_long_as_their_values() {
-        let svg = bars(Layout::Grouped).draw().unwrap().svg;
+        let svg = bars(BarLayout::Grouped).draw().unwrap().svg;
         assert_eq!(widths(&svg), [95, 0, 1, 190]);
-        let stacked = bars(Layout::Stacked).draw().unwrap().svg;
+        let stacked = bars(BarLayout::Stacked).draw().unwrap().svg;
         assert_eq!(widths(&stacked), [95, 0, 1, 189]);
     }
 
     #[test]
     fn names_are_escaped_and_letters_take_the_colour_of_the_page() {
-        let svg = bars(Layout::Grouped).draw().unwrap().svg;
+        let svg = bars(BarLayout::Grouped).draw().unwrap().svg;
         assert!(
             svg.contains("aria-label=\"a &lt;title&gt;\"") && svg.contains("&lt;b&gt;&amp;"),
             "{svg}"

@@ -5,7 +5,7 @@ use crate::plain;
 
 /// A piece of a line.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Span {
+pub(super) enum LineSpan {
     /// Plain text.
     Text(String),
     /// A name that a user chose: of a column, a hierarchy, a file, a model.
@@ -16,21 +16,21 @@ pub(super) enum Span {
 
 /// A line of text.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Line(pub(super) Vec<Span>);
+pub(super) struct Line(pub(super) Vec<LineSpan>);
 
 impl Line {
     pub(super) fn text(mut self, text: impl Into<String>) -> Self {
-        self.0.push(Span::Text(text.into()));
+        self.0.push(LineSpan::Text(text.into()));
         self
     }
 
     pub(super) fn name(mut self, name: impl Into<String>) -> Self {
-        self.0.push(Span::Name(name.into()));
+        self.0.push(LineSpan::Name(name.into()));
         self
     }
 
     pub(super) fn strong(mut self, text: impl Into<String>) -> Self {
-        self.0.push(Span::Strong(text.into()));
+        self.0.push(LineSpan::Strong(text.into()));
         self
     }
 
@@ -71,7 +71,7 @@ pub(super) enum Tone {
 
 /// A table.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Table {
+pub(super) struct TableBlock {
     /// A description of the table, also for screen readers.
     pub(super) caption: String,
     /// The heading of each column, and true for a column of numbers.
@@ -80,7 +80,7 @@ pub(super) struct Table {
     pub(super) rows: Vec<Vec<Line>>,
 }
 
-impl Table {
+impl TableBlock {
     /// Creates an empty table with these columns; a `#` before a heading marks a column of numbers.
     pub(super) fn new(caption: &str, columns: &[&str]) -> Self {
         let column = |c: &&str| match c.strip_prefix('#') {
@@ -108,7 +108,7 @@ impl Table {
 
 /// A picture. Everything that it shows is also in a table beside it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Figure {
+pub(super) struct Picture {
     /// The title, which screen readers also read.
     pub(super) title: String,
     /// The `svg` element.
@@ -121,13 +121,13 @@ pub(super) enum Block {
     /// A paragraph.
     Paragraph(Line),
     /// The short answer to a section's question.
-    Answer(Answer),
+    Answer(ShortAnswer),
     /// Terms with their descriptions.
     Terms(Vec<(Line, Line)>),
     /// A table.
-    Table(Table),
+    Table(TableBlock),
     /// A picture, with the table of its values.
-    Evidence(Figure, Table),
+    Evidence(Picture, TableBlock),
 }
 
 /// A section.
@@ -143,7 +143,7 @@ pub(super) struct Section {
 
 /// The short answer to a section's question.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Answer {
+pub(super) struct ShortAnswer {
     pub(super) tone: Tone,
     /// The answer in a few words.
     pub(super) verdict: &'static str,
@@ -155,7 +155,7 @@ pub(super) struct Answer {
 pub(super) struct Tile {
     pub(super) section: &'static str,
     pub(super) heading: &'static str,
-    pub(super) answer: Answer,
+    pub(super) answer: ShortAnswer,
 }
 
 /// A whole page.

@@ -1,6 +1,6 @@
 //! Compares class sizes and risks of the source with those of the release.
 
-use super::{Attacker, Bin, Classes, Measure, Risk};
+use super::{AttackMeasure, Attacker, Bin, ClassCount, RiskSummary};
 use crate::risk::{self, Histogram};
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ pub fn class_sizes(before: &Histogram, after: &Histogram, required: Option<u64>)
         let inside = histogram
             .iter()
             .filter(|(size, _)| *size >= from && to.is_none_or(|to| *size <= to));
-        inside.fold(Classes::default(), |sum, (size, classes)| Classes {
+        inside.fold(ClassCount::default(), |sum, (size, classes)| ClassCount {
             classes: sum.classes + classes,
             members: sum.members + size * classes,
         })
@@ -46,36 +46,36 @@ pub fn class_sizes(before: &Histogram, after: &Histogram, required: Option<u64>)
 
 /// Returns the risks by attacker. A risk is `None` if its histogram has no class. The risk of a
 /// journalist is also `None` without a population.
-pub fn risks(before: &risk::Risk, after: &risk::Risk) -> Vec<Risk> {
+pub fn risks(before: &risk::Risk, after: &risk::Risk) -> Vec<RiskSummary> {
     let known = |risk: &risk::Risk, value: f64| risk.smallest_class.map(|_| value);
     let mut risks = vec![];
     let mut add = |attacker, measure, value: &dyn Fn(&risk::Risk) -> Option<f64>| {
-        risks.push(Risk {
+        risks.push(RiskSummary {
             attacker,
             measure,
             before: value(before),
             after: value(after),
         });
     };
-    type Of = fn(&risk::Risk) -> Option<&risk::Attacker>;
+    type Of = fn(&risk::Risk) -> Option<&risk::AttackerRisk>;
     let prosecutor: Of = |risk| Some(&risk.prosecutor);
     let journalist: Of = |risk| risk.journalist.as_ref();
     for (attacker, of) in [(Attacker::Prosecutor, prosecutor), (Attacker::Journalist, journalist)] {
-        add(attacker, Measure::Highest, &|r| known(r, of(r)?.highest));
-        add(attacker, Measure::Mean, &|r| known(r, of(r)?.mean));
+        add(attacker, AttackMeasure::Highest, &|r| known(r, of(r)?.highest));
+        add(attacker, AttackMeasure::Mean, &|r| known(r, of(r)?.mean));
         for (i, above) in of(before).map_or(&[][..], |a| &a.above).iter().enumerate() {
             let share = |r: &risk::Risk| known(r, of(r)?.above.get(i)?.share);
-            add(attacker, Measure::ShareAbove(above.threshold), &share);
+            add(attacker, AttackMeasure::ShareAbove(above.threshold), &share);
         }
     }
-    add(Attacker::Marketer, Measure::Mean, &|r| known(r, r.marketer));
+    add(Attacker::Marketer, AttackMeasure::Mean, &|r| known(r, r.marketer));
     risks
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::risk::Settings;
+    use crate::risk::RiskSettings;
 
     fn histogram(counts: &[(u64, u64)]) -> Histogram {
         counts.iter().copied().collect()
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_risk_that_is_not_measured_is_none() {
-        let settings = Settings::default();
+        let settings = RiskSettings::default();
         let before = risk::Risk::of(&histogram(&[(1, 2), (3, 1)]), None, &settings).unwrap();
         let after = risk::Risk::of(&histogram(&[]), None, &settings).unwrap();
         let risks = risks(&before, &after);
@@ -116,9 +116,12 @@ mod tests {
                 .unwrap();
             (found.before, found.after)
         };
-        assert_eq!(of(Attacker::Prosecutor, Measure::Highest), (Some(1.0), None));
-        assert_eq!(of(Attacker::Prosecutor, Measure::ShareAbove(0.09)), (Some(1.0), None));
-        assert_eq!(of(Attacker::Marketer, Measure::Mean), (Some(0.6), None));
-        assert_eq!(of(Attacker::Journalist, Measure::Highest), (None, None));
+        assert_eq!(of(Attacker::Prosecutor, AttackMeasure::Highest), (Some(1.0), None));
+        assert_eq!(
+            of(Attacker::Prosecutor, AttackMeasure::ShareAbove(0.09)),
+            (Some(1.0), None)
+        );
+        assert_eq!(of(Attacker::Marketer, AttackMeasure::Mean), (Some(0.6), None));
+        assert_eq!(of(Attacker::Journalist, AttackMeasure::Highest), (None, None));
     }
 }

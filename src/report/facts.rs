@@ -19,18 +19,18 @@ pub struct Report {
     pub software: String,
     /// The statement and its inputs.
     #[serde(default)]
-    pub record: Record,
+    pub record: StatementRecord,
     /// The source and the release.
-    pub release: Released,
+    pub release: ReleaseSummary,
     /// All columns of the source, in the order of the source.
-    pub columns: Vec<Column>,
+    pub columns: Vec<ColumnSummary>,
     /// The warnings about the roles of the request.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub warnings: Vec<Warning>,
     /// The privacy models, recounted on the release.
-    pub promises: Vec<Promise>,
+    pub promises: Vec<PromiseSummary>,
     /// The re-identification risks of the source and of the release.
-    pub risks: Vec<Risk>,
+    pub risks: Vec<RiskSummary>,
     /// The equivalence classes by size, in the source and in the release.
     pub class_sizes: Vec<Bin>,
     /// The sensitive information that a class reveals about its members.
@@ -39,26 +39,26 @@ pub struct Report {
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub own_values: Vec<OwnValues>,
     /// The suppressed rows.
-    pub suppression: Suppression,
+    pub suppression: SuppressionSummary,
     /// The utility that the release keeps; `None` if it was not measured.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub utility: Option<Utility>,
     /// How the generalization was chosen.
-    pub choice: Choice,
+    pub choice: ChoiceSummary,
     /// The combinations of levels one step from the released one; empty for local recoding, for
     /// personal limits and sets of items, and if there are more than 64.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub neighbours: Vec<Neighbour>,
     /// The alternatives, if several metrics were minimised together.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub front: Option<Front>,
+    pub front: Option<FrontSummary>,
     /// The topics that this report does not cover.
     pub not_covered: Vec<Gap>,
 }
 
 /// The statement and its inputs.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, PartialEq, Eq)]
-pub struct Record {
+pub struct StatementRecord {
     /// The statement, with `?` for the literals of its queries.
     pub statement: String,
     /// SHA-256 of the full statement.
@@ -94,7 +94,7 @@ pub struct InputSummary {
 
 /// The source and the release: their names, rows, classes and files.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
-pub struct Released {
+pub struct ReleaseSummary {
     /// The source: a table's name, a path, or "a query".
     pub source: String,
     /// The folder of the release; `None` if the statement returned the rows.
@@ -121,12 +121,12 @@ pub struct Released {
     /// The population table in which classes were counted.
     pub population: Option<String>,
     /// The files of the release, if any were written.
-    pub files: Option<Files>,
+    pub files: Option<ReleaseFiles>,
 }
 
 /// The files of a release.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq, Eq)]
-pub struct Files {
+pub struct ReleaseFiles {
     /// The number of files, without the manifest.
     pub count: u64,
     /// The total size of the files, in bytes.
@@ -138,7 +138,7 @@ pub struct Files {
 /// The role of a column.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
-pub enum Role {
+pub enum ReportedRole {
     /// The column identifies a person by itself.
     DirectIdentifier,
     /// The column can identify a person together with other columns.
@@ -158,11 +158,11 @@ pub enum Role {
 
 /// A column of the source with its treatment.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
-pub struct Column {
+pub struct ColumnSummary {
     /// The name of the column.
     pub name: String,
     /// The role of the column.
-    pub role: Role,
+    pub role: ReportedRole,
     /// Whether the column is in the release.
     pub released: bool,
     /// The treatment of the column, in the terms of ISO/IEC 20889.
@@ -242,7 +242,7 @@ impl Generalization {
 /// How the reached value must compare with the required value.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
-pub enum Comparison {
+pub enum RequiredComparison {
     /// The reached value must be at least the required one.
     AtLeast,
     /// The reached value must be at most the required one.
@@ -253,7 +253,7 @@ pub enum Comparison {
 
 /// A required privacy model, recounted on the release.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
-pub struct Promise {
+pub struct PromiseSummary {
     /// The model as written in the statement.
     pub model: String,
     /// A description of the model's guarantee.
@@ -265,7 +265,7 @@ pub struct Promise {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub quasi_identifiers: Option<Vec<String>>,
     /// How `reached` must compare with `required`.
-    pub comparison: Comparison,
+    pub comparison: RequiredComparison,
     /// The value that the model requires.
     pub required: f64,
     /// The worst value of any class; `None` if there is no class.
@@ -289,7 +289,7 @@ pub enum Attacker {
 /// The measure of an attack.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, PartialEq)]
 #[serde(rename_all = "snake_case")]
-pub enum Measure {
+pub enum AttackMeasure {
     /// The highest chance of success of any record.
     Highest,
     /// The mean chance of success over all records.
@@ -300,11 +300,11 @@ pub enum Measure {
 
 /// A re-identification risk, from 0 to 1, before and after the release.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
-pub struct Risk {
+pub struct RiskSummary {
     /// The attacker whose risk is measured.
     pub attacker: Attacker,
     /// The measure of the risk.
-    pub measure: Measure,
+    pub measure: AttackMeasure,
     /// The risk in the source; `None` if it cannot be measured.
     pub before: Option<f64>,
     /// The risk in the release; `None` if it cannot be measured.
@@ -319,14 +319,14 @@ pub struct Bin {
     /// The largest size of the range; `None` for the last bin.
     pub to: Option<u64>,
     /// The classes of the source.
-    pub before: Classes,
+    pub before: ClassCount,
     /// The classes of the release, without suppressed records.
-    pub after: Classes,
+    pub after: ClassCount,
 }
 
 /// A number of classes with the number of their members.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, PartialEq, Eq)]
-pub struct Classes {
+pub struct ClassCount {
     /// The number of classes.
     pub classes: u64,
     /// The number of records in the classes, or of persons if persons are counted (a person in two
@@ -353,7 +353,7 @@ pub struct Disclosure {
 
 /// The suppressed rows of a release.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq, Eq)]
-pub struct Suppression {
+pub struct SuppressionSummary {
     /// The number of suppressed rows.
     pub rows: u64,
     /// The largest number of rows that may be suppressed.
@@ -369,7 +369,7 @@ pub struct Suppression {
 
 /// How the generalization was chosen.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
-pub struct Choice {
+pub struct ChoiceSummary {
     /// The search as a statement writes it; `None` if the levels were given.
     pub search: Option<String>,
     /// The searches that RECODING LOCAL tried, each with its value of the metric or the reason why
@@ -406,7 +406,7 @@ pub enum Better {
 
 /// A property that was minimised or maximised.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq, Eq)]
-pub struct Objective {
+pub struct ObjectiveSummary {
     /// The objective as written in the statement: `k`, `l ON occupation`, `glm`.
     pub name: String,
     /// Which values are better.
@@ -429,9 +429,9 @@ pub struct Point {
 
 /// A Pareto front: the assessed combinations of levels that no other assessed combination beats.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
-pub struct Front {
+pub struct FrontSummary {
     /// The objectives of the front.
-    pub objectives: Vec<Objective>,
+    pub objectives: Vec<ObjectiveSummary>,
     /// The points of the front.
     pub points: Vec<Point>,
 }
@@ -450,7 +450,7 @@ pub struct Gap {
 
 impl Report {
     /// Returns the columns with this role.
-    pub(super) fn with_role(&self, role: Role) -> impl Iterator<Item = &Column> {
+    pub(super) fn with_role(&self, role: ReportedRole) -> impl Iterator<Item = &ColumnSummary> {
         self.columns.iter().filter(move |c| c.role == role)
     }
 
@@ -475,7 +475,7 @@ impl Report {
     }
 
     /// Returns the risk of this attacker and measure, if the report has it.
-    pub(super) fn risk(&self, attacker: Attacker, measure: Measure) -> Option<&Risk> {
+    pub(super) fn risk(&self, attacker: Attacker, measure: AttackMeasure) -> Option<&RiskSummary> {
         let mut risks = self.risks.iter();
         risks.find(|r| r.attacker == attacker && r.measure == measure)
     }

@@ -6,9 +6,9 @@
 //!
 //! An axis whose values are all above 0 and span three orders of magnitude is logarithmic.
 
-use super::block::Figure;
+use super::block::Picture;
 use super::drawing::{self, Area, Drawn, FIRST, INK, SECOND, font, legend, shortened};
-use super::{Better, Front, Objective};
+use super::{Better, FrontSummary, ObjectiveSummary};
 use crate::error::Result;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
@@ -129,7 +129,7 @@ impl FrontChart {
 
     /// Draws the first two objectives against each other for a page; `None` if there are fewer than
     /// two objectives, or no points.
-    pub(super) fn figure(&self) -> Result<Option<Figure>> {
+    pub(super) fn figure(&self) -> Result<Option<Picture>> {
         let [(_, x), (_, y), ..] = self.axes.as_slice() else {
             return Ok(None);
         };
@@ -142,7 +142,7 @@ impl FrontChart {
             self.draw(&area.margin(18, 0, 0, 0), &axes.0, &axes.1)?;
             legend(area, &[("on the front", FIRST), ("knee, or (ringed) released", SECOND)])
         })?;
-        Ok(Some(Figure { title, svg }))
+        Ok(Some(Picture { title, svg }))
     }
 
     /// Draws one panel: a point for each node, with the knee and the released node marked.
@@ -199,9 +199,9 @@ fn is_finite((x, y): (f64, f64)) -> bool {
     x.is_finite() && y.is_finite()
 }
 
-impl From<&Front> for FrontChart {
-    fn from(front: &Front) -> Self {
-        let axis = |o: &Objective| (o.better == Better::Higher, o.name.clone());
+impl From<&FrontSummary> for FrontChart {
+    fn from(front: &FrontSummary) -> Self {
+        let axis = |o: &ObjectiveSummary| (o.better == Better::Higher, o.name.clone());
         Self {
             axes: front.objectives.iter().map(axis).collect(),
             points: front.points.iter().map(|p| p.values.clone()).collect(),
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn a_front_needs_two_objectives_and_a_point() {
-        let objective = |name: &str| Objective {
+        let objective = |name: &str| ObjectiveSummary {
             name: name.into(),
             better: Better::Higher,
         };
@@ -271,12 +271,12 @@ mod tests {
             knee: marked,
             released: marked,
         };
-        let mut drawn = Front {
+        let mut drawn = FrontSummary {
             objectives: vec![objective("k")],
             points: vec![point(vec![2.0], true)],
         };
         assert_eq!(FrontChart::from(&drawn).figure().unwrap(), None);
-        drawn = Front {
+        drawn = FrontSummary {
             objectives: vec![objective("k"), objective("glm")],
             points: vec![],
         };

@@ -1,14 +1,14 @@
 //! The topics that the figures of a report do not cover. Some apply to every release, others depend
 //! on its columns.
 
-use super::{Column, Gap, Role};
+use super::{ColumnSummary, Gap, ReportedRole};
 use crate::masks::MASKS;
 
 /// Returns the gaps of a release with these columns. `free_text` names the text columns that are
 /// released unchanged. `entity` is true if persons were counted instead of records.
-pub fn not_covered(columns: &[Column], free_text: &[String], entity: bool) -> Vec<Gap> {
+pub fn not_covered(columns: &[ColumnSummary], free_text: &[String], entity: bool) -> Vec<Gap> {
     // This function is long because it lists topics with their texts.
-    let named = |keep: &dyn Fn(&Column) -> bool| -> Vec<String> {
+    let named = |keep: &dyn Fn(&ColumnSummary) -> bool| -> Vec<String> {
         let released = columns.iter().filter(|c| c.released && keep(c));
         released.map(|c| c.name.clone()).collect()
     };
@@ -29,14 +29,19 @@ pub fn not_covered(columns: &[Column], free_text: &[String], entity: bool) -> Ve
         "Columns released unchanged",
         "No model counts these columns. A rare value in one of them can identify a person, and several values \
          together can single out a person within a class.",
-        named(&|c| matches!(c.role, Role::Kept | Role::ClassLabel | Role::Entity) && c.mask.is_none()),
+        named(&|c| {
+            matches!(
+                c.role,
+                ReportedRole::Kept | ReportedRole::ClassLabel | ReportedRole::Entity
+            ) && c.mask.is_none()
+        }),
     );
     about(
         "Lists of items together with other columns",
         "The lists are in no class. The models of classes cover only the other columns, and km_anonymity covers only \
          the items. Someone who knows both about a person, more items than the model assumes, or items that the \
          person does not have, can find fewer records.",
-        named(&|c| c.role == Role::ItemSet),
+        named(&|c| c.role == ReportedRole::ItemSet),
     );
     about(
         "Free text",

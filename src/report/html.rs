@@ -1,6 +1,6 @@
 //! A page as one HTML file. The style is embedded. There is no script, and nothing is loaded.
 
-use super::block::{Answer, Block, Figure, Line, Page, Section, Span, Table, Tile, Tone, escaped};
+use super::block::{Block, Line, LineSpan, Page, Picture, Section, ShortAnswer, TableBlock, Tile, Tone, escaped};
 use crate::error::Result;
 use std::fmt::Write;
 
@@ -53,7 +53,7 @@ fn tile(tile: &Tile) -> String {
     )
 }
 
-fn answer(answer: &Answer) -> String {
+fn answer(answer: &ShortAnswer) -> String {
     format!("<strong>{}.</strong> {}", escape(answer.verdict), line(&answer.text))
 }
 
@@ -85,7 +85,7 @@ fn section(section: &Section) -> String {
     out + "</section>\n"
 }
 
-fn figure(figure: &Figure) -> String {
+fn figure(figure: &Picture) -> String {
     let title = escape(&figure.title);
     format!(
         "<figure>\n<figcaption>{title}</figcaption>\n{}\n</figure>\n",
@@ -95,7 +95,7 @@ fn figure(figure: &Figure) -> String {
 
 /// Renders a table. On a narrow page, each row of a wide table becomes a card that repeats the
 /// headings.
-fn table(table: &Table) -> String {
+fn table(table: &TableBlock) -> String {
     let wide = if table.is_wide() { " class=\"wide\"" } else { "" };
     let mut out = format!(
         "<table{wide}>\n<caption>{}</caption>\n<thead><tr>",
@@ -125,9 +125,9 @@ fn table(table: &Table) -> String {
 
 fn line(line: &Line) -> String {
     let spans = line.0.iter().map(|span| match span {
-        Span::Text(text) => escape(text),
-        Span::Name(name) => format!("<code>{}</code>", escape(name)),
-        Span::Strong(text) => format!("<strong>{}</strong>", escape(text)),
+        LineSpan::Text(text) => escape(text),
+        LineSpan::Name(name) => format!("<code>{}</code>", escape(name)),
+        LineSpan::Strong(text) => format!("<strong>{}</strong>", escape(text)),
     });
     spans.collect()
 }

@@ -1,6 +1,6 @@
 //! A page as Markdown. Pictures are omitted: the tables beside them contain all their figures.
 
-use super::block::{Answer, Block, Line, Page, Section, Span, Table, escaped};
+use super::block::{Block, Line, LineSpan, Page, Section, ShortAnswer, TableBlock, escaped};
 use crate::plain;
 
 /// Returns the page as Markdown text.
@@ -39,11 +39,11 @@ fn section(section: &Section) -> String {
     out
 }
 
-fn answer(answer: &Answer) -> String {
+fn answer(answer: &ShortAnswer) -> String {
     format!("**{}.** {}", escape(answer.verdict), line(&answer.text))
 }
 
-fn table(table: &Table) -> String {
+fn table(table: &TableBlock) -> String {
     let row = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
     let headings = row(table.columns.iter().map(|(h, _)| escape(h)).collect());
     let rule = row(table
@@ -57,9 +57,9 @@ fn table(table: &Table) -> String {
 
 fn line(line: &Line) -> String {
     let spans = line.0.iter().map(|span| match span {
-        Span::Text(text) => escape(text),
-        Span::Strong(text) => format!("**{}**", escape(text)),
-        Span::Name(name) => self::name(name),
+        LineSpan::Text(text) => escape(text),
+        LineSpan::Strong(text) => format!("**{}**", escape(text)),
+        LineSpan::Name(name) => self::name(name),
     });
     spans.collect()
 }
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn a_cell_stays_a_cell() {
-        let mut cells = Table::new("", &["a|b", "#n"]);
+        let mut cells = TableBlock::new("", &["a|b", "#n"]);
         cells.row(vec![Line::default().name("x|y"), "1".into()]);
         assert_eq!(table(&cells), "| a\\|b | n |\n| --- | ---: |\n| **x\\|y** | 1 |");
     }

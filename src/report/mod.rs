@@ -33,11 +33,12 @@ mod tests;
 mod utility;
 
 pub use class_sizes::{class_sizes, risks};
-pub use explorer::{Explorer, Levels, Measured};
+pub use explorer::{Explorer, Levels, MetricValues};
 pub use facts::{
-    Attacker, Better, Bin, Choice, Classes, Column, Comparison, Disclosure, Files, Front, Gap, Generalization,
-    InputSummary, LabelShare, Measure, Objective, Point, PolicyUsed, Promise, Record, Released, Report, Risk, Role,
-    Suppression, VERSION,
+    AttackMeasure, Attacker, Better, Bin, ChoiceSummary, ClassCount, ColumnSummary, Disclosure, FrontSummary, Gap,
+    Generalization, InputSummary, LabelShare, ObjectiveSummary, Point, PolicyUsed, PromiseSummary, ReleaseFiles,
+    ReleaseSummary, Report, ReportedRole, RequiredComparison, RiskSummary, StatementRecord, SuppressionSummary,
+    VERSION,
 };
 pub use front::{Axis, FrontChart};
 pub use gaps::not_covered;
@@ -51,7 +52,7 @@ use std::path::Path;
 
 /// The file format of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub enum ReportFormat {
     /// One self-contained HTML page.
     Html,
     /// Markdown for a repository or a wiki.
@@ -60,7 +61,7 @@ pub enum Format {
     Json,
 }
 
-impl Format {
+impl ReportFormat {
     /// Returns the format for a file's extension. Fails with a usage error if the extension is
     /// unknown.
     pub fn of(path: &Path) -> Result<Self> {
@@ -79,17 +80,17 @@ impl Format {
 
 impl Report {
     /// Renders the report in a format.
-    pub fn render(&self, format: Format) -> Result<String> {
+    pub fn render(&self, format: ReportFormat) -> Result<String> {
         rendered(format, || page::page(self), self)
     }
 }
 
 /// Renders the page of these facts, or the facts themselves, in a format.
-fn rendered(format: Format, page: impl FnOnce() -> Result<Page>, facts: &impl Serialize) -> Result<String> {
+fn rendered(format: ReportFormat, page: impl FnOnce() -> Result<Page>, facts: &impl Serialize) -> Result<String> {
     match format {
-        Format::Html => html::render(&page()?),
-        Format::Markdown => Ok(markdown::render(&page()?)),
-        Format::Json => serde_json::to_string_pretty(facts)
+        ReportFormat::Html => html::render(&page()?),
+        ReportFormat::Markdown => Ok(markdown::render(&page()?)),
+        ReportFormat::Json => serde_json::to_string_pretty(facts)
             .map(|text| text + "\n")
             .map_err(|e| Error::internal(format!("the report cannot be written as JSON: {e}"))),
     }

@@ -1,7 +1,7 @@
 //! The neighbours of the released node in the lattice: each differs from it by one level of one
 //! column.
 
-use super::block::Figure;
+use super::block::Picture;
 use super::drawing::{self, Area, Drawn, FIRST, INK, SECOND, font, legend, shortened};
 use super::number::{count, number};
 use crate::error::Result;
@@ -52,7 +52,7 @@ impl Neighbour {
 }
 
 /// Draws the released node with its neighbours: coarser neighbours above it, finer ones below.
-pub(super) fn figure(neighbours: &[Neighbour], metric: &str) -> Result<Figure> {
+pub(super) fn figure(neighbours: &[Neighbour], metric: &str) -> Result<Picture> {
     let title = "The released combination of levels with its neighbours";
     let height = LEGEND + ROW * (neighbours.len() as i32 + 1);
     let coarser = neighbours.iter().filter(|n| n.coarser).count() as i32;
@@ -79,7 +79,7 @@ pub(super) fn figure(neighbours: &[Neighbour], metric: &str) -> Result<Figure> {
         let below = (RELEASED, released.1 + 18);
         area.draw(&Text::new("released", below, font(12.0, HPos::Center, VPos::Center)))
     };
-    Ok(Figure {
+    Ok(Picture {
         title: title.into(),
         svg: drawing::picture(title, height as u32, draw)?,
     })

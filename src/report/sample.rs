@@ -7,9 +7,9 @@ use crate::utility::{self, Figure, Utility};
 /// Returns the report of an invented release; some names contain markup.
 pub(crate) fn report() -> Report {
     // This function is long because it sets every field of one value.
-    let quasi = |name: &str, level, loss| Column {
+    let quasi = |name: &str, level, loss| ColumnSummary {
         name: name.into(),
-        role: Role::QuasiIdentifier,
+        role: ReportedRole::QuasiIdentifier,
         released: true,
         technique: "generalization".into(),
         mask: None,
@@ -30,7 +30,7 @@ pub(crate) fn report() -> Report {
                 .to_vec(),
         }),
     };
-    let plain = |name: &str, role, released, technique: &str| Column {
+    let plain = |name: &str, role, released, technique: &str| ColumnSummary {
         name: name.into(),
         role,
         released,
@@ -41,17 +41,17 @@ pub(crate) fn report() -> Report {
     let columns = vec![
         plain(
             "name",
-            Role::DirectIdentifier,
+            ReportedRole::DirectIdentifier,
             false,
             "masking: the attribute was removed",
         ),
         quasi("age", 2, 0.09),
         quasi("zip <b>|`*", 3, 0.4),
-        plain("diagnosis", Role::Sensitive, true, "released as it is"),
-        plain("income", Role::Sensitive, true, "released as it is"),
-        plain("ward", Role::Kept, true, "released as it is"),
+        plain("diagnosis", ReportedRole::Sensitive, true, "released as it is"),
+        plain("income", ReportedRole::Sensitive, true, "released as it is"),
+        plain("ward", ReportedRole::Kept, true, "released as it is"),
     ];
-    let promise = |model: &str, attribute: Option<&str>, comparison, required, reached| Promise {
+    let promise = |model: &str, attribute: Option<&str>, comparison, required, reached| PromiseSummary {
         model: model.into(),
         meaning: "what it says".into(),
         attribute: attribute.map(str::to_string),
@@ -61,7 +61,7 @@ pub(crate) fn report() -> Report {
         reached: Some(reached),
         holds: true,
     };
-    let risk = |attacker, measure, before, after| Risk {
+    let risk = |attacker, measure, before, after| RiskSummary {
         attacker,
         measure,
         before,
@@ -70,11 +70,11 @@ pub(crate) fn report() -> Report {
     let bin = |from, to, before: (u64, u64), after: (u64, u64)| Bin {
         from,
         to,
-        before: Classes {
+        before: ClassCount {
             classes: before.0,
             members: before.1,
         },
-        after: Classes {
+        after: ClassCount {
             classes: after.0,
             members: after.1,
         },
@@ -82,7 +82,7 @@ pub(crate) fn report() -> Report {
     Report {
         report_version: VERSION,
         software: "anonsql 0.1.0".into(),
-        record: Record {
+        record: StatementRecord {
             statement: "ANONYMIZE patients TO 'out/patients_k5' QUASI IDENTIFIERS (age, \"zip <b>|`*\") SATISFYING k_anonymity(5)".into(),
             statement_sha256: "1e".repeat(32),
             policy: Some(PolicyUsed { name: "patients_v1".into(), sha256: "77d1".repeat(16) }),
@@ -92,7 +92,7 @@ pub(crate) fn report() -> Report {
                 content: "2d".repeat(32),
             }],
         },
-        release: Released {
+        release: ReleaseSummary {
             source: "patients & <friends>".into(),
             target: Some("out/patients_k5".into()),
             rows_in: 1000,
@@ -104,7 +104,7 @@ pub(crate) fn report() -> Report {
             persons_in: None,
             persons_out: None,
             population: None,
-            files: Some(Files {
+            files: Some(ReleaseFiles {
                 count: 1,
                 bytes: 12_345,
                 manifest_sha256: "0f".repeat(32),
@@ -112,11 +112,11 @@ pub(crate) fn report() -> Report {
         },
         warnings: vec![],
         risks: vec![
-            risk(Attacker::Prosecutor, Measure::Highest, Some(1.0), Some(0.2)),
-            risk(Attacker::Prosecutor, Measure::Mean, Some(0.7), Some(0.042)),
-            risk(Attacker::Prosecutor, Measure::ShareAbove(0.09), Some(0.95), Some(0.31)),
-            risk(Attacker::Journalist, Measure::Highest, None, None),
-            risk(Attacker::Marketer, Measure::Mean, Some(0.7), Some(0.042)),
+            risk(Attacker::Prosecutor, AttackMeasure::Highest, Some(1.0), Some(0.2)),
+            risk(Attacker::Prosecutor, AttackMeasure::Mean, Some(0.7), Some(0.042)),
+            risk(Attacker::Prosecutor, AttackMeasure::ShareAbove(0.09), Some(0.95), Some(0.31)),
+            risk(Attacker::Journalist, AttackMeasure::Highest, None, None),
+            risk(Attacker::Marketer, AttackMeasure::Mean, Some(0.7), Some(0.042)),
         ],
         class_sizes: vec![
             bin(1, Some(1), (600, 600), (0, 0)),
@@ -125,11 +125,11 @@ pub(crate) fn report() -> Report {
             bin(10, None, (0, 0), (22, 860)),
         ],
         promises: vec![
-            promise("k_anonymity(5)", None, Comparison::AtLeast, 5.0, 5.0),
+            promise("k_anonymity(5)", None, RequiredComparison::AtLeast, 5.0, 5.0),
             promise(
                 "t_closeness(0.3) ON diagnosis",
                 Some("diagnosis"),
-                Comparison::AtMost,
+                RequiredComparison::AtMost,
                 0.3,
                 0.2871,
             ),
@@ -158,7 +158,7 @@ pub(crate) fn report() -> Report {
                 near: None,
             }),
         }],
-        suppression: Suppression {
+        suppression: SuppressionSummary {
             rows: 10,
             limit: 20,
             classes: 4,
@@ -166,7 +166,7 @@ pub(crate) fn report() -> Report {
             starred: false,
         },
         utility: Some(utility()),
-        choice: Choice {
+        choice: ChoiceSummary {
             search: Some("auto".into()),
             tried: vec![],
             metric: "glm".into(),
@@ -177,13 +177,13 @@ pub(crate) fn report() -> Report {
             seed: 0,
             advice: Some("local recoding loses 0.1".into()),
         },
-        front: Some(Front {
+        front: Some(FrontSummary {
             objectives: vec![
-                Objective {
+                ObjectiveSummary {
                     name: "k".into(),
                     better: Better::Higher,
                 },
-                Objective {
+                ObjectiveSummary {
                     name: "glm".into(),
                     better: Better::Lower,
                 },
@@ -225,26 +225,26 @@ fn utility() -> Utility {
         testing: None,
         class: Some("diagnosis".into()),
         figures: vec![
-            Figure::new(utility::Measure::Rows, Some(0.99)).note("990 of 1000 rows"),
-            of("age", utility::Measure::Labels, Some(8.0), Some(71.0)),
-            of("age", utility::Measure::TotalVariation, Some(0.08), None),
-            of("age", utility::Measure::KullbackLeibler, None, None)
+            Figure::new(utility::MeasureKind::Rows, Some(0.99)).note("990 of 1000 rows"),
+            of("age", utility::MeasureKind::Labels, Some(8.0), Some(71.0)),
+            of("age", utility::MeasureKind::TotalVariation, Some(0.08), None),
+            of("age", utility::MeasureKind::KullbackLeibler, None, None)
                 .note("infinite: 2 values of the source are under no released label"),
-            of("age", utility::Measure::EarthMover, Some(0.01), None),
-            of("age", utility::Measure::Information, Some(0.1), Some(0.2)),
-            of("zip <b>|`*", utility::Measure::Labels, Some(2.0), Some(90.0)),
-            of("zip <b>|`*", utility::Measure::TotalVariation, Some(0.3), None),
-            of("zip <b>|`*", utility::Measure::KullbackLeibler, Some(0.2), None),
+            of("age", utility::MeasureKind::EarthMover, Some(0.01), None),
+            of("age", utility::MeasureKind::Information, Some(0.1), Some(0.2)),
+            of("zip <b>|`*", utility::MeasureKind::Labels, Some(2.0), Some(90.0)),
+            of("zip <b>|`*", utility::MeasureKind::TotalVariation, Some(0.3), None),
+            of("zip <b>|`*", utility::MeasureKind::KullbackLeibler, Some(0.2), None),
             of(
                 "age",
-                utility::Measure::Correlation("income".into()),
+                utility::MeasureKind::Correlation("income".into()),
                 Some(0.3),
                 Some(0.4),
             ),
-            Figure::new(utility::Measure::Correlations, Some(0.1)).note("of 1 pair of columns"),
+            Figure::new(utility::MeasureKind::Correlations, Some(0.1)).note("of 1 pair of columns"),
             of(
                 "diagnosis",
-                utility::Measure::Accuracy(utility::Classifier::NaiveBayes),
+                utility::MeasureKind::Accuracy(utility::Classifier::NaiveBayes),
                 Some(0.7),
                 Some(0.8),
             ),

@@ -1,7 +1,7 @@
 //! The picture of how records are spread over the labels of columns, before and after.
 
 use super::LabelShare;
-use super::block::Figure;
+use super::block::Picture;
 use super::drawing::{Area, Drawn, FIRST, INK, SECOND, WIDTH, font, legend, picture, shortened};
 use crate::error::Result;
 use plotters::prelude::*;
@@ -24,7 +24,7 @@ pub(super) struct Shares<'a> {
 }
 
 impl Shares<'_> {
-    pub(super) fn draw(&self) -> Result<Figure> {
+    pub(super) fn draw(&self) -> Result<Picture> {
         let height = TOP + STEP * self.columns.len() as i32;
         let svg = picture(self.title, height as u32, |area| {
             legend(area, &[(self.series[0], FIRST), (self.series[1], SECOND)])?;
@@ -33,7 +33,7 @@ impl Shares<'_> {
             }
             Ok(())
         })?;
-        Ok(Figure {
+        Ok(Picture {
             title: self.title.into(),
             svg,
         })

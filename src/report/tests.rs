@@ -4,18 +4,18 @@
 use super::*;
 
 fn html(report: &Report) -> String {
-    report.render(Format::Html).unwrap()
+    report.render(ReportFormat::Html).unwrap()
 }
 
 #[test]
 fn the_markdown_of_a_report() {
-    insta::assert_snapshot!(sample::report().render(Format::Markdown).unwrap());
+    insta::assert_snapshot!(sample::report().render(ReportFormat::Markdown).unwrap());
 }
 
 #[test]
 fn json_is_the_report() {
     let report = sample::report();
-    let text = report.render(Format::Json).unwrap();
+    let text = report.render(ReportFormat::Json).unwrap();
     assert_eq!(serde_json::from_str::<Report>(&text).unwrap(), report);
 }
 
@@ -66,7 +66,7 @@ fn names_are_text_wherever_they_stand() {
 
 #[test]
 fn it_is_evidence_and_no_certificate() {
-    for format in [Format::Html, Format::Markdown, Format::Json] {
+    for format in [ReportFormat::Html, ReportFormat::Markdown, ReportFormat::Json] {
         let text = sample::report().render(format).unwrap().to_lowercase();
         assert!(!text.contains("certif") && !text.contains("guarante"), "{format:?}");
     }
@@ -152,10 +152,10 @@ fn gaps_follow_the_columns() {
 
 #[test]
 fn a_form_is_asked_for_by_name() {
-    let of = |name: &str| Format::of(Path::new(name)).ok();
-    assert_eq!(of("a/b.html"), Some(Format::Html));
-    assert_eq!(of("b.HTM"), Some(Format::Html));
-    assert_eq!(of("b.md"), Some(Format::Markdown));
-    assert_eq!(of("b.json"), Some(Format::Json));
+    let of = |name: &str| ReportFormat::of(Path::new(name)).ok();
+    assert_eq!(of("a/b.html"), Some(ReportFormat::Html));
+    assert_eq!(of("b.HTM"), Some(ReportFormat::Html));
+    assert_eq!(of("b.md"), Some(ReportFormat::Markdown));
+    assert_eq!(of("b.json"), Some(ReportFormat::Json));
     assert_eq!((of("b.pdf"), of("b"), of(".html")), (None, None, None));
 }

@@ -2,18 +2,18 @@
 
 use super::block::{Line, Page};
 use super::number::{number, percent};
-use super::{Format, rendered, section};
+use super::{ReportFormat, rendered, section};
 use crate::error::Result;
-use crate::utility::{Figure, Measure, Utility};
+use crate::utility::{Figure, MeasureKind, Utility};
 
 impl Utility {
     /// Renders the figures in a format.
-    pub fn render(&self, format: Format) -> Result<String> {
+    pub fn render(&self, format: ReportFormat) -> Result<String> {
         rendered(format, || page(self), self)
     }
 
     /// Returns the figures whose measure `is_asked` accepts.
-    pub(super) fn of(&self, is_asked: impl Fn(&Measure) -> bool) -> impl Iterator<Item = &Figure> {
+    pub(super) fn of(&self, is_asked: impl Fn(&MeasureKind) -> bool) -> impl Iterator<Item = &Figure> {
         self.figures.iter().filter(move |f| is_asked(&f.measure))
     }
 }
@@ -39,15 +39,15 @@ fn page(utility: &Utility) -> Result<Page> {
 
 /// Returns the figures at the top: the rows, and the mean of each figure that all columns have.
 fn figures(utility: &Utility) -> Vec<(String, String)> {
-    let mean = |measure: Measure, format: fn(f64) -> String, what: &str| {
+    let mean = |measure: MeasureKind, format: fn(f64) -> String, what: &str| {
         let found: Vec<f64> = utility.of(|m| *m == measure).filter_map(|f| f.value).collect();
         let mean = found.iter().sum::<f64>() / found.len() as f64;
         (!found.is_empty()).then(|| (format(mean), what.to_string()))
     };
     let shown = [
-        mean(Measure::Rows, percent, "of the rows released"),
-        mean(Measure::TotalVariation, number, "mean total variation"),
-        mean(Measure::Correlations, number, "mean difference of correlations"),
+        mean(MeasureKind::Rows, percent, "of the rows released"),
+        mean(MeasureKind::TotalVariation, number, "mean total variation"),
+        mean(MeasureKind::Correlations, number, "mean difference of correlations"),
     ];
     shown.into_iter().flatten().collect()
 }

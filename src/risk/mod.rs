@@ -56,7 +56,7 @@ pub const THRESHOLDS: [f64; 2] = [0.05, 0.09];
 
 /// The optional inputs of the risk measures.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Settings {
+pub struct RiskSettings {
     /// The share of the population that is in the table, above 0 and at most 1. The estimates of
     /// population uniqueness need it. `None` omits them.
     pub sampling_fraction: Option<f64>,
@@ -66,7 +66,7 @@ pub struct Settings {
     pub class_estimate: ClassEstimate,
 }
 
-impl Default for Settings {
+impl Default for RiskSettings {
     /// Returns the thresholds [`THRESHOLDS`] and no sampling fraction.
     fn default() -> Self {
         Self {
@@ -79,7 +79,7 @@ impl Default for Settings {
 
 /// The risk measures for one attacker. All are zero for a table without rows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Attacker {
+pub struct AttackerRisk {
     /// The greatest risk of a row: 1 / the smallest class.
     pub highest: f64,
     /// The share of rows with the greatest risk.
@@ -95,7 +95,7 @@ pub struct Attacker {
     pub above: Vec<Above>,
 }
 
-impl Attacker {
+impl AttackerRisk {
     fn of(classes: &PopulationHistogram, thresholds: &[f64]) -> Self {
         let all: u64 = classes.0.values().map(|c| c.rows).sum();
         let end = |entry: Option<(&u64, &InPopulation)>| match entry {
@@ -150,10 +150,10 @@ pub struct Risk {
     /// The share of the sample uniques among the n rows.
     pub sample_uniqueness: f64,
     /// The measures for an attacker who knows that the person is in the table.
-    pub prosecutor: Attacker,
+    pub prosecutor: AttackerRisk,
     /// The measures for an attacker who knows a population that contains the table. `None` without
     /// a population. The prosecutor's measures are then upper bounds.
-    pub journalist: Option<Attacker>,
+    pub journalist: Option<AttackerRisk>,
     /// The share of rows that an attacker who tries all rows is expected to re-identify.
     pub marketer: f64,
     /// The estimates of population uniqueness. `None` without a sampling fraction.
@@ -167,7 +167,7 @@ impl Risk {
     ///
     /// Fails with a usage error if a setting is outside its range, and with a data error if the two
     /// histograms do not have the same number of rows.
-    pub fn of(sample: &Histogram, population: Option<&PopulationHistogram>, settings: &Settings) -> Result<Self> {
+    pub fn of(sample: &Histogram, population: Option<&PopulationHistogram>, settings: &RiskSettings) -> Result<Self> {
         settings.check()?;
         let rows = sample.rows();
         if let Some(population) = population {
@@ -185,8 +185,8 @@ impl Risk {
                 )));
             }
         }
-        let prosecutor = Attacker::of(&PopulationHistogram::from(sample), &settings.thresholds);
-        let journalist = population.map(|population| Attacker::of(population, &settings.thresholds));
+        let prosecutor = AttackerRisk::of(&PopulationHistogram::from(sample), &settings.thresholds);
+        let journalist = population.map(|population| AttackerRisk::of(population, &settings.thresholds));
         Ok(Self {
             rows,
             classes: sample.classes(),
@@ -196,7 +196,7 @@ impl Risk {
             sample_uniques: sample.uniques(),
             sample_uniqueness: ratio(sample.uniques(), rows),
             marketer: journalist.as_ref().map_or_else(|| sample.distinction(), |j| j.mean),
-            prosecutor: Attacker {
+            prosecutor: AttackerRisk {
                 mean: sample.distinction(),
                 ..prosecutor
             },
@@ -209,7 +209,7 @@ impl Risk {
     }
 }
 
-impl Settings {
+impl RiskSettings {
     fn check(&self) -> Result<()> {
         let share = |what: &str, value: f64| match value > 0.0 && value <= 1.0 {
             true => Ok(()),

@@ -36,7 +36,7 @@ const STEPS: u32 = 64;
 
 /// The expected uniques of a population, with the formula used.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Expected {
+pub(super) struct ExpectedUniques {
     pub(super) uniques: f64,
     /// Whether Ewens' formula was used, because Pitman's likelihood peaks below alpha = 0.
     pub(super) is_ewens: bool,
@@ -44,7 +44,7 @@ pub(super) struct Expected {
 
 /// Returns the expected uniques of a population of `population` rows. `None` if the likelihood has
 /// no maximum.
-pub(super) fn uniques(histogram: &Histogram, population: f64) -> Option<Expected> {
+pub(super) fn uniques(histogram: &Histogram, population: f64) -> Option<ExpectedUniques> {
     let sample = Sample {
         histogram,
         classes: histogram.classes() as f64,
@@ -66,7 +66,7 @@ pub(super) fn uniques(histogram: &Histogram, population: f64) -> Option<Expected
         }
     };
     let is_possible = uniques.is_finite() && uniques > 0.0 && uniques <= population;
-    is_possible.then_some(Expected { uniques, is_ewens })
+    is_possible.then_some(ExpectedUniques { uniques, is_ewens })
 }
 
 struct Sample<'a> {

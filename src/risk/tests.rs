@@ -44,7 +44,7 @@ const ADULT: &[(u64, u64)] = &[
 ];
 
 fn adult(fraction: f64, class_estimate: ClassEstimate) -> Risk {
-    let settings = Settings {
+    let settings = RiskSettings {
         sampling_fraction: Some(fraction),
         thresholds: vec![0.2],
         class_estimate,
@@ -117,9 +117,9 @@ fn a_sample_that_is_the_population_has_its_uniques() {
 
 #[test]
 fn a_sample_without_uniques_comes_from_a_population_without() {
-    let settings = Settings {
+    let settings = RiskSettings {
         sampling_fraction: Some(0.05),
-        ..Settings::default()
+        ..RiskSettings::default()
     };
     let risk = Risk::of(&[(2, 5), (9, 1)].into_iter().collect(), None, &settings).unwrap();
     let found = risk.population_uniqueness.unwrap();
@@ -129,9 +129,9 @@ fn a_sample_without_uniques_comes_from_a_population_without() {
 
 #[test]
 fn pitman_has_no_solution_when_every_row_is_unique_and_the_rule_takes_zayatz() {
-    let settings = Settings {
+    let settings = RiskSettings {
         sampling_fraction: Some(0.05),
-        ..Settings::default()
+        ..RiskSettings::default()
     };
     let risk = Risk::of(&[(1, 1000)].into_iter().collect(), None, &settings).unwrap();
     let found = risk.population_uniqueness.unwrap();
@@ -147,9 +147,9 @@ fn pitman_has_no_solution_when_every_row_is_unique_and_the_rule_takes_zayatz() {
 fn where_pitman_peaks_below_zero_it_is_ewens_and_the_rule_takes_zayatz() {
     // Twenty rows in eight classes.
     let histogram: Histogram = [(1, 4), (4, 4)].into_iter().collect();
-    let settings = Settings {
+    let settings = RiskSettings {
         sampling_fraction: Some(0.05),
-        ..Settings::default()
+        ..RiskSettings::default()
     };
     let risk = Risk::of(&histogram, None, &settings).unwrap();
     let found = risk.population_uniqueness.unwrap();
@@ -165,9 +165,9 @@ fn where_pitman_peaks_below_zero_it_is_ewens_and_the_rule_takes_zayatz() {
 
 #[test]
 fn an_empty_table_has_no_risk_and_no_error() {
-    let settings = Settings {
+    let settings = RiskSettings {
         sampling_fraction: Some(0.05),
-        ..Settings::default()
+        ..RiskSettings::default()
     };
     let risk = Risk::of(&Histogram::default(), None, &settings).unwrap();
     assert_eq!((risk.rows, risk.prosecutor.highest, risk.marketer), (0, 0.0, 0.0));
@@ -191,21 +191,21 @@ fn subsets_are_whole_sizes_and_the_full_set() {
 #[test]
 fn settings_outside_their_range_are_errors() {
     for settings in [
-        Settings {
+        RiskSettings {
             sampling_fraction: Some(0.0),
-            ..Settings::default()
+            ..RiskSettings::default()
         },
-        Settings {
+        RiskSettings {
             sampling_fraction: Some(1.1),
-            ..Settings::default()
+            ..RiskSettings::default()
         },
-        Settings {
+        RiskSettings {
             sampling_fraction: Some(f64::NAN),
-            ..Settings::default()
+            ..RiskSettings::default()
         },
-        Settings {
+        RiskSettings {
             thresholds: vec![-0.1],
-            ..Settings::default()
+            ..RiskSettings::default()
         },
     ] {
         assert!(
@@ -220,9 +220,9 @@ fn classes_of_ten_million_rows_take_no_time() {
     let sizes = (1..3000u64)
         .map(|i| (i, 10_000_000 / i / i + 1))
         .chain([(10_000_000, 2)]);
-    let settings = Settings {
+    let settings = RiskSettings {
         sampling_fraction: Some(1e-3),
-        ..Settings::default()
+        ..RiskSettings::default()
     };
     let start = std::time::Instant::now();
     let risk = Risk::of(&sizes.collect(), None, &settings).unwrap();
@@ -249,11 +249,11 @@ proptest! {
             found.classes += 1;
             found.rows += f;
         }
-        let settings = Settings { thresholds: vec![threshold], ..Settings::default() };
+        let settings = RiskSettings { thresholds: vec![threshold], ..RiskSettings::default() };
         let risk = Risk::of(&sample, Some(&population), &settings).unwrap();
         let n = rows.len() as f64;
         let journalist = risk.journalist.unwrap();
-        let check = |attacker: &Attacker, risks: Vec<f64>| {
+        let check = |attacker: &AttackerRisk, risks: Vec<f64>| {
             let highest = risks.iter().copied().fold(0.0, f64::max);
             let lowest = risks.iter().copied().fold(1.0, f64::min);
             let share = |count: usize| count as f64 / n;

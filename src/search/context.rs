@@ -44,7 +44,7 @@ impl From<Error> for Stop {
 
 /// The limits of time and nodes at which a search stops.
 #[derive(Debug, Clone, Default)]
-pub struct Budget {
+pub struct SearchBudget {
     /// The time after which no new batch starts.
     pub deadline: Option<Instant>,
     /// The greatest number of distinct nodes that may be assessed.
@@ -90,7 +90,7 @@ pub struct Progress {
 pub struct Context {
     /// The generator of all random numbers in the search, seeded once per run.
     pub rng: ChaCha12Rng,
-    budget: Budget,
+    budget: SearchBudget,
     memory: HashMap<Node, Assessment>,
     incumbent: Option<(Node, Assessment)>,
     front: Option<Front>,
@@ -106,7 +106,7 @@ const BATCH: usize = 64;
 impl Context {
     /// Returns the context of a new run.
     #[doc(hidden)]
-    pub fn new(seed: u64, budget: Budget) -> Self {
+    pub fn new(seed: u64, budget: SearchBudget) -> Self {
         Self {
             rng: ChaCha12Rng::seed_from_u64(seed),
             budget,

@@ -49,7 +49,7 @@ pub const ENTRY: Entry<Build> = Entry {
 mod tests {
     use crate::catalogue::Call;
     use crate::search::testing::{check_optimal, toy};
-    use crate::search::{Budget, Stop};
+    use crate::search::{SearchBudget, Stop};
     use proptest::prelude::*;
 
     proptest! {
@@ -63,7 +63,7 @@ mod tests {
         #[test]
         fn a_node_limit_is_used_up_and_obeyed(toy in toy(), max_nodes in 0u64..200) {
             let size = crate::search::Oracle::lattice(&toy).size() as u64;
-            let budget = Budget { max_nodes: Some(max_nodes), ..Budget::default() };
+            let budget = SearchBudget { max_nodes: Some(max_nodes), ..SearchBudget::default() };
             let (end, context) = toy.run_within(&Call::bare("exhaustive"), 0, budget);
             prop_assert_eq!(context.assessed(), max_nodes.min(size));
             prop_assert_eq!(matches!(end, Err(Stop::NodeLimit)), max_nodes < size);

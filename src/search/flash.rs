@@ -20,7 +20,7 @@
 
 use super::algorithm::{Build, Finding, Prunes, Search};
 use super::context::{Context, Stop};
-use super::known::Known;
+use super::known::NodeKnowledge;
 use super::oracle::Oracle;
 use crate::catalogue::{Entry, Info};
 use crate::lattice::Node;
@@ -35,7 +35,7 @@ impl Search for Flash {
     fn run(&self, oracle: &dyn Oracle, context: &mut Context) -> Result<Finding, Stop> {
         let lattice = oracle.lattice();
         let mut run = Run {
-            known: Known::new(oracle, context),
+            known: NodeKnowledge::new(oracle, context),
         };
         if oracle.is_monotone() {
             for height in lattice.bottom().height()..=lattice.top().height() {
@@ -54,7 +54,7 @@ impl Search for Flash {
 }
 
 struct Run<'a> {
-    known: Known<'a>,
+    known: NodeKnowledge<'a>,
 }
 
 impl Run<'_> {

@@ -194,12 +194,12 @@ mod tests {
     use super::*;
     use crate::catalogue::Call;
     use crate::search::testing::{Toy, toy};
-    use crate::search::{Budget, Context, Oracle};
+    use crate::search::{Context, Oracle, SearchBudget};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
     fn run(toy: &Toy, name: &str, epsilon: Vec<f64>) -> Vec<(Node, Assessment)> {
-        let mut context = Context::new(3, Budget::default()).with_front(epsilon);
+        let mut context = Context::new(3, SearchBudget::default()).with_front(epsilon);
         crate::search::build(&Call::bare(name))
             .unwrap()
             .run(toy, &mut context)

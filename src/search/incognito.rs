@@ -18,7 +18,7 @@
 
 use super::algorithm::{Build, Finding, Prunes, Search};
 use super::context::{Context, Stop};
-use super::known::Known;
+use super::known::NodeKnowledge;
 use super::oracle::Oracle;
 use crate::catalogue::{Entry, Info};
 use crate::lattice::{Lattice, Node};
@@ -30,7 +30,7 @@ pub struct Incognito;
 impl Search for Incognito {
     fn run(&self, oracle: &dyn Oracle, context: &mut Context) -> Result<Finding, Stop> {
         let lattice = oracle.lattice();
-        let mut known = Known::new(oracle, context);
+        let mut known = NodeKnowledge::new(oracle, context);
         if oracle.is_monotone() {
             let free: Vec<usize> = (0..lattice.width())
                 .filter(|&i| lattice.bottom().level(i) < lattice.top().level(i))

@@ -10,7 +10,7 @@ use crate::lattice::{Node, Tags};
 const BATCH: usize = 16;
 
 /// The knowledge about the nodes during one run.
-pub(super) struct Known<'a> {
+pub(super) struct NodeKnowledge<'a> {
     pub(super) oracle: &'a dyn Oracle,
     pub(super) context: &'a mut Context,
     tags: Tags,
@@ -20,7 +20,7 @@ pub(super) struct Known<'a> {
     lost: Vec<Node>,
 }
 
-impl<'a> Known<'a> {
+impl<'a> NodeKnowledge<'a> {
     pub(super) fn new(oracle: &'a dyn Oracle, context: &'a mut Context) -> Self {
         Self {
             oracle,

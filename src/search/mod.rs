@@ -28,7 +28,7 @@ mod tabu_genetic;
 mod testing;
 
 pub use algorithm::{Build, Finding, Search};
-pub use context::{Budget, Context, Progress, Stop};
+pub use context::{Context, Progress, SearchBudget, Stop};
 pub use oracle::{Assessment, Counters, Oracle};
 
 use crate::catalogue::{self, Arguments, Call, Entry};

@@ -18,7 +18,7 @@
 
 use super::algorithm::{Build, Finding, Prunes, Search};
 use super::context::{Context, Stop};
-use super::known::Known;
+use super::known::NodeKnowledge;
 use super::oracle::Oracle;
 use crate::catalogue::{Entry, Info};
 use crate::lattice::{Lattice, Node};
@@ -30,7 +30,7 @@ pub struct Ola;
 
 impl Search for Ola {
     fn run(&self, oracle: &dyn Oracle, context: &mut Context) -> Result<Finding, Stop> {
-        let mut known = Known::new(oracle, context);
+        let mut known = NodeKnowledge::new(oracle, context);
         if oracle.is_monotone() {
             let lattice = oracle.lattice();
             halve(&mut known, lattice.bottom(), lattice.top(), &mut HashSet::new())?;
@@ -46,7 +46,7 @@ impl Search for Ola {
 
 /// Searches the part between two nodes, unless it is in `seen`. Classifies each node at the middle
 /// height, and then searches the remaining part above or below that node.
-fn halve(known: &mut Known, low: &Node, high: &Node, seen: &mut HashSet<(Node, Node)>) -> Result<(), Stop> {
+fn halve(known: &mut NodeKnowledge, low: &Node, high: &Node, seen: &mut HashSet<(Node, Node)>) -> Result<(), Stop> {
     if known.tag(low) == Some(true) || known.tag(high) == Some(false) || !seen.insert((low.clone(), high.clone())) {
         return Ok(());
     }

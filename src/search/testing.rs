@@ -5,7 +5,7 @@
 //! are real ties.
 
 use super::context::by_cost;
-use super::{Assessment, Budget, Context, Counters, Finding, Oracle, Stop};
+use super::{Assessment, Context, Counters, Finding, Oracle, SearchBudget, Stop};
 use crate::catalogue::Call;
 use crate::error::Result;
 use crate::lattice::{Lattice, Node};
@@ -181,12 +181,12 @@ impl Toy {
 
     /// Runs the search named by `call` with this seed until it finishes.
     pub fn run(&self, call: &Call, seed: u64) -> (Finding, Context) {
-        let (found, context) = self.run_within(call, seed, Budget::default());
+        let (found, context) = self.run_within(call, seed, SearchBudget::default());
         (found.expect("an unlimited search ends by itself"), context)
     }
 
     /// Runs the search named by `call` within a budget.
-    pub fn run_within(&self, call: &Call, seed: u64, budget: Budget) -> (Result<Finding, Stop>, Context) {
+    pub fn run_within(&self, call: &Call, seed: u64, budget: SearchBudget) -> (Result<Finding, Stop>, Context) {
         let search = super::build(call).expect("the search is registered");
         let mut context = Context::new(seed, budget);
         (search.run(self, &mut context), context)

@@ -3,7 +3,7 @@
 use super::hiding::HidingTables;
 use super::policy::Policies;
 use super::registry::Registry;
-use super::sources::depends::Made;
+use super::sources::depends::DependentTables;
 use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
 use crate::lake::Keeper;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 /// The hierarchies of a session, by name.
-pub(super) type Catalog = Arc<RwLock<BTreeMap<String, Arc<Hierarchy>>>>;
+pub(super) type NamedHierarchies = Arc<RwLock<BTreeMap<String, Arc<Hierarchy>>>>;
 
 /// The registry of a context, shared by its clones. Registering an entry replaces the entire
 /// registry.
@@ -41,7 +41,7 @@ pub(super) type SharedRegistry = Arc<RwLock<Arc<Registry>>>;
 #[derive(Clone)]
 pub struct AnonContext {
     pub(super) session: SessionContext,
-    pub(super) hierarchies: Catalog,
+    pub(super) hierarchies: NamedHierarchies,
     pub(super) policies: Policies,
     pub(super) registry: SharedRegistry,
     pub(super) observer: Arc<dyn Observer>,
@@ -54,7 +54,7 @@ pub struct AnonContext {
     /// statement that created it.
     pub(super) seen: Arc<RwLock<Hidden>>,
     /// The tables made from rows that depend on other rows.
-    pub(super) made: Made,
+    pub(super) made: DependentTables,
     /// The tables whose definition contains a value that must not be shown.
     pub(super) hiding_tables: HidingTables,
 }
@@ -64,7 +64,7 @@ impl AnonContext {
     /// must already be registered in `session`.
     pub(super) fn sharing(
         session: SessionContext,
-        hierarchies: Catalog,
+        hierarchies: NamedHierarchies,
         registry: SharedRegistry,
         observer: Arc<dyn Observer>,
     ) -> Self {
@@ -79,7 +79,7 @@ impl AnonContext {
             variables: Arc::default(),
             hidden: Hidden::default(),
             seen: Arc::default(),
-            made: Made::default(),
+            made: DependentTables::default(),
             hiding_tables: HidingTables::default(),
         }
     }

@@ -4,7 +4,7 @@ use super::context::AnonContext;
 use crate::catalogue::Value;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{distinct_values, gathered};
-use crate::hierarchy::{Arguments, Data, GeneralizationRule, Given};
+use crate::hierarchy::{Arguments, Data, GeneralizationRule, GivenPart};
 use crate::location::{expanded, is_url};
 use crate::pool::blocking;
 use crate::quoting::quote;
@@ -24,15 +24,15 @@ impl AnonContext {
         let mut data = vec![];
         for (part, given) in &definition.given {
             match given {
-                Given::Query(query) => data.push((*part, Data::Rows(self.rows(query).await?))),
-                Given::Column { table, column } => {
+                GivenPart::Query(query) => data.push((*part, Data::Rows(self.rows(query).await?))),
+                GivenPart::Column { table, column } => {
                     let (values, counts) = self.value_counts(&TableName(table.clone()), column).await?;
                     data.push((*part, Data::Counts(values, counts)));
                 }
-                Given::Value(Value::Text(path)) if definition.kind.reads_path(part) && is_url(&expanded(path)?) => {
+                GivenPart::Value(Value::Text(path)) if definition.kind.reads_path(part) && is_url(&expanded(path)?) => {
                     data.push((*part, Data::Object(self.object(path).await?)));
                 }
-                Given::Value(_) | Given::Values(_) | Given::Rows(_) | Given::Options(_) => {}
+                GivenPart::Value(_) | GivenPart::Values(_) | GivenPart::Rows(_) | GivenPart::Options(_) => {}
             }
         }
         let (build, arguments) = (definition.kind.build, Arguments::new(definition.given.clone(), data));

@@ -1,7 +1,7 @@
 //! The entry point: parses a text and runs its statements one after the other.
 
 use super::answer::Answer;
-use super::context::{AnonContext, Catalog, SharedRegistry};
+use super::context::{AnonContext, NamedHierarchies, SharedRegistry};
 use super::deep::{self, Apart};
 use super::functions;
 use super::sources::lakes::enable_lakes;
@@ -25,7 +25,7 @@ use std::sync::Arc;
 impl AnonContext {
     /// Creates a context over this session. Clones of the context share its hierarchies.
     pub fn new(session: SessionContext) -> Self {
-        let hierarchies = Catalog::default();
+        let hierarchies = NamedHierarchies::default();
         answer_rightly(session.state_ref().write().config_mut());
         read_in_microseconds(session.state_ref().write().config_mut());
         Settings::extend(session.state_ref().write().config_mut().options_mut());

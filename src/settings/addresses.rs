@@ -13,7 +13,7 @@ const SCHEDULER: &str = "df://";
 
 /// The address of one or more workers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Address {
+pub(crate) struct WorkerAddress {
     /// The URL of one worker, of all workers with this name, or of a scheduler.
     pub(crate) url: Url,
     /// Whether the host is looked up in DNS, and names any number of workers.
@@ -24,11 +24,11 @@ pub(crate) struct Address {
 
 /// The addresses of the workers of a session, each once, in the order in which they were given.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Addresses(Vec<Address>);
+pub(crate) struct Addresses(Vec<WorkerAddress>);
 
 impl Addresses {
     /// Returns the addresses.
-    pub(crate) fn all(&self) -> &[Address] {
+    pub(crate) fn all(&self) -> &[WorkerAddress] {
         &self.0
     }
 
@@ -75,7 +75,7 @@ impl FromStr for Addresses {
     }
 }
 
-fn address(text: &str) -> Result<Address> {
+fn address(text: &str) -> Result<WorkerAddress> {
     let wrong = |why: &str| {
         Err(Error::usage(format!(
             "{text:?} is not the address of a worker: {why}; write 'http://127.0.0.1:8000', 'https://worker:8000', or \
@@ -92,7 +92,7 @@ fn address(text: &str) -> Result<Address> {
             )));
         }
         let own = address(&format!("http://{rest}"))?;
-        return Ok(Address {
+        return Ok(WorkerAddress {
             is_scheduler: true,
             ..own
         });
@@ -119,7 +119,7 @@ fn address(text: &str) -> Result<Address> {
         return wrong("an address has only a host and a port");
     }
     match is_encrypted || is_looked_up || is_loopback(&url) {
-        true => Ok(Address {
+        true => Ok(WorkerAddress {
             url,
             is_looked_up,
             is_scheduler: false,

@@ -19,4 +19,4 @@ mod statement;
 
 pub use envelope::{Envelope, Mark};
 pub(crate) use key::{PublicKey, SigningKey};
-pub(crate) use statement::{Signed, Subject};
+pub(crate) use statement::{Signed, SignedFile};

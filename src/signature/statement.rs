@@ -17,7 +17,7 @@ const RELEASE: &str = "https://github.com/anonsql/anonsql/release/v1";
 pub(crate) struct Signed {
     #[serde(rename = "_type")]
     kind: String,
-    subject: Vec<Subject>,
+    subject: Vec<SignedFile>,
     predicate_type: String,
     predicate: Predicate,
 }
@@ -25,7 +25,7 @@ pub(crate) struct Signed {
 /// A file of a release, with the hexadecimal checksums of its bytes by their algorithms.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Subject {
+pub(crate) struct SignedFile {
     name: String,
     digest: BTreeMap<String, String>,
 }
@@ -37,7 +37,7 @@ struct Predicate {
     manifest_sha256: String,
 }
 
-impl Subject {
+impl SignedFile {
     /// Creates the subject of a file.
     pub(crate) fn new(name: &str, sha256: &str) -> Self {
         Self {
@@ -49,7 +49,7 @@ impl Subject {
 
 impl Signed {
     /// Creates the statement about a manifest with this checksum and its files.
-    pub(crate) fn new(manifest_sha256: &str, subject: Vec<Subject>) -> Self {
+    pub(crate) fn new(manifest_sha256: &str, subject: Vec<SignedFile>) -> Self {
         Self {
             kind: TYPE.into(),
             subject,

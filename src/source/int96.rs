@@ -11,7 +11,7 @@
 //! this in the file. Newer versions do so on request. Such a file can be read, but a time that is
 //! another day in the old calendar is an error.
 
-use super::times::{Fault, Stored, first_fault};
+use super::times::{Fault, StoredTimes, first_fault};
 use crate::error::{Error, Result};
 use crate::pool::blocking;
 use arrow::datatypes::{DataType, SchemaRef, TimeUnit};
@@ -158,7 +158,7 @@ impl What {
 
     /// Returns the positions of the columns that are read and whose times must be checked, with
     /// their stored form.
-    fn columns(&self, metadata: &ParquetMetaData) -> Result<Vec<(usize, Stored)>> {
+    fn columns(&self, metadata: &ParquetMetaData) -> Result<Vec<(usize, StoredTimes)>> {
         let described = metadata.file_metadata().schema_descr();
         let is_read = |i: &usize| {
             let path = described.column(*i);
@@ -176,7 +176,7 @@ impl What {
     }
 
     /// Returns those columns of `read` that are INT96, with the unit in which each is read.
-    fn of_96_bits(&self, metadata: &ParquetMetaData, read: &[usize]) -> Result<Vec<(usize, Stored)>> {
+    fn of_96_bits(&self, metadata: &ParquetMetaData, read: &[usize]) -> Result<Vec<(usize, StoredTimes)>> {
         let file = metadata.file_metadata();
         let described = file.schema_descr();
         let has_96_bits = |i: &usize| described.column(*i).physical_type() == Type::INT96;
@@ -197,7 +197,7 @@ impl What {
         let is_old = has_old_calendar(metadata, LEGACY_INT96, &["2.", "3.0."]);
         let stored = columns.into_iter().map(|i| match types.get(i) {
             Some(DataType::Timestamp(unit, _)) if types.len() == described.num_columns() => {
-                Ok((i, Stored::Int96 { unit: *unit, is_old }))
+                Ok((i, StoredTimes::Int96 { unit: *unit, is_old }))
             }
             _ => Err(Error::data(format!(
                 "column {:?} has times in a form that is not read; write the file again with TIMESTAMP",
@@ -324,18 +324,18 @@ fn external(error: Error) -> ParquetError {
 }
 
 /// Returns the error for a time that cannot be read.
-fn told(column: &str, stored: Stored, fault: &Fault) -> Error {
+fn told(column: &str, stored: StoredTimes, fault: &Fault) -> Error {
     let nanoseconds = matches!(
         stored,
-        Stored::Int96 {
+        StoredTimes::Int96 {
             unit: TimeUnit::Nanosecond,
             ..
         }
     );
     let (what, setting) = match stored {
-        Stored::Int96 { .. } => ("time before 1900", "int96RebaseModeInWrite"),
-        Stored::OldDays => ("date before 1582-10-15", "datetimeRebaseModeInWrite"),
-        Stored::OldTicks { .. } => ("time before 1900", "datetimeRebaseModeInWrite"),
+        StoredTimes::Int96 { .. } => ("time before 1900", "int96RebaseModeInWrite"),
+        StoredTimes::OldDays => ("date before 1582-10-15", "datetimeRebaseModeInWrite"),
+        StoredTimes::OldTicks { .. } => ("time before 1900", "datetimeRebaseModeInWrite"),
     };
     Error::data(match fault {
         Fault::Digits => format!(
@@ -374,16 +374,16 @@ fn has_old_calendar(metadata: &ParquetMetaData, key: &str, versions: &[&str]) ->
 
 /// Returns the stored form of a column in a file with the old calendar; `None` if Spark does not
 /// convert the column's values.
-fn in_old_calendar(column: &ColumnDescriptor) -> Option<Stored> {
+fn in_old_calendar(column: &ColumnDescriptor) -> Option<StoredTimes> {
     if let Some(LogicalType::Timestamp(time)) = column.logical_type_ref()
         && !time.is_adjusted_to_u_t_c
     {
         return None;
     }
     match column.converted_type() {
-        ConvertedType::DATE => Some(Stored::OldDays),
-        ConvertedType::TIMESTAMP_MILLIS => Some(Stored::OldTicks { per_second: 1_000 }),
-        ConvertedType::TIMESTAMP_MICROS => Some(Stored::OldTicks { per_second: 1_000_000 }),
+        ConvertedType::DATE => Some(StoredTimes::OldDays),
+        ConvertedType::TIMESTAMP_MILLIS => Some(StoredTimes::OldTicks { per_second: 1_000 }),
+        ConvertedType::TIMESTAMP_MICROS => Some(StoredTimes::OldTicks { per_second: 1_000_000 }),
         _ => None,
     }
 }

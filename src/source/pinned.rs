@@ -4,7 +4,7 @@ use super::bounds::without_bounds_of_floats;
 use super::guard::{closed, reading};
 use super::int96::{check_times, with_checked_times};
 use crate::error::Result;
-use crate::formats::{Asked, PinnedTable};
+use crate::formats::{PinnedTable, ScanParameters};
 use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
@@ -54,7 +54,7 @@ impl TableProvider for PinnedRows {
         limit: Option<usize>,
     ) -> DfResult<Arc<dyn ExecutionPlan>> {
         let called = format!("{:?}", self.table);
-        let asked = Asked {
+        let asked = ScanParameters {
             projection,
             filters,
             limit,

@@ -36,7 +36,7 @@ pub(super) enum Fault {
 
 /// The stored form of times that must be checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stored {
+pub(super) enum StoredTimes {
     /// 96 bits, which are read in `unit`. `is_old` is true if the file uses the old calendar.
     Int96 { unit: TimeUnit, is_old: bool },
     /// Days since 1970 in the old calendar.
@@ -51,13 +51,15 @@ pub(super) fn first_fault(
     bytes: Bytes,
     chunk: &ColumnChunkMetaData,
     rows: i64,
-    stored: Stored,
+    stored: StoredTimes,
 ) -> Result<Option<Fault>> {
     let old = |is_old: bool| is_old.then_some(Fault::Calendar);
     match stored {
-        Stored::Int96 { unit, is_old } => first::<Int96Type>(bytes, chunk, rows, |value| fault(value, unit, is_old)),
-        Stored::OldDays => first::<Int32Type>(bytes, chunk, rows, |day| old(*day < GREGORIAN)),
-        Stored::OldTicks { per_second } => {
+        StoredTimes::Int96 { unit, is_old } => {
+            first::<Int96Type>(bytes, chunk, rows, |value| fault(value, unit, is_old))
+        }
+        StoredTimes::OldDays => first::<Int32Type>(bytes, chunk, rows, |day| old(*day < GREGORIAN)),
+        StoredTimes::OldTicks { per_second } => {
             first::<Int64Type>(bytes, chunk, rows, |tick| old(tick.div_euclid(per_second) < YEAR_1900))
         }
     }

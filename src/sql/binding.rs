@@ -13,7 +13,7 @@ use std::borrow::Cow;
 
 /// A place in a statement where a value replaces the original text.
 #[derive(Debug)]
-pub(crate) struct Bound {
+pub(crate) struct Substitution {
     /// The span of the original text.
     pub(super) span: Span,
     /// The original text: `$name` or `getenv('NAME')`.
@@ -30,7 +30,7 @@ pub(crate) struct Bound {
 pub(crate) struct Binding<'t> {
     pub(super) tokens: Cow<'t, [TokenWithSpan]>,
     /// The places with values, in their order.
-    pub(super) bound: Vec<Bound>,
+    pub(super) bound: Vec<Substitution>,
 }
 
 impl<'t> Binding<'t> {
@@ -79,8 +79,8 @@ impl<'t> Binding<'t> {
 }
 
 /// Returns the replaced place that begins at `at`.
-pub(super) fn bound_at(bound: &[Bound], at: Location) -> Option<&Bound> {
-    let place = |b: &Bound| (b.span.start.line, b.span.start.column);
+pub(super) fn bound_at(bound: &[Substitution], at: Location) -> Option<&Substitution> {
+    let place = |b: &Substitution| (b.span.start.line, b.span.start.column);
     let found = bound.binary_search_by_key(&(at.line, at.column), place);
     Some(&bound[found.ok()?])
 }
@@ -105,10 +105,10 @@ fn variable(token: &Token) -> Option<&str> {
     name.starts_with(|c: char| !c.is_ascii_digit()).then_some(name)
 }
 
-fn named(name: &str, token: &TokenWithSpan, variables: &Variables) -> Result<Bound> {
+fn named(name: &str, token: &TokenWithSpan, variables: &Variables) -> Result<Substitution> {
     let at = |e: Error| script::at(token.span.start, e.message());
     let variable = variables.get(&name.to_lowercase()).map_err(at)?;
-    Ok(Bound {
+    Ok(Substitution {
         span: token.span,
         written: format!("${name}"),
         value: variable.value.clone(),
@@ -122,7 +122,7 @@ fn is_getenv(token: &Token) -> bool {
 }
 
 /// Reads `getenv('NAME')` at the beginning of `tokens`.
-fn environment(tokens: &[TokenWithSpan], variables: &Variables) -> Result<Bound> {
+fn environment(tokens: &[TokenWithSpan], variables: &Variables) -> Result<Substitution> {
     let at = place(tokens[0].span.start);
     let (name, end) = match tokens {
         [_, _, name, close, ..] if close.token == Token::RParen => match &name.token {
@@ -131,7 +131,7 @@ fn environment(tokens: &[TokenWithSpan], variables: &Variables) -> Result<Bound>
         },
         _ => return Err(misuse(&at)),
     };
-    let bound = |value: Literal, hidden: bool| Bound {
+    let bound = |value: Literal, hidden: bool| Substitution {
         span: Span::new(tokens[0].span.start, end),
         written: format!("getenv({})", crate::quoting::literal(name)),
         value,

@@ -1,8 +1,8 @@
 //! A cursor over the tokens of one statement. Its errors name its line and column.
 
-use super::binding::{Binding, Bound, bound_at};
+use super::binding::{Binding, Substitution, bound_at};
 use super::expectation::Expectation;
-use super::hint::{END, NEXT_ITEM, Place, describe};
+use super::hint::{END, ErrorPlace, NEXT_ITEM, describe};
 use super::name::TableName;
 use super::script::{self, Script, spliced};
 use super::variable::Literal;
@@ -16,7 +16,7 @@ use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 #[derive(Clone)]
 pub(crate) struct Cursor<'a> {
     script: &'a Script,
-    bound: &'a [Bound],
+    bound: &'a [Substitution],
     pub(super) tokens: &'a [TokenWithSpan],
     pub(super) at: usize,
     /// Whether the statement has more tokens after `tokens`.
@@ -95,7 +95,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Returns the replaced place at the cursor; `None` if no value was inserted there.
-    fn bound(&self) -> Option<&'a Bound> {
+    fn bound(&self) -> Option<&'a Substitution> {
         bound_at(self.bound, self.peek()?.span.start)
     }
 
@@ -220,8 +220,8 @@ impl<'a> Cursor<'a> {
         self.error(format_args!("expected {what}, found {}{advice}", describe(self.peek())))
     }
 
-    fn here(&self) -> Place<'a> {
-        Place {
+    fn here(&self) -> ErrorPlace<'a> {
+        ErrorPlace {
             script: self.script,
             tokens: self.tokens,
             at: self.at,

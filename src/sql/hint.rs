@@ -17,7 +17,7 @@ pub(super) const END: &str = "the end of the statement";
 
 /// The place of an error: the tokens of a statement, and the index of the token that was not
 /// expected.
-pub(super) struct Place<'a> {
+pub(super) struct ErrorPlace<'a> {
     pub(super) script: &'a Script,
     pub(super) tokens: &'a [TokenWithSpan],
     pub(super) at: usize,
@@ -65,7 +65,7 @@ pub(crate) fn nearest<'w>(found: &str, words: impl IntoIterator<Item = &'w str>)
     near.min().map(|(_, word)| word)
 }
 
-impl<'a> Place<'a> {
+impl<'a> ErrorPlace<'a> {
     fn token(&self, at: usize) -> Option<&'a Token> {
         self.tokens.get(at).map(|t| &t.token)
     }

@@ -9,7 +9,7 @@ use super::stage::Stage;
 use crate::error::{Error, Result};
 use crate::job::ReportFile;
 use crate::location::resolved;
-use crate::report::{Format, Report};
+use crate::report::{Report, ReportFormat};
 use crate::sealed::{Form, check_replaced, sealed};
 use crate::store::SingleObject;
 use std::path::{Path, PathBuf};
@@ -42,8 +42,8 @@ impl StagedReport {
     /// Writes the text of a report to its stage.
     pub fn of_text(file: &ReportFile, text: String, release: Option<(PathBuf, PathBuf)>) -> Result<Self> {
         let form = match file.format() {
-            Format::Json => Form::Json,
-            Format::Html | Format::Markdown => Form::Markup,
+            ReportFormat::Json => Form::Json,
+            ReportFormat::Html | ReportFormat::Markdown => Form::Markup,
         };
         let text = sealed(text, form);
         if let Some(object) = file.object() {

@@ -25,14 +25,14 @@ pub enum Treated {
     /// As a mask of this kind.
     Masked(&'static MaskKind),
     /// As labels.
-    Generalized(Labelled),
+    Generalized(LowestLabels),
     /// As labels that are not known yet, because no data was read.
     Unseen,
 }
 
 /// The labels of a quasi-identifier at the lowest level that the request allows.
 #[derive(Debug)]
-pub struct Labelled {
+pub struct LowestLabels {
     /// The level.
     pub level: u8,
     /// The distinct values of the column.
@@ -46,7 +46,7 @@ pub struct Labelled {
     pub computed: bool,
 }
 
-impl Labelled {
+impl LowestLabels {
     /// Returns a level without values and labels, for a request whose data was not read.
     pub fn of_level(level: u8) -> Self {
         Self {

@@ -16,7 +16,7 @@ mod looked;
 mod published;
 
 pub use ask::{Ask, Promised};
-pub use looked::{Labelled, Looked, Treated};
+pub use looked::{Looked, LowestLabels, Treated};
 pub use published::Standard;
 
 use crate::error::{Error, Result};

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::masks::MaskKind;
-use crate::suggest::{Facts, Kind, Limited};
+use crate::suggest::{Facts, Limited, ValueKind};
 use arrow::array::{Array, ArrayRef, Date32Array, Int32Array, Int64Array, StringArray};
 use arrow::datatypes::Date32Type;
 use chrono::{Datelike, NaiveDate, Utc};
@@ -25,7 +25,7 @@ fn facts(name: &str, values: &ArrayRef, sample: Vec<String>) -> Facts {
         values: 1_000,
         distinct: values.len() as u64,
         sample,
-        ..Facts::of_name(name, Kind::of(values.data_type()))
+        ..Facts::of_name(name, ValueKind::of(values.data_type()))
     }
 }
 
@@ -38,7 +38,7 @@ fn labelled<T: PartialEq + ToString>(
     level: u8,
 ) -> Vec<String> {
     let first = |label: &T| labels.iter().position(|other| other == label).unwrap() as u32;
-    let labelled = Labelled {
+    let labelled = LowestLabels {
         level,
         labels: labels.iter().map(first).collect(),
         texts: labels.iter().map(|label| Some(label.to_string())).collect(),
@@ -133,7 +133,7 @@ fn identifiers_are_dropped() {
         ("photo", 'Q'),
         ("employee_id", 'R'),
     ] {
-        let of_name = || Facts::of_name(name, Kind::Text);
+        let of_name = || Facts::of_name(name, ValueKind::Text);
         let found = harbor(of_name(), Treated::Unchanged);
         assert!(found.len() == 1, "{name}: {found:?}");
         assert!(found[0].contains(&format!("(i)({letter})")), "{found:?}");
@@ -152,14 +152,24 @@ fn identifiers_are_dropped() {
 
 #[test]
 fn what_is_no_identifier_is_allowed() {
-    for (name, kind) in [("sex", Kind::Text), ("diagnosis", Kind::Text), ("weight", Kind::Number)] {
+    for (name, kind) in [
+        ("sex", ValueKind::Text),
+        ("diagnosis", ValueKind::Text),
+        ("weight", ValueKind::Number),
+    ] {
         assert!(
             harbor(Facts::of_name(name, kind), Treated::Unchanged).is_empty(),
             "{name}"
         );
     }
-    assert!(!harbor(Facts::of_name("visits", Kind::Nested), Treated::Unchanged).is_empty());
-    assert!(!harbor(Facts::of_name("weight", Kind::Number), Treated::Masked(mask("HASH"))).is_empty());
+    assert!(!harbor(Facts::of_name("visits", ValueKind::Nested), Treated::Unchanged).is_empty());
+    assert!(
+        !harbor(
+            Facts::of_name("weight", ValueKind::Number),
+            Treated::Masked(mask("HASH"))
+        )
+        .is_empty()
+    );
 }
 
 #[test]

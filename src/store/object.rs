@@ -7,7 +7,7 @@ use futures::TryStreamExt;
 
 /// A small object. Its metadata distinguishes it from later objects of the same name.
 #[derive(Debug, Clone)]
-pub(crate) struct Found {
+pub(crate) struct FoundObject {
     /// The whole content of the object.
     pub(crate) bytes: Vec<u8>,
     /// The size, the e_tag and the version of the object.
@@ -16,7 +16,12 @@ pub(crate) struct Found {
 
 /// Reads a whole object. Returns `None` if the object does not exist. Fails with `ErrorKind::Data`
 /// if the object has more than `most` bytes. Error messages begin with `what`.
-pub(crate) async fn read_small(store: &dyn ObjectStore, path: &Path, most: u64, what: &str) -> Result<Option<Found>> {
+pub(crate) async fn read_small(
+    store: &dyn ObjectStore,
+    path: &Path,
+    most: u64,
+    what: &str,
+) -> Result<Option<FoundObject>> {
     let failed = |e: object_store::Error| Error::of_store(what, &e);
     let got = match store.get(path).await {
         Err(object_store::Error::NotFound { .. }) => return Ok(None),
@@ -31,5 +36,5 @@ pub(crate) async fn read_small(store: &dyn ObjectStore, path: &Path, most: u64, 
         }
         bytes.extend_from_slice(&chunk);
     }
-    Ok(Some(Found { bytes, meta }))
+    Ok(Some(FoundObject { bytes, meta }))
 }

@@ -14,7 +14,7 @@ pub(super) const FEW_ROWS: u64 = 20;
 
 /// The kind of values in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueKind {
     /// Strings.
     Text,
     /// Whole numbers.
@@ -31,7 +31,7 @@ pub enum Kind {
     Nested,
 }
 
-impl Kind {
+impl ValueKind {
     /// Returns the kind of a column of this type.
     pub fn of(data_type: &DataType) -> Self {
         match data_type {
@@ -63,7 +63,7 @@ pub struct Facts {
     /// The name of the column.
     pub name: String,
     /// The kind of its values.
-    pub kind: Kind,
+    pub kind: ValueKind,
     /// The number of rows of the table.
     pub rows: u64,
     /// The number of rows with a value.
@@ -86,7 +86,7 @@ pub struct Facts {
 
 impl Facts {
     /// Returns the facts about a column before any value is read.
-    pub(crate) fn of_name(name: &str, kind: Kind) -> Self {
+    pub(crate) fn of_name(name: &str, kind: ValueKind) -> Self {
         Self {
             name: name.into(),
             kind,

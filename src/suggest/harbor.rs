@@ -6,7 +6,7 @@
 //! reveal such an age, form one group of 90 and more (C).
 
 use super::dates::Spelling;
-use super::facts::{Facts, Kind, MOST};
+use super::facts::{Facts, MOST, ValueKind};
 use super::identifying::{Identifying, identifying, named_as_identifier};
 use super::levels::{is_years, oldest_year};
 use super::names;
@@ -46,12 +46,12 @@ pub enum Limited {
 /// The form of dates, and whether they reveal an age.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Dates {
-    pub(super) spelling: Written,
+    pub(super) spelling: WrittenForm,
     of_birth: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Written {
+pub(super) enum WrittenForm {
     /// Values of a type of dates or timestamps.
     AsDates,
     /// Texts, or whole numbers, in one spelling.
@@ -67,19 +67,19 @@ impl Limited {
         let (pattern, meaning) = (Pattern::of(facts, MOST), names::meaning(&facts.name));
         let of_birth = meaning == Some(Meaning::Birth);
         let dates = |spelling| Some(Self::Dates(Dates { spelling, of_birth }));
-        let is_number = matches!(facts.kind, Kind::Integer | Kind::Number);
+        let is_number = matches!(facts.kind, ValueKind::Integer | ValueKind::Number);
         if let Some(Pattern::Identifier(what)) = pattern {
             return Some(Self::Identifier(what));
         }
         if let Some(Meaning::Identifier(what)) = meaning
-            && facts.kind != Kind::Other
+            && facts.kind != ValueKind::Other
         {
             return Some(Self::Identifier(what));
         }
         match pattern {
-            _ if facts.kind == Kind::Date => return dates(Written::AsDates),
-            Some(Pattern::Date(spelling)) => return dates(Written::Spelled(spelling)),
-            Some(Pattern::DateTime) => return dates(Written::YearFirst),
+            _ if facts.kind == ValueKind::Date => return dates(WrittenForm::AsDates),
+            Some(Pattern::Date(spelling)) => return dates(WrittenForm::Spelled(spelling)),
+            Some(Pattern::DateTime) => return dates(WrittenForm::YearFirst),
             Some(Pattern::ShortDate) => return Some(Self::PartOfDate),
             _ => {}
         }
@@ -91,7 +91,7 @@ impl Limited {
             // A weight at birth is not a year. Before any value is read, the numbers may be years.
             Some(Meaning::Birth) if is_number => (facts.rows == 0 || is_years(facts)).then_some(Self::BirthYears),
             // Booleans and times of day are neither ages nor dates.
-            Some(Meaning::Age | Meaning::Birth | Meaning::DatePart) if facts.kind == Kind::Other => None,
+            Some(Meaning::Age | Meaning::Birth | Meaning::DatePart) if facts.kind == ValueKind::Other => None,
             Some(Meaning::Birth) if is_years(facts) => Some(Self::BirthYears),
             // Ages and dates in an unknown spelling.
             Some(Meaning::Age | Meaning::Birth | Meaning::DatePart) => Some(Self::PartOfDate),
@@ -118,7 +118,7 @@ impl Limited {
             Some(Identifying::Form(what) | Identifying::Name(what)) => Some(what),
             Some(Identifying::FreeText) => Some("free text, which may name anybody (Safe Harbor 18)"),
             Some(Identifying::Unique) => Some("a unique code (Safe Harbor 18)"),
-            _ if names::meaning(&facts.name) == Some(Meaning::FreeText) && facts.kind == Kind::Text => {
+            _ if names::meaning(&facts.name) == Some(Meaning::FreeText) && facts.kind == ValueKind::Text => {
                 Some("free text, which may name anybody (Safe Harbor 18)")
             }
             Some(Identifying::Unseen) => Some("bytes or nested values, which are not examined (Safe Harbor 17)"),
@@ -222,9 +222,9 @@ impl Limited {
             }
             Self::Dates(dates) => {
                 let years = match dates.spelling {
-                    Written::AsDates => years(values)?,
-                    Written::YearFirst => of_texts(&|text| text.get(..4)?.parse().ok().or(Some(REST))),
-                    Written::Spelled(spelling) => of_texts(&|text| spelling.year(text).or(Some(REST))),
+                    WrittenForm::AsDates => years(values)?,
+                    WrittenForm::YearFirst => of_texts(&|text| text.get(..4)?.parse().ok().or(Some(REST))),
+                    WrittenForm::Spelled(spelling) => of_texts(&|text| spelling.year(text).or(Some(REST))),
                 };
                 let oldest = i64::from(oldest_year());
                 let group = |year: i64| match dates.of_birth && year < oldest {
@@ -234,7 +234,7 @@ impl Limited {
                 Some(years.into_iter().map(|year| year.map(group)).collect())
             }
             Self::ZipCodes => {
-                let is_whole = Kind::of(values.data_type()) == Kind::Integer;
+                let is_whole = ValueKind::of(values.data_type()) == ValueKind::Integer;
                 Some(of_texts(&|text| Some(zip_group(text, is_whole))))
             }
         })
@@ -251,7 +251,7 @@ impl Limited {
             Self::Ages => Arc::new(Int32Array::from_iter_values(0..=130)),
             Self::BirthYears => Arc::new(Int32Array::from_iter_values(years)),
             Self::Dates(Dates {
-                spelling: Written::AsDates,
+                spelling: WrittenForm::AsDates,
                 ..
             }) => {
                 let ends = years.flat_map(|year| [(year, 1, 1), (year, 12, 31)]);

@@ -1,7 +1,7 @@
 //! Decides whether the values of a column identify people by themselves, in any role that a
 //! statement gives to the column.
 
-use super::facts::{CODES, Facts, Kind, MOST};
+use super::facts::{CODES, Facts, MOST, ValueKind};
 use super::names;
 use super::patterns::Pattern;
 use super::vocabulary::Meaning;
@@ -30,7 +30,7 @@ pub enum Identifying {
 /// they do. Amounts naturally differ in nearly every row, so their number of distinct values shows
 /// nothing.
 pub fn identifying(facts: &Facts) -> Option<Identifying> {
-    if matches!(facts.kind, Kind::Binary | Kind::Nested) {
+    if matches!(facts.kind, ValueKind::Binary | ValueKind::Nested) {
         return Some(Identifying::Unseen);
     }
     let form = Pattern::of(facts, MOST);
@@ -40,7 +40,7 @@ pub fn identifying(facts: &Facts) -> Option<Identifying> {
     let category = facts.distinct <= CATEGORY && facts.distinct < facts.values;
     let meaning = names::meaning(&facts.name);
     match meaning {
-        Some(Meaning::Identifier(what)) if !category && facts.kind != Kind::Other => {
+        Some(Meaning::Identifier(what)) if !category && facts.kind != ValueKind::Other => {
             return Some(Identifying::Name(what));
         }
         Some(Meaning::Code) if !category && (facts.distinction() > CODES || names::is_person(&facts.name)) => {
@@ -52,17 +52,17 @@ pub fn identifying(facts: &Facts) -> Option<Identifying> {
         return Some(Identifying::FreeText);
     }
     let is_code = match facts.kind {
-        Kind::Text => !matches!(form, Some(Pattern::Amount)),
-        Kind::Integer => !matches!(meaning, Some(Meaning::Sensitive(_))),
+        ValueKind::Text => !matches!(form, Some(Pattern::Amount)),
+        ValueKind::Integer => !matches!(meaning, Some(Meaning::Sensitive(_))),
         _ => false,
     };
     (is_code && facts.is_unique()).then_some(Identifying::Unique)
 }
 
 /// Returns the kind of identifier that a name and a type alone suggest, if any.
-pub fn named_as_identifier(name: &str, kind: Kind) -> Option<&'static str> {
+pub fn named_as_identifier(name: &str, kind: ValueKind) -> Option<&'static str> {
     match names::meaning(name)? {
-        Meaning::Identifier(what) if kind != Kind::Other => Some(what),
+        Meaning::Identifier(what) if kind != ValueKind::Other => Some(what),
         Meaning::Code => Some(CODE),
         _ => None,
     }
@@ -80,7 +80,7 @@ const CODE: &str = "a unique code (Safe Harbor 18)";
 mod tests {
     use super::*;
 
-    fn facts(name: &str, kind: Kind, values: u64, distinct: u64) -> Facts {
+    fn facts(name: &str, kind: ValueKind, values: u64, distinct: u64) -> Facts {
         Facts {
             rows: values,
             values,
@@ -91,44 +91,47 @@ mod tests {
 
     #[test]
     fn what_a_column_holds_counts_before_its_name() {
-        let mut of = facts("notes", Kind::Text, 1000, 900);
+        let mut of = facts("notes", ValueKind::Text, 1000, 900);
         of.sample = vec!["123-45-6789".into(), "987-65-4321".into()];
         assert!(matches!(identifying(&of), Some(Identifying::Form(form)) if form.contains("social security")));
         of.sample = vec!["He came on Monday and said that his neighbour had fallen on the stairs".into()];
         assert_eq!(identifying(&of), Some(Identifying::FreeText));
         of.sample.clear();
         assert_eq!(identifying(&of), None);
-        assert_eq!(identifying(&facts("x", Kind::Binary, 0, 0)), Some(Identifying::Unseen));
+        assert_eq!(
+            identifying(&facts("x", ValueKind::Binary, 0, 0)),
+            Some(Identifying::Unseen)
+        );
     }
 
     #[test]
     fn a_category_is_no_identifier_whatever_its_name() {
-        assert_eq!(identifying(&facts("device", Kind::Text, 1000, 3)), None);
-        assert_eq!(identifying(&facts("email", Kind::Other, 1000, 2)), None);
+        assert_eq!(identifying(&facts("device", ValueKind::Text, 1000, 3)), None);
+        assert_eq!(identifying(&facts("email", ValueKind::Other, 1000, 2)), None);
         for (rows, distinct) in [(1000, 600), (5, 5)] {
-            let found = identifying(&facts("device", Kind::Text, rows, distinct));
+            let found = identifying(&facts("device", ValueKind::Text, rows, distinct));
             assert!(matches!(found, Some(Identifying::Name(_))), "{found:?}");
         }
-        assert_eq!(identifying(&facts("ward_id", Kind::Integer, 10_000, 30)), None);
-        assert!(identifying(&facts("doctor_id", Kind::Integer, 10_000, 3_000)).is_some());
+        assert_eq!(identifying(&facts("ward_id", ValueKind::Integer, 10_000, 30)), None);
+        assert!(identifying(&facts("doctor_id", ValueKind::Integer, 10_000, 3_000)).is_some());
     }
 
     #[test]
     fn codes_are_unique_and_amounts_are_not() {
         let of = |name, kind, distinct| identifying(&facts(name, kind, 1000, distinct));
-        assert_eq!(of("invoice", Kind::Integer, 1000), Some(Identifying::Unique));
-        assert_eq!(of("invoice", Kind::Integer, 900), None);
-        assert_eq!(of("income", Kind::Integer, 1000), None);
-        assert_eq!(of("reading", Kind::Number, 1000), None);
-        assert_eq!(of("diagnosis", Kind::Text, 1000), Some(Identifying::Unique));
+        assert_eq!(of("invoice", ValueKind::Integer, 1000), Some(Identifying::Unique));
+        assert_eq!(of("invoice", ValueKind::Integer, 900), None);
+        assert_eq!(of("income", ValueKind::Integer, 1000), None);
+        assert_eq!(of("reading", ValueKind::Number, 1000), None);
+        assert_eq!(of("diagnosis", ValueKind::Text, 1000), Some(Identifying::Unique));
     }
 
     #[test]
     fn a_name_alone_says_so_too() {
-        assert!(named_as_identifier("ssn", Kind::Text).is_some());
-        assert!(named_as_identifier("customer_id", Kind::Integer).is_some());
-        assert_eq!(named_as_identifier("has_email", Kind::Other), None);
-        assert_eq!(named_as_identifier("education", Kind::Text), None);
+        assert!(named_as_identifier("ssn", ValueKind::Text).is_some());
+        assert!(named_as_identifier("customer_id", ValueKind::Integer).is_some());
+        assert_eq!(named_as_identifier("has_email", ValueKind::Other), None);
+        assert_eq!(named_as_identifier("education", ValueKind::Text), None);
     }
 
     #[test]

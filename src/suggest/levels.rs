@@ -1,6 +1,6 @@
 //! Proposes a first hierarchy for a quasi-identifier, as SQL that can be run unchanged.
 
-use super::facts::{Facts, Kind, MOST};
+use super::facts::{Facts, MOST, ValueKind};
 use super::names;
 use super::patterns::Pattern;
 use super::postcodes::{self, Postcode, has_lost_zeros};
@@ -64,13 +64,13 @@ impl Rule {
 /// group, three digits of ZIP codes.
 pub(super) fn rule(facts: &Facts, pattern: Option<Pattern>, meaning: Option<Meaning>) -> Rule {
     match (facts.kind, pattern, meaning) {
-        (Kind::Date, ..) => dates(facts, meaning),
+        (ValueKind::Date, ..) => dates(facts, meaning),
         // 20240517 loses its day and month, and then the last digit of its year.
-        (Kind::Integer, Some(Pattern::Date(_)), _) => Rule::above_ground(
+        (ValueKind::Integer, Some(Pattern::Date(_)), _) => Rule::above_ground(
             format!("AS INTERVALS (10000, 100000) BOTTOM CODE {}0101", oldest_year()),
             2,
         ),
-        (Kind::Text, Some(Pattern::Date(spelling)), _) => {
+        (ValueKind::Text, Some(Pattern::Date(spelling)), _) => {
             let format = literal(spelling.format);
             let note = match spelling.is_ambiguous {
                 true => "; days and months may be in either order, so only the year is used",
@@ -83,25 +83,25 @@ pub(super) fn rule(facts: &Facts, pattern: Option<Pattern>, meaning: Option<Mean
             )
             .with(note)
         }
-        (Kind::Text, Some(Pattern::DateTime), _) => Rule::above_ground(years_of_texts(), 2),
+        (ValueKind::Text, Some(Pattern::DateTime), _) => Rule::above_ground(years_of_texts(), 2),
         (_, Some(Pattern::ShortDate), _) => {
             Rule::withheld("; in this spelling the year is not certain: make dates of them in a query")
         }
         (_, _, Some(Meaning::DatePart)) => Rule::withheld("; Safe Harbor 3 allows only the year of a date"),
-        (Kind::Integer | Kind::Number, _, Some(Meaning::Age)) => {
+        (ValueKind::Integer | ValueKind::Number, _, Some(Meaning::Age)) => {
             Rule::free(format!("AS INTERVALS (5, 10, 20) TOP CODE {OLD}"))
         }
         (_, _, Some(Meaning::Age)) => {
             Rule::withheld("; ages that are text may be above 89: make numbers of them in a query")
         }
-        (Kind::Integer | Kind::Number, _, Some(Meaning::Birth)) if is_years(facts) => {
+        (ValueKind::Integer | ValueKind::Number, _, Some(Meaning::Birth)) if is_years(facts) => {
             Rule::free(format!("AS INTERVALS (5, 10, 20) BOTTOM CODE {}", oldest_year()))
         }
         (_, _, Some(Meaning::Birth)) => Rule::withheld("; make dates or years of them in a query"),
         (_, Some(Pattern::Postal(_)), _) | (_, _, Some(Meaning::Place)) => places(facts, pattern),
-        (Kind::Integer | Kind::Number, ..) => Rule::free(numbers(facts)),
-        (Kind::Text, ..) => texts(facts),
-        (Kind::Other | Kind::Binary | Kind::Nested, ..) => Rule::free(SUPPRESSION),
+        (ValueKind::Integer | ValueKind::Number, ..) => Rule::free(numbers(facts)),
+        (ValueKind::Text, ..) => texts(facts),
+        (ValueKind::Other | ValueKind::Binary | ValueKind::Nested, ..) => Rule::free(SUPPRESSION),
     }
 }
 
@@ -161,22 +161,24 @@ fn places(facts: &Facts, pattern: Option<Pattern>) -> Rule {
     };
     let all = |longest: usize| texts.iter().map(|v| v.len()).max().unwrap_or(0).min(longest);
     match (facts.kind, pattern) {
-        (Kind::Text, Some(Pattern::Postal(Postcode::Kept(kept)))) => {
+        (ValueKind::Text, Some(Pattern::Postal(Postcode::Kept(kept)))) => {
             Rule::above_ground(prefix(kept), kept.len() as u32)
         }
-        (Kind::Text, Some(Pattern::Postal(Postcode::Zip))) if is_foreign => Rule::above_ground(prefix(&[3, 2, 1]), 3),
-        (Kind::Text, Some(Pattern::Postal(Postcode::Zip))) if texts.iter().any(|v| has_lost_zeros(v)) => {
+        (ValueKind::Text, Some(Pattern::Postal(Postcode::Zip))) if is_foreign => {
+            Rule::above_ground(prefix(&[3, 2, 1]), 3)
+        }
+        (ValueKind::Text, Some(Pattern::Postal(Postcode::Zip))) if texts.iter().any(|v| has_lost_zeros(v)) => {
             Rule::withheld("; some have lost the zeros before them: restore them in a query (lpad(zip, 5, '0'))")
         }
-        (Kind::Text, Some(Pattern::Postal(Postcode::Zip))) => Rule::above_ground(postcodes::zip(), 3),
-        (Kind::Text, _) if is_code && !is_foreign && (are_digits(9..=9) || are_digits(3..=3)) => {
+        (ValueKind::Text, Some(Pattern::Postal(Postcode::Zip))) => Rule::above_ground(postcodes::zip(), 3),
+        (ValueKind::Text, _) if is_code && !is_foreign && (are_digits(9..=9) || are_digits(3..=3)) => {
             Rule::above_ground(postcodes::zip(), 3)
         }
-        (Kind::Integer, _) if is_foreign && are_digits(3..=5) => {
+        (ValueKind::Integer, _) if is_foreign && are_digits(3..=5) => {
             Rule::above_ground(format!("{} WIDTH {} ON UNMAPPED TOP", prefix(&[3, 2, 1]), all(5)), 3)
         }
-        (Kind::Integer, _) if is_code && are_digits(3..=5) => Rule::above_ground(postcodes::zip_number(5), 3),
-        (Kind::Integer, _) if is_code && are_digits(7..=9) => Rule::above_ground(postcodes::zip_number(9), 3),
+        (ValueKind::Integer, _) if is_code && are_digits(3..=5) => Rule::above_ground(postcodes::zip_number(5), 3),
+        (ValueKind::Integer, _) if is_code && are_digits(7..=9) => Rule::above_ground(postcodes::zip_number(9), 3),
         _ => Rule::withheld("; a hierarchy that maps them to states keeps more (FROM 'file.csv')"),
     }
 }
@@ -201,7 +203,7 @@ fn numbers(facts: &Facts) -> String {
         .find(|s| *s as f64 * 10f64.powi(exponent) >= wanted * 0.999)
         .unwrap_or(10);
     // For whole numbers, a group of width 1 would contain a single number.
-    if facts.kind == Kind::Integer && step as f64 * 10f64.powi(exponent) < 2.0 {
+    if facts.kind == ValueKind::Integer && step as f64 * 10f64.powi(exponent) < 2.0 {
         (step, exponent) = (2, 0);
     }
     if !(-15..=15).contains(&exponent) {
@@ -248,14 +250,14 @@ mod tests {
     #[test]
     fn widths_are_round_and_exact() {
         for (kind, range, rule) in [
-            (Kind::Integer, 73.0, "AS INTERVALS (5, 10, 20)"),
-            (Kind::Integer, 6.0, "AS INTERVALS (2, 4, 8)"),
-            (Kind::Integer, 99_999.0, "AS INTERVALS (5000, 10000, 20000)"),
-            (Kind::Number, 1.0, "AS INTERVALS (0.05, 0.1, 0.2)"),
-            (Kind::Number, 0.03, "AS INTERVALS (0.002, 0.004, 0.008)"),
-            (Kind::Number, 19.0, "AS INTERVALS (1, 2, 4)"),
-            (Kind::Number, 1e300, "AS SUPPRESSION"),
-            (Kind::Number, 0.0, "AS SUPPRESSION"),
+            (ValueKind::Integer, 73.0, "AS INTERVALS (5, 10, 20)"),
+            (ValueKind::Integer, 6.0, "AS INTERVALS (2, 4, 8)"),
+            (ValueKind::Integer, 99_999.0, "AS INTERVALS (5000, 10000, 20000)"),
+            (ValueKind::Number, 1.0, "AS INTERVALS (0.05, 0.1, 0.2)"),
+            (ValueKind::Number, 0.03, "AS INTERVALS (0.002, 0.004, 0.008)"),
+            (ValueKind::Number, 19.0, "AS INTERVALS (1, 2, 4)"),
+            (ValueKind::Number, 1e300, "AS SUPPRESSION"),
+            (ValueKind::Number, 0.0, "AS SUPPRESSION"),
         ] {
             let facts = Facts {
                 name: "x".into(),

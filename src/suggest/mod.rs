@@ -35,7 +35,7 @@ mod postcodes;
 mod siblings;
 mod vocabulary;
 
-pub use facts::{Facts, Kind};
+pub use facts::{Facts, ValueKind};
 pub use harbor::{Limited, REST};
 pub use identifying::{Identifying, identifying, may_be_entity, named_as_identifier};
 pub use vocabulary::Meaning;
@@ -48,7 +48,7 @@ const SEPARATES: f64 = 0.01;
 
 /// The proposed role of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub enum ProposedRole {
     /// The column is dropped.
     Identifier,
     /// The column is generalized.
@@ -61,15 +61,15 @@ pub enum Role {
     Keep,
 }
 
-impl Role {
+impl ProposedRole {
     /// Returns the name of the role.
     pub fn name(self) -> &'static str {
         match self {
-            Role::Identifier => "identifier",
-            Role::QuasiIdentifier => "quasi-identifier",
-            Role::Sensitive => "sensitive",
-            Role::ClassLabel => "class label",
-            Role::Keep => "keep",
+            ProposedRole::Identifier => "identifier",
+            ProposedRole::QuasiIdentifier => "quasi-identifier",
+            ProposedRole::Sensitive => "sensitive",
+            ProposedRole::ClassLabel => "class label",
+            ProposedRole::Keep => "keep",
         }
     }
 }
@@ -78,7 +78,7 @@ impl Role {
 #[derive(Debug, Clone)]
 pub struct Proposal {
     /// The proposed role.
-    pub role: Role,
+    pub role: ProposedRole,
     /// The reason for the role, in words.
     pub reason: String,
     /// For a quasi-identifier, the rule of a hierarchy as SQL, from `AS` on.
@@ -96,27 +96,27 @@ pub struct Proposal {
 pub fn propose(facts: &Facts) -> Proposal {
     let (pattern, meaning) = (Pattern::of(facts, MOST), names::meaning(&facts.name));
     let (role, why) = match decide(facts, pattern, meaning) {
-        (Role::QuasiIdentifier, _) if !facts.is_finite => (
-            Role::Identifier,
+        (ProposedRole::QuasiIdentifier, _) if !facts.is_finite => (
+            ProposedRole::Identifier,
             "some values are NaN or infinite, which cannot be generalized: select NULL in their place".into(),
         ),
         decided => decided,
     };
-    let rule = (role == Role::QuasiIdentifier).then(|| levels::rule(facts, pattern, meaning));
+    let rule = (role == ProposedRole::QuasiIdentifier).then(|| levels::rule(facts, pattern, meaning));
     let note = rule.as_ref().map_or("", |rule| rule.note);
     Proposal {
         role,
         reason: match facts.kind {
-            Kind::Nested | Kind::Binary => why,
+            ValueKind::Nested | ValueKind::Binary => why,
             _ => format!("{why}; {}{note}", facts.counts()),
         },
         levels: rule.as_ref().and_then(|rule| rule.levels),
         hierarchy: rule.map(|rule| rule.sql),
         mask: match role {
-            Role::Identifier => masks::clause(facts, (pattern, meaning), is_entity(facts)),
+            ProposedRole::Identifier => masks::clause(facts, (pattern, meaning), is_entity(facts)),
             _ => None,
         },
-        is_entity: role == Role::Identifier && is_entity(facts),
+        is_entity: role == ProposedRole::Identifier && is_entity(facts),
     }
 }
 
@@ -126,24 +126,24 @@ pub fn is_entity(facts: &Facts) -> bool {
     facts.values >= FEW_ROWS && facts.distinction() < UNIQUE && facts.distinct > 1 && names::is_person(&facts.name)
 }
 
-fn decide(facts: &Facts, pattern: Option<Pattern>, meaning: Option<Meaning>) -> (Role, String) {
+fn decide(facts: &Facts, pattern: Option<Pattern>, meaning: Option<Meaning>) -> (ProposedRole, String) {
     // This function is long because it lists rules. A rule applies only if no earlier rule applies.
-    use Role::{ClassLabel, Identifier, Keep, QuasiIdentifier, Sensitive};
-    let because = |role: Role, why: &str| (role, why.to_string());
-    let named = |role: Role, what: &str| (role, format!("named as {what}"));
-    let formed = |role: Role, what: &str| (role, format!("values have the form of {what}"));
+    use ProposedRole::{ClassLabel, Identifier, Keep, QuasiIdentifier, Sensitive};
+    let because = |role: ProposedRole, why: &str| (role, why.to_string());
+    let named = |role: ProposedRole, what: &str| (role, format!("named as {what}"));
+    let formed = |role: ProposedRole, what: &str| (role, format!("values have the form of {what}"));
     if facts.rows > 0 && facts.values == 0 {
         return because(Identifier, "it has no values, so nothing is known about later ones");
     }
     match facts.kind {
-        Kind::Nested => {
+        ValueKind::Nested => {
             return because(
                 Identifier,
                 "neither text nor number: its content cannot be judged; select its parts in a query, or name a list \
                  in QUASI IDENTIFIERS with km_anonymity ON it",
             );
         }
-        Kind::Binary => {
+        ValueKind::Binary => {
             return because(
                 Identifier,
                 "bytes: photographs, biometric data and documents identify (Safe Harbor 16, 17)",
@@ -159,13 +159,15 @@ fn decide(facts: &Facts, pattern: Option<Pattern>, meaning: Option<Meaning>) -> 
         Some(Meaning::Code) if facts.distinction() > CODES || names::is_person(&facts.name) || facts.values == 0 => {
             return named(Identifier, "a unique code (Safe Harbor 18)");
         }
-        Some(Meaning::FreeText) if facts.kind == Kind::Text && facts.distinct > 20 => {
+        Some(Meaning::FreeText) if facts.kind == ValueKind::Text && facts.distinct > 20 => {
             return named(Identifier, "free text, which may name anybody");
         }
         _ => {}
     }
     // The limits of Safe Harbor also apply where all rows are alike.
-    if facts.kind == Kind::Date || matches!(pattern, Some(Pattern::Date(_) | Pattern::DateTime | Pattern::ShortDate)) {
+    if facts.kind == ValueKind::Date
+        || matches!(pattern, Some(Pattern::Date(_) | Pattern::DateTime | Pattern::ShortDate))
+    {
         return because(QuasiIdentifier, "dates, finer than the year (Safe Harbor 3)");
     }
     match meaning {
@@ -199,7 +201,7 @@ fn decide(facts: &Facts, pattern: Option<Pattern>, meaning: Option<Meaning>) -> 
     }
     // Uniqueness is checked before the form of the values: a case number may look like a diagnosis
     // or a postal code, but belongs to one row.
-    if facts.is_unique() && matches!(facts.kind, Kind::Text | Kind::Integer) {
+    if facts.is_unique() && matches!(facts.kind, ValueKind::Text | ValueKind::Integer) {
         return because(
             Identifier,
             "nearly every row has a value of its own: a unique code (Safe Harbor 18)",
@@ -210,7 +212,7 @@ fn decide(facts: &Facts, pattern: Option<Pattern>, meaning: Option<Meaning>) -> 
         Some(Pattern::Sensitive(what)) => return formed(Sensitive, what),
         _ => {}
     }
-    if facts.kind == Kind::Number && facts.distinct > 20 {
+    if facts.kind == ValueKind::Number && facts.distinct > 20 {
         return because(Sensitive, "a measured amount, which others seldom know exactly");
     }
     if facts.values > 0 && (facts.distinct <= 1 || facts.separation < SEPARATES) {

@@ -1,7 +1,7 @@
 //! The forms of a column's values.
 
 use super::dates::{self, Spelling};
-use super::facts::{Facts, Kind};
+use super::facts::{Facts, ValueKind};
 use super::national;
 use super::postcodes::{self, Postcode};
 use regex::Regex;
@@ -148,8 +148,8 @@ impl Pattern {
         match facts.kind {
             // Whole numbers have few forms: dates without separators, and numbers with check
             // digits.
-            Kind::Integer => date().or_else(checked),
-            Kind::Text => found(&STRONG)
+            ValueKind::Integer => date().or_else(checked),
+            ValueKind::Text => found(&STRONG)
                 .or_else(|| has(&national::is_written).then_some(NATIONAL))
                 .or_else(date)
                 .or_else(checked)

@@ -3,8 +3,8 @@
 //! column may contain only one day of a year. Then its siblings show whether the hierarchy releases
 //! only the year.
 
-use super::facts::Kind;
-use super::harbor::{Dates, Limited, OLD, Written, years};
+use super::facts::ValueKind;
+use super::harbor::{Dates, Limited, OLD, WrittenForm, years};
 use super::levels::oldest_year;
 use crate::error::Result;
 use arrow::array::{ArrayRef, AsArray, Date32Array, Float64Array, StringArray};
@@ -33,22 +33,22 @@ impl Limited {
                 above(values, |year| year < oldest, &others)?
             }
             Self::Dates(Dates { spelling, .. }) => match spelling {
-                Written::AsDates => {
+                WrittenForm::AsDates => {
                     let years: BTreeSet<i64> = years(values)?.into_iter().flatten().collect();
                     let days = years.into_iter().flat_map(days_of).map(Date32Type::from_naive_date);
                     Arc::new(Date32Array::from_iter_values(days))
                 }
-                Written::Spelled(spelling) => {
+                WrittenForm::Spelled(spelling) => {
                     let years = texts.iter().filter_map(|text| spelling.year(text));
                     let years: BTreeSet<i64> = years.collect();
                     let days = years.into_iter().flat_map(days_of);
                     of_texts(days.map(|day| day.format(spelling.format).to_string()).collect())
                 }
-                Written::YearFirst => of_texts(texts.iter().map(|text| turned(text, 4)).collect()),
+                WrittenForm::YearFirst => of_texts(texts.iter().map(|text| turned(text, 4)).collect()),
             },
             Self::ZipCodes => {
                 // Whole numbers have lost their leading zeros.
-                let whole = Kind::of(values.data_type()) == Kind::Integer;
+                let whole = ValueKind::of(values.data_type()) == ValueKind::Integer;
                 let lost = |text: &str| match (whole, text.len()) {
                     (true, ..=5) => 5 - text.len(),
                     (true, length) => 9_usize.saturating_sub(length),

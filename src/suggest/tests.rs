@@ -5,7 +5,7 @@ mod safe_harbor;
 use super::*;
 use proptest::prelude::*;
 
-fn facts(name: &str, kind: Kind, sample: &[&str]) -> Facts {
+fn facts(name: &str, kind: ValueKind, sample: &[&str]) -> Facts {
     Facts {
         name: name.into(),
         kind,
@@ -14,14 +14,14 @@ fn facts(name: &str, kind: Kind, sample: &[&str]) -> Facts {
         distinct: 100,
         estimated: false,
         separation: 0.9,
-        range: (kind == Kind::Integer || kind == Kind::Number).then_some(70.0),
+        range: (kind == ValueKind::Integer || kind == ValueKind::Number).then_some(70.0),
         oldest: None,
         is_finite: true,
         sample: sample.iter().map(|s| s.to_string()).collect(),
     }
 }
 
-fn role(name: &str, kind: Kind) -> Role {
+fn role(name: &str, kind: ValueKind) -> ProposedRole {
     propose(&facts(name, kind, &[])).role
 }
 
@@ -33,30 +33,30 @@ fn every_identifier_of_safe_harbor_is_known_by_name() {
          serial_number, url, ip, ip_address, fingerprint, photo, customer_id, uuid"
         .split(", ")
     {
-        assert_eq!(role(name, Kind::Text), Role::Identifier, "{name}");
+        assert_eq!(role(name, ValueKind::Text), ProposedRole::Identifier, "{name}");
     }
 }
 
 #[test]
 fn what_others_know_and_what_they_should_not() {
     for name in "age, sex, Gender, zip, ZipCode, city, native-country, race, marital_status, occupation".split(", ") {
-        assert_eq!(role(name, Kind::Text), Role::QuasiIdentifier, "{name}");
+        assert_eq!(role(name, ValueKind::Text), ProposedRole::QuasiIdentifier, "{name}");
     }
     for name in "diagnosis, disease, income, salary_class, religion, blood_pressure, HIV, capital-gain".split(", ") {
-        assert_eq!(role(name, Kind::Text), Role::Sensitive, "{name}");
+        assert_eq!(role(name, ValueKind::Text), ProposedRole::Sensitive, "{name}");
     }
     // A word does not match a part of a longer word.
     for name in "language, village, country_name, description_of_page".split(", ") {
-        assert_ne!(role(name, Kind::Text), Role::Identifier, "{name}");
+        assert_ne!(role(name, ValueKind::Text), ProposedRole::Identifier, "{name}");
     }
-    assert_eq!(role("label", Kind::Integer), Role::QuasiIdentifier);
+    assert_eq!(role("label", ValueKind::Integer), ProposedRole::QuasiIdentifier);
     assert_eq!(
         propose(&Facts {
             distinct: 2,
-            ..facts("label", Kind::Integer, &[])
+            ..facts("label", ValueKind::Integer, &[])
         })
         .role,
-        Role::ClassLabel
+        ProposedRole::ClassLabel
     );
 }
 
@@ -86,31 +86,35 @@ fn forms_go_before_names() {
             "coordinates",
         ),
     ] {
-        let proposal = propose(&facts("city", Kind::Text, &sample));
-        assert_eq!(proposal.role, Role::Identifier, "{said}");
+        let proposal = propose(&facts("city", ValueKind::Text, &sample));
+        assert_eq!(proposal.role, ProposedRole::Identifier, "{said}");
         assert!(proposal.reason.contains(said), "{said}: {}", proposal.reason);
     }
-    let dates = propose(&facts("x", Kind::Text, &["2024-05-17", "2024-05-18", "2023-01-01"]));
-    assert_eq!(dates.role, Role::QuasiIdentifier);
+    let dates = propose(&facts(
+        "x",
+        ValueKind::Text,
+        &["2024-05-17", "2024-05-18", "2023-01-01"],
+    ));
+    assert_eq!(dates.role, ProposedRole::QuasiIdentifier);
     assert_eq!(dates.levels, Some((1, 3)));
     // The form of most values decides, not that of a single value.
     let mixed = propose(&facts(
         "city",
-        Kind::Text,
+        ValueKind::Text,
         &["ann@example.org", "Lyon", "Paris", "Nice", "Metz"],
     ));
-    assert_eq!(mixed.role, Role::QuasiIdentifier);
+    assert_eq!(mixed.role, ProposedRole::QuasiIdentifier);
 }
 
 #[test]
 fn counts_decide_where_nothing_else_does() {
-    let unknown = facts("x", Kind::Integer, &[]);
-    assert_eq!(propose(&unknown).role, Role::QuasiIdentifier);
+    let unknown = facts("x", ValueKind::Integer, &[]);
+    assert_eq!(propose(&unknown).role, ProposedRole::QuasiIdentifier);
     let unique = Facts {
         distinct: 990,
         ..unknown.clone()
     };
-    assert_eq!(propose(&unique).role, Role::Identifier);
+    assert_eq!(propose(&unique).role, ProposedRole::Identifier);
     assert_eq!(
         propose(&Facts {
             values: 10,
@@ -118,7 +122,7 @@ fn counts_decide_where_nothing_else_does() {
             ..unknown.clone()
         })
         .role,
-        Role::QuasiIdentifier
+        ProposedRole::QuasiIdentifier
     );
     assert_eq!(
         propose(&Facts {
@@ -127,27 +131,27 @@ fn counts_decide_where_nothing_else_does() {
             ..unknown.clone()
         })
         .role,
-        Role::Keep
+        ProposedRole::Keep
     );
     assert_eq!(
         propose(&Facts {
-            kind: Kind::Number,
+            kind: ValueKind::Number,
             ..unknown.clone()
         })
         .role,
-        Role::Sensitive
+        ProposedRole::Sensitive
     );
     assert_eq!(
         propose(&Facts {
-            kind: Kind::Nested,
+            kind: ValueKind::Nested,
             ..unknown.clone()
         })
         .role,
-        Role::Identifier
+        ProposedRole::Identifier
     );
     let person = Facts {
         distinct: 300,
-        ..facts("patient_id", Kind::Text, &[])
+        ..facts("patient_id", ValueKind::Text, &[])
     };
     assert!(propose(&person).is_entity);
     assert!(
@@ -161,7 +165,7 @@ fn counts_decide_where_nothing_else_does() {
 
 #[test]
 fn names_of_other_languages_are_known() {
-    use Role::{Identifier, QuasiIdentifier, Sensitive};
+    use ProposedRole::{Identifier, QuasiIdentifier, Sensitive};
     for (role, names) in [
         (
             Identifier,
@@ -184,7 +188,7 @@ fn names_of_other_languages_are_known() {
         ),
     ] {
         for name in names.split(", ") {
-            assert_eq!(self::role(name, Kind::Text), role, "{name}");
+            assert_eq!(self::role(name, ValueKind::Text), role, "{name}");
         }
     }
 }
@@ -200,28 +204,35 @@ fn a_case_number_is_an_identifier_whatever_its_form() {
     };
     let codes = ["F100082", "F100083", "F100417"];
     for name in ["Fall-Nr", "x", "code"] {
-        assert_eq!(of(name, Kind::Text, 990, &codes), (Role::Identifier, true), "{name}");
+        assert_eq!(
+            of(name, ValueKind::Text, 990, &codes),
+            (ProposedRole::Identifier, true),
+            "{name}"
+        );
     }
     for name in
         "Fall-Nr, Fall-Nr2, FALL_NR, Pat.-Nr, PatNr, pat_no, Vorgang, Vorgangsnummer, Rechnungs-Nr., order num, Case No"
             .split(", ")
     {
-        for kind in [Kind::Text, Kind::Integer] {
-            assert_eq!(of(name, kind, 900, &[]), (Role::Identifier, true), "{name}");
+        for kind in [ValueKind::Text, ValueKind::Integer] {
+            assert_eq!(of(name, kind, 900, &[]), (ProposedRole::Identifier, true), "{name}");
         }
     }
     // If the words beside the word for a number are known, they decide.
-    let education = propose(&facts("education-num", Kind::Integer, &[]));
+    let education = propose(&facts("education-num", ValueKind::Integer, &[]));
     assert!(
         education.reason.starts_with("named as something that others can know"),
         "{}",
         education.reason
     );
     // A few room numbers are not codes of people, and a count is not a code at all.
-    assert_eq!(of("Zimmer-Nr", Kind::Integer, 30, &[]), (Role::QuasiIdentifier, false));
     assert_eq!(
-        of("num_children", Kind::Integer, 300, &[]),
-        (Role::QuasiIdentifier, false)
+        of("Zimmer-Nr", ValueKind::Integer, 30, &[]),
+        (ProposedRole::QuasiIdentifier, false)
+    );
+    assert_eq!(
+        of("num_children", ValueKind::Integer, 300, &[]),
+        (ProposedRole::QuasiIdentifier, false)
     );
 }
 
@@ -230,18 +241,18 @@ fn a_ward_is_no_diagnosis() {
     let of = |sample: &[&str]| {
         propose(&Facts {
             distinct: 30,
-            ..facts("Station", Kind::Text, sample)
+            ..facts("Station", ValueKind::Text, sample)
         })
         .role
     };
-    assert_eq!(of(&["A12", "B03", "C01", "A11"]), Role::QuasiIdentifier);
+    assert_eq!(of(&["A12", "B03", "C01", "A11"]), ProposedRole::QuasiIdentifier);
     // Diagnoses without a dot are recognized by the number of their chapters.
     let codes: Vec<String> = ('A'..'K')
         .flat_map(|c| (10..15).map(move |n| format!("{c}{n}")))
         .collect();
     assert_eq!(
         of(&codes.iter().map(String::as_str).collect::<Vec<_>>()),
-        Role::Sensitive
+        ProposedRole::Sensitive
     );
 }
 
@@ -254,9 +265,9 @@ fn an_amount_written_as_text_is_no_code() {
     ] {
         let facts = Facts {
             distinct: 996,
-            ..facts("x", Kind::Text, &sample)
+            ..facts("x", ValueKind::Text, &sample)
         };
-        assert_eq!(propose(&facts).role, Role::Sensitive, "{sample:?}");
+        assert_eq!(propose(&facts).role, ProposedRole::Sensitive, "{sample:?}");
         assert_eq!(identifying(&facts), None);
     }
 }
@@ -264,13 +275,21 @@ fn an_amount_written_as_text_is_no_code() {
 #[test]
 fn texts_are_known_by_their_form() {
     for (sample, role, said) in [
-        (["E11.9", "I10", "C50.9"], Role::Sensitive, "ICD"),
-        (["A10BA02", "C09AA05", "N02BE01"], Role::Sensitive, "ATC"),
-        (["SW1A 1AA", "N1 9GU", "M1 1AE"], Role::QuasiIdentifier, "postal codes"),
-        (["10115", "80331", "50667"], Role::QuasiIdentifier, "postal codes"),
+        (["E11.9", "I10", "C50.9"], ProposedRole::Sensitive, "ICD"),
+        (["A10BA02", "C09AA05", "N02BE01"], ProposedRole::Sensitive, "ATC"),
+        (
+            ["SW1A 1AA", "N1 9GU", "M1 1AE"],
+            ProposedRole::QuasiIdentifier,
+            "postal codes",
+        ),
+        (
+            ["10115", "80331", "50667"],
+            ProposedRole::QuasiIdentifier,
+            "postal codes",
+        ),
         (
             ["12345678Z", "X1234567L", "87654321X"],
-            Role::Identifier,
+            ProposedRole::Identifier,
             "national numbers",
         ),
         (
@@ -279,7 +298,7 @@ fn texts_are_known_by_their_form() {
                 "FR1420041010050500013M02606",
                 "ES9121000418450200051332",
             ],
-            Role::Identifier,
+            ProposedRole::Identifier,
             "bank accounts",
         ),
         (
@@ -288,12 +307,16 @@ fn texts_are_known_by_their_form() {
                 "Came back today; the wound heals well, no fever at all.",
                 "Nothing new to be said since the visit of last week.",
             ],
-            Role::Identifier,
+            ProposedRole::Identifier,
             "free text",
         ),
-        (["24.12.1980", "1.2.2001", "31.01.1999"], Role::QuasiIdentifier, "dates"),
+        (
+            ["24.12.1980", "1.2.2001", "31.01.1999"],
+            ProposedRole::QuasiIdentifier,
+            "dates",
+        ),
     ] {
-        let proposal = propose(&facts("x", Kind::Text, &sample));
+        let proposal = propose(&facts("x", ValueKind::Text, &sample));
         assert_eq!(proposal.role, role, "{said}");
         assert!(proposal.reason.contains(said), "{said}: {}", proposal.reason);
     }
@@ -302,13 +325,16 @@ fn texts_are_known_by_their_form() {
         distinct: 900,
         ..facts(
             "x",
-            Kind::Text,
+            ValueKind::Text,
             &["fell off his bike", "has pain at night", "lives with her son"],
         )
     };
     assert!(propose(&notes).reason.starts_with("free text"));
-    let grades = facts("note", Kind::Text, &["A", "B", "C"]);
-    assert_eq!(propose(&Facts { distinct: 3, ..grades }).role, Role::QuasiIdentifier);
+    let grades = facts("note", ValueKind::Text, &["A", "B", "C"]);
+    assert_eq!(
+        propose(&Facts { distinct: 3, ..grades }).role,
+        ProposedRole::QuasiIdentifier
+    );
 }
 
 #[test]
@@ -316,9 +342,9 @@ fn what_is_empty_is_dropped_and_what_is_the_same_is_kept() {
     let empty = Facts {
         values: 0,
         distinct: 0,
-        ..facts("x", Kind::Text, &[])
+        ..facts("x", ValueKind::Text, &[])
     };
-    assert_eq!(propose(&empty).role, Role::Identifier);
+    assert_eq!(propose(&empty).role, ProposedRole::Identifier);
     // A table without rows has only names and types.
     assert_eq!(
         propose(&Facts {
@@ -327,14 +353,14 @@ fn what_is_empty_is_dropped_and_what_is_the_same_is_kept() {
             ..empty
         })
         .role,
-        Role::QuasiIdentifier
+        ProposedRole::QuasiIdentifier
     );
     let constant = Facts {
         distinct: 1,
         separation: 0.0,
-        ..facts("country", Kind::Text, &["a"])
+        ..facts("country", ValueKind::Text, &["a"])
     };
-    assert_eq!(propose(&constant).role, Role::Keep);
+    assert_eq!(propose(&constant).role, ProposedRole::Keep);
     assert_eq!(
         propose(&Facts {
             values: 900,
@@ -342,13 +368,13 @@ fn what_is_empty_is_dropped_and_what_is_the_same_is_kept() {
             ..constant.clone()
         })
         .role,
-        Role::QuasiIdentifier
+        ProposedRole::QuasiIdentifier
     );
     let endless = Facts {
         is_finite: false,
-        ..facts("height", Kind::Number, &[])
+        ..facts("height", ValueKind::Number, &[])
     };
-    assert_eq!(propose(&endless).role, Role::Identifier);
+    assert_eq!(propose(&endless).role, ProposedRole::Identifier);
     // A few equal rows do not show that other rows are equal too.
     assert_eq!(
         propose(&Facts {
@@ -357,7 +383,7 @@ fn what_is_empty_is_dropped_and_what_is_the_same_is_kept() {
             ..constant
         })
         .role,
-        Role::QuasiIdentifier
+        ProposedRole::QuasiIdentifier
     );
 }
 
@@ -368,7 +394,7 @@ proptest! {
         let proposal = propose(&Facts {
             distinct,
             sample: sample.clone(),
-            ..facts(&name, Kind::Text, &[])
+            ..facts(&name, ValueKind::Text, &[])
         });
         for value in sample {
             prop_assert!(!proposal.reason.contains(&value));

@@ -3,19 +3,19 @@
 use super::correlation::pearson;
 use super::decision_tree::DecisionTree;
 use super::distance::{earth_mover, kullback_leibler, total_variation};
-use super::figure::{Classifier, Figure, Measure};
+use super::figure::{Classifier, Figure, MeasureKind};
 use super::information::mutual_information;
 use super::naive_bayes::NaiveBayes;
-use super::sample::{Column, Sample};
+use super::sample::{ColumnValues, Sample};
 
 /// The greatest number of distinct values of a class label.
 pub const MOST_CLASSES: usize = 100;
 
 /// A release with its source, limited to common columns with readable labels.
 #[derive(Debug, Clone)]
-pub struct Comparison {
+pub struct ReleaseComparison {
     /// The columns.
-    pub columns: Vec<Column>,
+    pub columns: Vec<ColumnValues>,
     /// The rows of the source.
     pub source: Sample,
     /// The released rows. Suppressed rows are excluded.
@@ -26,7 +26,7 @@ pub struct Comparison {
     pub class: Option<usize>,
 }
 
-impl Comparison {
+impl ReleaseComparison {
     /// Returns the measures of this comparison in output order.
     #[cfg(test)]
     pub fn figures(&self) -> Vec<Figure> {
@@ -47,13 +47,13 @@ impl Comparison {
     pub fn of_rows(&self) -> Figure {
         let (released, read) = (self.release.rows(), self.source.rows());
         let share = (read > 0).then(|| released as f64 / read as f64);
-        Figure::new(Measure::Rows, share).note(format!("{released} of {read} rows"))
+        Figure::new(MeasureKind::Rows, share).note(format!("{released} of {read} rows"))
     }
 
     /// Returns the measures of one column: its labels, its distribution and its information about
     /// the class.
     pub fn of_column(&self, column: usize) -> Vec<Figure> {
-        let Column { name, values, numbers } = &self.columns[column];
+        let ColumnValues { name, values, numbers } = &self.columns[column];
         let mut p = self.source.distribution(column, *values);
         let mut q = self.release.distribution(column, *values);
         // Values that occur only in the tested rows are ignored.
@@ -64,11 +64,14 @@ impl Comparison {
         }
         let labels = Some(self.release.occurring(column) as f64);
         let raw = self.source.occurring(column);
-        let mut figures = vec![Figure::new(Measure::Labels, labels).beside(Some(raw as f64))];
+        let mut figures = vec![Figure::new(MeasureKind::Labels, labels).beside(Some(raw as f64))];
         let has_rows = self.release.rows() > 0 && self.source.rows() > 0;
         let measured = |distance: f64| has_rows.then_some(distance);
-        figures.push(Figure::new(Measure::TotalVariation, measured(total_variation(&p, &q))));
-        let divergence = Figure::new(Measure::KullbackLeibler, None);
+        figures.push(Figure::new(
+            MeasureKind::TotalVariation,
+            measured(total_variation(&p, &q)),
+        ));
+        let divergence = Figure::new(MeasureKind::KullbackLeibler, None);
         figures.push(match kullback_leibler(&p, &q) {
             _ if !has_rows => divergence,
             bits if bits.is_finite() => divergence_of(bits),
@@ -80,7 +83,7 @@ impl Comparison {
             }
         });
         if numbers.is_some() {
-            figures.push(Figure::new(Measure::EarthMover, measured(earth_mover(&p, &q))));
+            figures.push(Figure::new(MeasureKind::EarthMover, measured(earth_mover(&p, &q))));
         }
         if let Some(class) = self.class.filter(|class| *class != column) {
             figures.push(self.information(column, class));
@@ -96,7 +99,7 @@ impl Comparison {
             (sample.rows() > 0).then(|| mutual_information(&joint, classes))
         };
         let (released, raw) = (bits(&self.release), bits(&self.source));
-        let figure = Figure::new(Measure::Information, released).beside(raw);
+        let figure = Figure::new(MeasureKind::Information, released).beside(raw);
         match (released, raw) {
             (Some(released), Some(raw)) if raw > 0.0 => {
                 figure.note(format!("bits; {:.1}% of the source's are kept", 100.0 * released / raw))
@@ -126,7 +129,7 @@ impl Comparison {
         for (i, a) in numeric.iter().enumerate() {
             for (j, b) in numeric.iter().enumerate().skip(i + 1) {
                 let (released, raw) = (of(&self.release, &released, i, j), of(&self.source, &raw, i, j));
-                let measure = Measure::Correlation(self.columns[*b].name.clone());
+                let measure = MeasureKind::Correlation(self.columns[*b].name.clone());
                 let figure = Figure::new(measure, released).beside(raw).of(&self.columns[*a].name);
                 figures.push(match (released, raw) {
                     (_, None) => figure.note("one of the two does not vary in the source"),
@@ -142,7 +145,7 @@ impl Comparison {
                 1 => "1 pair".to_string(),
                 n => format!("{n} pairs"),
             };
-            figures.push(Figure::new(Measure::Correlations, Some(mean)).note(format!("of {pairs} of columns")));
+            figures.push(Figure::new(MeasureKind::Correlations, Some(mean)).note(format!("of {pairs} of columns")));
         }
         figures
     }
@@ -164,7 +167,7 @@ impl Comparison {
         };
         let both = |accuracy: &dyn Fn(&Sample) -> Option<f64>| [accuracy(&self.release), accuracy(&self.source)];
         let of = |classifier, [released, raw]: [Option<f64>; 2]| {
-            let figure = Figure::new(Measure::Accuracy(classifier), released).beside(raw);
+            let figure = Figure::new(MeasureKind::Accuracy(classifier), released).beside(raw);
             figure.of(&self.columns[class].name).note(note)
         };
         vec![
@@ -194,7 +197,7 @@ impl Comparison {
 }
 
 fn divergence_of(bits: f64) -> Figure {
-    Figure::new(Measure::KullbackLeibler, Some(bits)).note("bits")
+    Figure::new(MeasureKind::KullbackLeibler, Some(bits)).note("bits")
 }
 
 /// Returns the share of the tested raw rows that are classified correctly. `None` without rows.

@@ -16,7 +16,7 @@
 //! Breiman, Friedman, Olshen and Stone, Classification and regression trees, 1984, chapters 2 and 4
 //! (theorem 4.5).
 
-use super::sample::{Column, Sample};
+use super::sample::{ColumnValues, Sample};
 use std::rc::Rc;
 
 /// The greatest number of cuts from the root to a leaf.
@@ -61,7 +61,7 @@ struct Cut {
 impl DecisionTree {
     /// Trains a tree on `rows`, with these columns as features. The class column has
     /// `columns[class].values` classes.
-    pub fn train(rows: &Sample, columns: &[Column], features: &[usize], class: usize) -> Self {
+    pub fn train(rows: &Sample, columns: &[ColumnValues], features: &[usize], class: usize) -> Self {
         let mut growth = Growth {
             rows,
             columns,
@@ -120,7 +120,7 @@ impl DecisionTree {
 
 struct Growth<'a> {
     rows: &'a Sample,
-    columns: &'a [Column],
+    columns: &'a [ColumnValues],
     features: &'a [usize],
     classes: usize,
     class_of: Vec<u32>,

@@ -7,7 +7,7 @@ use std::fmt;
 /// The kind of a measure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Measure {
+pub enum MeasureKind {
     /// The share of released rows.
     Rows,
     /// The number of distinct labels, next to the number of distinct values of the source.
@@ -56,7 +56,7 @@ impl fmt::Display for Classifier {
     }
 }
 
-impl fmt::Display for Measure {
+impl fmt::Display for MeasureKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Rows => f.write_str("rows released"),
@@ -81,7 +81,7 @@ pub struct Figure {
     /// The measured column. `None` for the whole table.
     pub column: Option<String>,
     /// The kind of the measure.
-    pub measure: Measure,
+    pub measure: MeasureKind,
     /// The value for the release. `None` if it could not be measured or is infinite.
     pub value: Option<f64>,
     /// The same measure of the source. `None` if the source has none.
@@ -92,7 +92,7 @@ pub struct Figure {
 
 impl Figure {
     /// Returns a measure of the whole table.
-    pub fn new(measure: Measure, value: Option<f64>) -> Self {
+    pub fn new(measure: MeasureKind, value: Option<f64>) -> Self {
         Self {
             column: None,
             measure,

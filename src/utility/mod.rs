@@ -35,8 +35,8 @@ mod sample;
 #[cfg(test)]
 mod tests;
 
-pub use compare::{Comparison, MOST_CLASSES};
+pub use compare::{MOST_CLASSES, ReleaseComparison};
 #[cfg(test)]
 pub use figure::Classifier;
-pub use figure::{Figure, Measure, Utility};
-pub use sample::{Column, Labels, Sample};
+pub use figure::{Figure, MeasureKind, Utility};
+pub use sample::{ColumnLabels, ColumnValues, Sample};

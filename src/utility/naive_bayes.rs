@@ -13,7 +13,7 @@
 //! John and Langley, Estimating continuous distributions in Bayesian classifiers, UAI 1995, section
 //! 2.
 
-use super::sample::{Column, Sample};
+use super::sample::{ColumnValues, Sample};
 use std::f64::consts::TAU;
 
 /// The share of a column's variance added to its variance within a class.
@@ -31,7 +31,7 @@ pub struct NaiveBayes {
 impl NaiveBayes {
     /// Trains a classifier on `rows`, with these columns as features. The class column has
     /// `columns[class].values` classes.
-    pub fn train(rows: &Sample, columns: &[Column], features: &[usize], class: usize) -> Self {
+    pub fn train(rows: &Sample, columns: &[ColumnValues], features: &[usize], class: usize) -> Self {
         let classes = columns[class].values;
         let mut of_class = vec![0u64; classes];
         for (class, n) in rows.classes(class).iter().zip(&rows.counts) {

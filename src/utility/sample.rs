@@ -4,7 +4,7 @@
 /// A column and its values: the values of the source and of the test rows, and released values that
 /// the source does not have.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Column {
+pub struct ColumnValues {
     /// The name of the column.
     pub name: String,
     /// The number of distinct values. A value is represented by its position among them, ascending,
@@ -17,9 +17,9 @@ pub struct Column {
 
 /// The labels of a column. For each label: the values that it covers, ascending.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Labels(pub Vec<Vec<u32>>);
+pub struct ColumnLabels(pub Vec<Vec<u32>>);
 
-impl Labels {
+impl ColumnLabels {
     /// Returns the labels of raw values. Each label covers one value.
     pub fn raw(values: usize) -> Self {
         Self((0..values as u32).map(|value| vec![value]).collect())
@@ -40,7 +40,7 @@ impl Labels {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sample {
     /// The labels of each column.
-    pub labels: Vec<Labels>,
+    pub labels: Vec<ColumnLabels>,
     /// For each column: the label of each distinct row.
     pub columns: Vec<Vec<u32>>,
     /// The number of occurrences of each distinct row.
@@ -58,7 +58,7 @@ impl Sample {
     }
 
     /// Adds a column with its labels and the label of each row.
-    pub fn push(&mut self, labels: Labels, rows: Vec<u32>) {
+    pub fn push(&mut self, labels: ColumnLabels, rows: Vec<u32>) {
         self.labels.push(labels);
         self.columns.push(rows);
     }

@@ -6,8 +6,8 @@ use super::naive_bayes::NaiveBayes;
 use super::*;
 use proptest::prelude::*;
 
-fn column(name: &str, values: usize, is_number: bool) -> Column {
-    Column {
+fn column(name: &str, values: usize, is_number: bool) -> ColumnValues {
+    ColumnValues {
         name: name.into(),
         values,
         numbers: is_number.then(|| (0..values).map(|v| Some(v as f64)).collect()),
@@ -15,9 +15,9 @@ fn column(name: &str, values: usize, is_number: bool) -> Column {
 }
 
 /// Returns raw rows of these columns. `rows` contains the values of each row.
-fn raw(columns: &[Column], rows: &[Vec<u32>]) -> Sample {
+fn raw(columns: &[ColumnValues], rows: &[Vec<u32>]) -> Sample {
     Sample {
-        labels: columns.iter().map(|c| Labels::raw(c.values)).collect(),
+        labels: columns.iter().map(|c| ColumnLabels::raw(c.values)).collect(),
         columns: (0..columns.len())
             .map(|c| rows.iter().map(|row| row[c]).collect())
             .collect(),
@@ -25,7 +25,7 @@ fn raw(columns: &[Column], rows: &[Vec<u32>]) -> Sample {
     }
 }
 
-fn figure(figures: &[Figure], column: &str, measure: Measure) -> Figure {
+fn figure(figures: &[Figure], column: &str, measure: MeasureKind) -> Figure {
     let found = figures
         .iter()
         .find(|f| f.column.as_deref() == Some(column) && f.measure == measure);
@@ -34,14 +34,14 @@ fn figure(figures: &[Figure], column: &str, measure: Measure) -> Figure {
 
 /// Returns four ages in two classes, with the younger two in the first class. The release has only
 /// the labels `0 to 1` and `2 to 3`.
-fn halves() -> Comparison {
+fn halves() -> ReleaseComparison {
     let columns = vec![column("age", 4, true), column("job", 2, false)];
     let rows: Vec<Vec<u32>> = (0..40).map(|i| vec![i % 4, i % 4 / 2]).collect();
     let source = raw(&columns, &rows);
     let mut release = source.clone();
-    release.labels[0] = Labels(vec![vec![0, 1], vec![2, 3]]);
+    release.labels[0] = ColumnLabels(vec![vec![0, 1], vec![2, 3]]);
     release.columns[0].iter_mut().for_each(|age| *age /= 2);
-    Comparison {
+    ReleaseComparison {
         columns,
         source,
         release,
@@ -56,17 +56,17 @@ fn what_halves_keep() {
     assert_eq!(figures[0].value, Some(1.0));
     let age = |measure| figure(&figures, "age", measure);
     assert_eq!(
-        (age(Measure::Labels).value, age(Measure::Labels).of_source),
+        (age(MeasureKind::Labels).value, age(MeasureKind::Labels).of_source),
         (Some(2.0), Some(4.0))
     );
-    assert_eq!(age(Measure::TotalVariation).value, Some(0.0));
-    assert_eq!(age(Measure::KullbackLeibler).value, Some(0.0));
-    assert_eq!(age(Measure::EarthMover).value, Some(0.0));
-    let information = age(Measure::Information);
+    assert_eq!(age(MeasureKind::TotalVariation).value, Some(0.0));
+    assert_eq!(age(MeasureKind::KullbackLeibler).value, Some(0.0));
+    assert_eq!(age(MeasureKind::EarthMover).value, Some(0.0));
+    let information = age(MeasureKind::Information);
     assert_eq!((information.value, information.of_source), (Some(1.0), Some(1.0)));
-    let tree = figure(&figures, "job", Measure::Accuracy(Classifier::DecisionTree));
+    let tree = figure(&figures, "job", MeasureKind::Accuracy(Classifier::DecisionTree));
     assert_eq!((tree.value, tree.of_source), (Some(1.0), Some(1.0)));
-    let most = figure(&figures, "job", Measure::Accuracy(Classifier::MostFrequentClass));
+    let most = figure(&figures, "job", MeasureKind::Accuracy(Classifier::MostFrequentClass));
     assert_eq!((most.value, most.of_source), (Some(0.5), Some(0.5)));
 }
 
@@ -81,15 +81,15 @@ fn what_is_suppressed_is_infinitely_far() {
     comparison.release.counts.truncate(20);
     let figures = comparison.figures();
     assert_eq!(figures[0].value, Some(0.5));
-    assert_eq!(figure(&figures, "age", Measure::TotalVariation).value, Some(0.5));
-    let divergence = figure(&figures, "age", Measure::KullbackLeibler);
+    assert_eq!(figure(&figures, "age", MeasureKind::TotalVariation).value, Some(0.5));
+    let divergence = figure(&figures, "age", MeasureKind::KullbackLeibler);
     assert_eq!(divergence.value, None);
     assert_eq!(
         divergence.note.as_deref(),
         Some("infinite: 2 values of the source are under no released label")
     );
     // The running sums of p - q are -1/4, -1/2, -1/4.
-    assert_eq!(figure(&figures, "age", Measure::EarthMover).value, Some(1.0 / 3.0));
+    assert_eq!(figure(&figures, "age", MeasureKind::EarthMover).value, Some(1.0 / 3.0));
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn a_tree_finds_what_one_cut_cannot() {
 
 /// Returns random rows of three columns (a number, a category, a class) with random labels over the
 /// values of the first two.
-fn comparison() -> impl Strategy<Value = Comparison> {
+fn comparison() -> impl Strategy<Value = ReleaseComparison> {
     let rows = prop::collection::vec((0u32..6, 0u32..4, 0u32..2), 1..60);
     let covers = (
         prop::collection::vec(1u32..64, 1..5),
@@ -155,12 +155,12 @@ fn comparison() -> impl Strategy<Value = Comparison> {
         let rows: Vec<Vec<u32>> = rows.into_iter().map(|(x, y, c)| vec![x, y, c]).collect();
         let bits = |masks: &[u32]| {
             let values = |mask: &u32| (0..6).filter(|v| mask >> v & 1 == 1).collect();
-            Labels(masks.iter().map(values).collect())
+            ColumnLabels(masks.iter().map(values).collect())
         };
         let (n, m) = (first.len() as u32, second.len() as u32);
         let at = |pick: u8, n: u32| u32::from(pick) % n;
         let released = Sample {
-            labels: vec![bits(&first), bits(&second), Labels::raw(2)],
+            labels: vec![bits(&first), bits(&second), ColumnLabels::raw(2)],
             columns: vec![
                 picks.iter().map(|(x, ..)| at(*x, n)).collect(),
                 picks.iter().map(|(_, y, _)| at(*y, m)).collect(),
@@ -168,7 +168,7 @@ fn comparison() -> impl Strategy<Value = Comparison> {
             ],
             counts: vec![1; picks.len()],
         };
-        Comparison {
+        ReleaseComparison {
             source: raw(&columns, &rows),
             columns,
             release: released,
@@ -207,14 +207,18 @@ proptest! {
         let rows: Vec<Vec<u32>> = out.iter().map(|(row, _)| row.clone()).collect();
         let mut raw = raw(&comparison.columns, &rows);
         raw.counts = out.iter().map(|(_, n)| *n).collect();
-        let same = Comparison { release: raw, ..comparison.clone() };
+        let same = ReleaseComparison { release: raw, ..comparison.clone() };
         let (found, wanted) = (comparison.figures(), same.figures());
         for (found, wanted) in found.iter().zip(&wanted) {
             // The leaves of a tree have at least 7 rows, and the mean of numbers differs from the
             // numbers.
             let is_other = matches!(
                 found.measure,
-                Measure::Rows | Measure::Labels | Measure::Correlation(_) | Measure::Correlations | Measure::Accuracy(_)
+                MeasureKind::Rows
+                    | MeasureKind::Labels
+                    | MeasureKind::Correlation(_)
+                    | MeasureKind::Correlations
+                    | MeasureKind::Accuracy(_)
             );
             if !is_other {
                 prop_assert_eq!(found.value.is_some(), wanted.value.is_some());
@@ -235,10 +239,10 @@ proptest! {
         let there: Vec<u32> = (0..6).filter(|v| own(*v) > 0.0 || share(*v) > 0.0).collect();
         let figures = comparison.figures();
         let total: f64 = there.iter().map(|v| (own(*v) - share(*v)).abs() / 2.0).sum();
-        let found = figure(&figures, "x", Measure::TotalVariation).value.unwrap();
+        let found = figure(&figures, "x", MeasureKind::TotalVariation).value.unwrap();
         prop_assert!((found - total).abs() < 1e-9, "{} {}", found, total);
         let moved: f64 = (1..there.len()).map(|i| there[..i].iter().map(|v| own(*v) - share(*v)).sum::<f64>().abs()).sum();
-        let found = figure(&figures, "x", Measure::EarthMover).value.unwrap();
+        let found = figure(&figures, "x", MeasureKind::EarthMover).value.unwrap();
         prop_assert!((found - moved / (there.len().max(2) - 1) as f64).abs() < 1e-9);
     }
 

@@ -7,7 +7,7 @@
 use super::evidence::{Evidence, Examined, FEW_ROWS, Fate, Links};
 use super::warned::{Warning, WarningKind};
 use super::words::{counted, rows};
-use crate::suggest::Kind;
+use crate::suggest::ValueKind;
 
 /// The smallest share of unique rows among the released rows for a warning. Every table has a few
 /// rows with rare values.
@@ -20,7 +20,7 @@ pub fn may_link(evidence: &Evidence, classes: u64, released: u64) -> Vec<String>
     let kept = |c: &&Examined| {
         matches!(c.fate, Fate::Kept | Fate::ClassLabel)
             && c.identifying.is_none()
-            && !matches!(c.facts.kind, Kind::Nested | Kind::Binary)
+            && !matches!(c.facts.kind, ValueKind::Nested | ValueKind::Binary)
     };
     let kept: Vec<&Examined> = evidence.columns.iter().filter(kept).collect();
     // NULL is a value too.

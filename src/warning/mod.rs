@@ -25,7 +25,7 @@ pub use evidence::{Evidence, Examined, Fate, Links};
 pub use linked::may_link;
 pub use warned::{Warning, WarningKind, columns, open, refusal};
 
-use crate::suggest::{Kind, named_as_identifier};
+use crate::suggest::{ValueKind, named_as_identifier};
 use words::fate;
 
 /// A function that returns the warnings of one kind.
@@ -56,7 +56,7 @@ pub fn warnings(evidence: &Evidence, accepted: &[String]) -> Vec<Warning> {
 
 /// Returns the warning that follows from the name of a released column alone, before any value is
 /// read; `None` if its name is not that of an identifier.
-pub fn by_name(column: &str, kind: Kind, treated: Fate) -> Option<String> {
+pub fn by_name(column: &str, kind: ValueKind, treated: Fate) -> Option<String> {
     if matches!(treated, Fate::Dropped | Fate::Masked(_)) {
         return None;
     }

@@ -5,10 +5,10 @@ use super::evidence::{Evidence, Examined, Fate};
 use super::warned::{Warning, WarningKind};
 use super::words::fate;
 use crate::quoting::ident;
-use crate::suggest::Kind;
+use crate::suggest::ValueKind;
 
 pub(super) fn warnings(evidence: &Evidence) -> Vec<Warning> {
-    let is_date = |c: &&Examined| c.facts.kind == Kind::Date;
+    let is_date = |c: &&Examined| c.facts.kind == ValueKind::Date;
     let is_moved = |c: &&Examined| matches!(c.fate, Fate::Masked(kind) if kind.is_of_person());
     let dates = || evidence.columns.iter().filter(is_date);
     let Some(moved) = dates().find(is_moved) else {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::suggest::Facts;
 
-fn column(name: &str, kind: Kind, fate: Fate, distinct: u64) -> Examined {
+fn column(name: &str, kind: ValueKind, fate: Fate, distinct: u64) -> Examined {
     let facts = Facts {
         rows: 1000,
         values: 1000,
@@ -20,7 +20,7 @@ fn evidence(columns: Vec<Examined>) -> Evidence {
 }
 
 /// Returns the kinds of the warnings about one column.
-fn kinds(name: &str, kind: Kind, fate: Fate, distinct: u64) -> Vec<WarningKind> {
+fn kinds(name: &str, kind: ValueKind, fate: Fate, distinct: u64) -> Vec<WarningKind> {
     let found = warnings(&evidence(vec![column(name, kind, fate, distinct)]), &[]);
     found.into_iter().map(|w| w.kind).collect()
 }
@@ -28,22 +28,25 @@ fn kinds(name: &str, kind: Kind, fate: Fate, distinct: u64) -> Vec<WarningKind> 
 #[test]
 fn identifiers_are_warned_of_in_every_role_that_releases_them() {
     for fate in [Fate::Kept, Fate::Sensitive, Fate::ClassLabel] {
-        assert_eq!(kinds("email", Kind::Text, fate, 990), [WarningKind::Identifier]);
-        assert_eq!(kinds("reading", Kind::Text, fate, 990), [WarningKind::Unique]);
+        assert_eq!(kinds("email", ValueKind::Text, fate, 990), [WarningKind::Identifier]);
+        assert_eq!(kinds("reading", ValueKind::Text, fate, 990), [WarningKind::Unique]);
     }
-    assert_eq!(kinds("email", Kind::Text, Fate::Dropped, 990), []);
-    assert_eq!(kinds("photo", Kind::Binary, Fate::Kept, 0), [WarningKind::Identifier]);
-    assert_eq!(kinds("ward", Kind::Text, Fate::Kept, 10), []);
+    assert_eq!(kinds("email", ValueKind::Text, Fate::Dropped, 990), []);
+    assert_eq!(
+        kinds("photo", ValueKind::Binary, Fate::Kept, 0),
+        [WarningKind::Identifier]
+    );
+    assert_eq!(kinds("ward", ValueKind::Text, Fate::Kept, 10), []);
 }
 
 #[test]
 fn a_hash_that_no_two_rows_share_connects_nothing() {
     assert_eq!(
-        kinds("mrn", Kind::Text, Fate::Masked(&crate::masks::MASKS[0]), 1000),
+        kinds("mrn", ValueKind::Text, Fate::Masked(&crate::masks::MASKS[0]), 1000),
         [WarningKind::Unique]
     );
     assert_eq!(
-        kinds("ward", Kind::Text, Fate::Masked(&crate::masks::MASKS[0]), 400),
+        kinds("ward", ValueKind::Text, Fate::Masked(&crate::masks::MASKS[0]), 400),
         []
     );
 }
@@ -52,12 +55,12 @@ fn a_hash_that_no_two_rows_share_connects_nothing() {
 fn a_date_beside_a_shifted_one_is_warned_of() {
     let shift = crate::masks::MASKS.iter().find(|kind| kind.is_of_person()).unwrap();
     let drawn = crate::masks::MASKS.iter().find(|kind| kind.is_drawn()).unwrap();
-    let date = |name: &str, fate| column(name, Kind::Date, fate, 100);
+    let date = |name: &str, fate| column(name, ValueKind::Date, fate, 100);
     let plain = |beside, fate| {
         let found = vec![
             date("admitted", Fate::Masked(beside)),
             date("seen", fate),
-            column("n", Kind::Integer, fate, 9),
+            column("n", ValueKind::Integer, fate, 9),
         ];
         let kinds = warnings(&evidence(found), &[]).into_iter().map(|w| (w.kind, w.columns));
         kinds.collect::<Vec<_>>()
@@ -73,11 +76,11 @@ fn a_date_beside_a_shifted_one_is_warned_of() {
 #[test]
 fn several_rows_of_a_person_are_people_to_the_models() {
     assert_eq!(
-        kinds("patient_id", Kind::Integer, Fate::Dropped, 300),
+        kinds("patient_id", ValueKind::Integer, Fate::Dropped, 300),
         [WarningKind::Entity]
     );
-    assert_eq!(kinds("patient_id", Kind::Integer, Fate::Dropped, 1000), []);
-    let mut counted = evidence(vec![column("patient_id", Kind::Integer, Fate::Dropped, 300)]);
+    assert_eq!(kinds("patient_id", ValueKind::Integer, Fate::Dropped, 1000), []);
+    let mut counted = evidence(vec![column("patient_id", ValueKind::Integer, Fate::Dropped, 300)]);
     counted.has_entity = true;
     assert_eq!(warnings(&counted, &[]), []);
 }
@@ -121,9 +124,9 @@ fn links_count_from_one_in_a_hundred_rows() {
 #[test]
 fn only_columns_with_values_enough_are_counted_together() {
     let columns = vec![
-        column("ward", Kind::Text, Fate::Kept, 4),
-        column("pay", Kind::Number, Fate::Sensitive, 900),
-        column("email", Kind::Text, Fate::Kept, 900),
+        column("ward", ValueKind::Text, Fate::Kept, 4),
+        column("pay", ValueKind::Number, Fate::Sensitive, 900),
+        column("email", ValueKind::Text, Fate::Kept, 900),
     ];
     let found = evidence(columns);
     assert_eq!(may_link(&found, 2, 1000), ["ward"]);
@@ -135,8 +138,8 @@ fn only_columns_with_values_enough_are_counted_together() {
 #[test]
 fn what_is_accepted_stays_on_record_and_stops_nothing() {
     let found = evidence(vec![
-        column("email", Kind::Text, Fate::Kept, 990),
-        column("Invoice No", Kind::Text, Fate::Kept, 990),
+        column("email", ValueKind::Text, Fate::Kept, 990),
+        column("Invoice No", ValueKind::Text, Fate::Kept, 990),
     ]);
     let both = warnings(&found, &[]);
     let error = refusal(&both).unwrap().to_string();

@@ -2,7 +2,7 @@
 //! own memory, and does no more work.
 
 use crate::common::collect;
-use anonsql::internal::generate::{BenchShape, Table, generate};
+use anonsql::internal::generate::{BenchShape, GeneratedTable, generate};
 use anonsql::{AnonContext, Observer, Phase};
 use datafusion::error::Result as DfResult;
 use datafusion::execution::memory_pool::{FairSpillPool, MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation};
@@ -149,7 +149,7 @@ async fn job(source: PathBuf, target: PathBuf, k: usize, bytes: usize) -> Done {
 fn source(folder: &Path) -> PathBuf {
     let path = folder.join("people.parquet");
     let shape = BenchShape::new(COLUMNS.len(), Some(40_000)).unwrap();
-    generate(Table::Bench(shape), 60_000, 5, &path).unwrap();
+    generate(GeneratedTable::Bench(shape), 60_000, 5, &path).unwrap();
     path
 }
 

@@ -2,7 +2,7 @@
 
 use crate::common::collect;
 use anonsql::AnonContext;
-use anonsql::internal::generate::{BenchShape, Table, generate};
+use anonsql::internal::generate::{BenchShape, GeneratedTable, generate};
 use arrow::array::AsArray;
 use arrow::record_batch::RecordBatch;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
@@ -28,7 +28,7 @@ const ROWS: u64 = 120_000;
 fn nearly_unique(folder: &Path) -> PathBuf {
     let path = folder.join("unique.parquet");
     let shape = BenchShape::new(COLUMNS.len(), Some(ROWS * 9 / 10)).unwrap();
-    generate(Table::Bench(shape), ROWS, 5, &path).unwrap();
+    generate(GeneratedTable::Bench(shape), ROWS, 5, &path).unwrap();
     path
 }
 

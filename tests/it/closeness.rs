@@ -2,7 +2,7 @@
 //! and floating point would round them. Separate code recounts the release in whole numbers.
 
 use crate::common::{Numbers, collect, context};
-use anonsql::internal::generate::{Table, generate};
+use anonsql::internal::generate::{GeneratedTable, generate};
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::DataType;
 use parquet::arrow::ProjectionMask;
@@ -124,7 +124,7 @@ fn exceeds((numerator, denominator): (i128, i128)) -> bool {
 async fn no_class_of_two_million_rows_is_further_than_t() {
     let scratch = tempfile::tempdir().unwrap();
     let source = scratch.path().join("patients.parquet");
-    generate(Table::Patients, ROWS, 3, &source).unwrap();
+    generate(GeneratedTable::Patients, ROWS, 3, &source).unwrap();
     let context = context(2);
     let target = scratch.path().join("released");
     let hierarchies = "CREATE HIERARCHY birth_year AS INTERVALS (5, 10, 20);

@@ -401,13 +401,13 @@ async fn tables_with_no_row_one_row_and_many_columns_work() {
 /// order them. This memory must be reserved beforehand.
 #[tokio::test]
 async fn a_release_is_written_whatever_part_of_it_fits_in_memory() {
-    use anonsql::internal::generate::{Table, generate};
+    use anonsql::internal::generate::{GeneratedTable, generate};
     use datafusion::execution::memory_pool::FairSpillPool;
     use datafusion::execution::runtime_env::RuntimeEnvBuilder;
     use datafusion::prelude::{SessionConfig, SessionContext};
     let scratch = tempfile::tempdir().unwrap();
     let (source, target) = (scratch.path().join("census.parquet"), scratch.path().join("release"));
-    generate(Table::Census, 300_000, 3, &source).unwrap();
+    generate(GeneratedTable::Census, 300_000, 3, &source).unwrap();
     let mut written = BTreeSet::new();
     for megabytes in [70, 85, 100, 120, 140, 400] {
         let pool = std::sync::Arc::new(FairSpillPool::new(megabytes << 20));
@@ -433,10 +433,10 @@ async fn a_release_is_written_whatever_part_of_it_fits_in_memory() {
 /// nothing requires their order. A class in two parts would then be checked as two classes.
 #[tokio::test]
 async fn answered_rows_are_the_rows_that_would_be_written() {
-    use anonsql::internal::generate::{Table, generate};
+    use anonsql::internal::generate::{GeneratedTable, generate};
     let scratch = tempfile::tempdir().unwrap();
     let (source, target) = (scratch.path().join("census.parquet"), scratch.path().join("release"));
-    generate(Table::Census, 120_000, 3, &source).unwrap();
+    generate(GeneratedTable::Census, 120_000, 3, &source).unwrap();
     let session = context(2);
     let set_up = format!(
         "CREATE EXTERNAL TABLE census STORED AS PARQUET LOCATION '{}';

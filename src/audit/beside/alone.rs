@@ -11,7 +11,7 @@
 //! people contain no other people, so a number below k breaks k-anonymity. In all other cases the
 //! difference is reported but not checked.
 
-use super::side::Placed;
+use super::side::ComparedRelease;
 use crate::audit::known::Known;
 use crate::audit::spelling::{CSV_TEXT, TEXT, converted};
 use crate::audit::verification::Verification;
@@ -23,7 +23,11 @@ use datafusion::prelude::SessionContext;
 use std::collections::BTreeSet;
 
 /// Compares the totals of both releases, and notes every promise as a gap.
-pub(super) async fn check(session: &SessionContext, sides: &[Placed<'_>; 2], found: &mut Verification) -> Result<()> {
+pub(super) async fn check(
+    session: &SessionContext,
+    sides: &[ComparedRelease<'_>; 2],
+    found: &mut Verification,
+) -> Result<()> {
     for side in sides {
         let rows = count(session, &format!("SELECT count(*) FROM {}", side.released.released())).await?;
         found
@@ -94,7 +98,7 @@ fn is_alike(one: &Known, other: &Known) -> Result<bool> {
 /// `alike`; `None` if all totals are equal.
 async fn smallest_difference(
     session: &SessionContext,
-    sides: &[Placed<'_>; 2],
+    sides: &[ComparedRelease<'_>; 2],
     alike: &[&Known],
 ) -> Result<Option<u64>> {
     let form = |column: &str| {
@@ -124,8 +128,8 @@ async fn smallest_difference(
 /// Returns the release that certainly contains everyone in the other release: both releases read
 /// the same files directly, and the returned release suppressed no row. Returns `None` if this is
 /// not certain.
-fn whole<'a, 'b>(sides: &'b [Placed<'a>; 2]) -> Option<&'b Placed<'a>> {
-    let read = |side: &Placed<'_>| {
+fn whole<'a, 'b>(sides: &'b [ComparedRelease<'a>; 2]) -> Option<&'b ComparedRelease<'a>> {
+    let read = |side: &ComparedRelease<'_>| {
         let manifest = side.manifest();
         let identities: Option<BTreeSet<String>> = manifest.input.iter().map(FileSummary::identity).collect();
         let is_plain = !side.evidence.grew() && side.side.reads_path;

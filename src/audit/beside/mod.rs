@@ -30,5 +30,5 @@ mod run;
 mod side;
 mod together;
 
-pub(crate) use pair::{Pair, Side};
+pub(crate) use pair::{ClaimedRelease, Pair};
 pub(crate) use run::beside;

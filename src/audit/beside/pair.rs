@@ -7,9 +7,9 @@ use datafusion::dataframe::DataFrame;
 /// Two releases, and the data to check them against.
 pub(crate) struct Pair {
     /// The release that the statement names first.
-    pub(crate) first: Side,
+    pub(crate) first: ClaimedRelease,
     /// The release after BESIDE.
-    pub(crate) second: Side,
+    pub(crate) second: ClaimedRelease,
     /// The source of both releases (AGAINST).
     pub(crate) against: Option<DataFrame>,
     /// The column of the source that identifies a person (ENTITY).
@@ -17,7 +17,7 @@ pub(crate) struct Pair {
 }
 
 /// One of the two releases, with the claim of its manifest.
-pub(crate) struct Side {
+pub(crate) struct ClaimedRelease {
     /// The release as the statement names it.
     pub(crate) name: String,
     /// The rows with their manifest, and the constraints that the manifest claims.

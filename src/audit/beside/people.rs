@@ -1,14 +1,14 @@
 //! Counts the persons in each release, and the persons in classes together that are too small. Each
 //! row counts as a person; with ENTITY, each entity does.
 
-use super::promise::{IN_FIRST, IN_SECOND, OF_BOTH, Together};
+use super::promise::{IN_FIRST, IN_SECOND, JointPromise, OF_BOTH};
 use crate::error::Result;
 use crate::quoting::quote;
 use crate::recount::{count, numbers};
 use datafusion::prelude::SessionContext;
 
 /// A description and the count that it describes; `None` if there is nothing to count.
-pub(super) type Told = (String, Option<f64>);
+pub(super) type CountedDescription = (String, Option<f64>);
 
 /// The table of all rows of the source, with the labels that each release has for them.
 pub(super) const PAIRS: &str = "pairs";
@@ -25,7 +25,7 @@ fn size(has_entity: bool) -> String {
 
 /// Returns the number of persons in both releases, only in the first, only in the second, and in
 /// neither.
-pub(super) async fn present(session: &SessionContext, has_entity: bool) -> Result<Vec<Told>> {
+pub(super) async fn present(session: &SessionContext, has_entity: bool) -> Result<Vec<CountedDescription>> {
     let each = match has_entity {
         true => format!("SELECT bool_or({IN_FIRST}) AS x, bool_or({IN_SECOND}) AS y FROM {PAIRS} GROUP BY {ENTITY}"),
         false => format!("SELECT {IN_FIRST} AS x, {IN_SECOND} AS y FROM {PAIRS}"),
@@ -46,7 +46,11 @@ pub(super) async fn present(session: &SessionContext, has_entity: bool) -> Resul
 /// Returns the number of classes together whose persons are in both releases, and the size of the
 /// smallest of these classes. Also returns the size of the smallest class whose persons are in only
 /// one of the releases. `labels` are the columns of the labels.
-pub(super) async fn classes(session: &SessionContext, labels: &[String], has_entity: bool) -> Result<Vec<Told>> {
+pub(super) async fn classes(
+    session: &SessionContext,
+    labels: &[String],
+    has_entity: bool,
+) -> Result<Vec<CountedDescription>> {
     let (keys, size) = (labels.join(", "), size(has_entity));
     let each = format!(
         "SELECT {IN_FIRST} AS x, {IN_SECOND} AS y, {size} AS f FROM {OF_BOTH} GROUP BY {keys}, {IN_FIRST}, {IN_SECOND}"
@@ -77,7 +81,11 @@ pub(super) async fn classes(session: &SessionContext, labels: &[String], has_ent
 
 /// Returns the number of persons in classes together that are smaller than a model of class sizes
 /// allows, or that have fewer values than `l_diversity` requires; `None` for other promises.
-pub(super) async fn below(session: &SessionContext, promise: &Together<'_>, has_entity: bool) -> Result<Option<Told>> {
+pub(super) async fn below(
+    session: &SessionContext,
+    promise: &JointPromise<'_>,
+    has_entity: bool,
+) -> Result<Option<CountedDescription>> {
     let (model, [group]) = (promise.promise.model, &promise.promise.groupings[..]) else {
         return Ok(None);
     };

@@ -1,6 +1,6 @@
 //! The promises of two releases, as promises about classes together.
 
-use super::side::{Labels, Placed};
+use super::side::{ComparedRelease, SourceLabels};
 use crate::error::Result;
 use crate::job::{Constraint, Scope};
 use crate::model::About;
@@ -19,7 +19,7 @@ pub(super) const OF_SECOND: &str = "of_second";
 pub(super) const OF_BOTH: &str = "of_both";
 
 /// A promise of one or both releases that is recounted on the classes together.
-pub(super) struct Together<'a> {
+pub(super) struct JointPromise<'a> {
     pub(super) promise: Promise<'a>,
     pub(super) constraint: &'a Constraint,
     /// The table of the rows that the promise is about.
@@ -31,11 +31,11 @@ pub(super) struct Together<'a> {
 /// Returns the promises of both releases. A promise that both releases make is returned once.
 /// `sensitive` returns the column of an attribute.
 pub(super) fn together<'a>(
-    sides: &'a [Placed<'a>; 2],
-    labels: &[Labels; 2],
+    sides: &'a [ComparedRelease<'a>; 2],
+    labels: &[SourceLabels; 2],
     sensitive: impl Fn(&str) -> String,
-) -> Result<Vec<Together<'a>>> {
-    let mut found: Vec<(Together<'a>, String)> = vec![];
+) -> Result<Vec<JointPromise<'a>>> {
+    let mut found: Vec<(JointPromise<'a>, String)> = vec![];
     for (side, table) in sides.iter().zip([OF_FIRST, OF_SECOND]) {
         for constraint in &side.side.claim.constraints {
             let text = constraint.describe(&side.side.quasi_identifiers);
@@ -57,7 +57,7 @@ pub(super) fn together<'a>(
                 hierarchy: None,
             };
             let gap = gap(side, constraint);
-            let one = Together {
+            let one = JointPromise {
                 promise,
                 constraint,
                 table,
@@ -71,7 +71,11 @@ pub(super) fn together<'a>(
 
 /// Returns the columns by which a promise groups persons: the labels of both releases in the
 /// columns of the promise, and the columns that show which release contains the person.
-fn groupings(side: &Placed<'_>, labels: &[Labels; 2], constraint: &Constraint) -> Result<Vec<Vec<String>>> {
+fn groupings(
+    side: &ComparedRelease<'_>,
+    labels: &[SourceLabels; 2],
+    constraint: &Constraint,
+) -> Result<Vec<Vec<String>>> {
     let quasi_identifiers = &side.side.quasi_identifiers;
     let subsets = constraint.scope.subsets(quasi_identifiers.len())?;
     let group = |subset: Vec<usize>| {
@@ -94,7 +98,7 @@ pub(super) fn label(prefix: char, number: usize) -> String {
 }
 
 /// Returns the reason why a promise cannot be counted on classes together, if there is one.
-fn gap(side: &Placed<'_>, constraint: &Constraint) -> Option<&'static str> {
+fn gap(side: &ComparedRelease<'_>, constraint: &Constraint) -> Option<&'static str> {
     let reads = constraint.model.reads();
     let is_permuted = |attribute: &String| !side.evidence.unchanged().contains(attribute);
     match constraint.model.about() {

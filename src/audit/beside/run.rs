@@ -1,7 +1,7 @@
 //! Runs the checks of two releases side by side.
 
 use super::pair::Pair;
-use super::side::Placed;
+use super::side::ComparedRelease;
 use super::{alone, together};
 use crate::audit::spelling::in_zones_of_source;
 use crate::audit::tables::{WHOLE, session};
@@ -20,8 +20,8 @@ const SECOND: &str = "second_release";
 pub(crate) async fn beside(pair: &Pair, observer: &dyn Observer) -> Result<Verification> {
     let mut found = Verification::default();
     let sides = [
-        Placed::of(&pair.first, "first", FIRST)?,
-        Placed::of(&pair.second, "second", SECOND)?,
+        ComparedRelease::of(&pair.first, "first", FIRST)?,
+        ComparedRelease::of(&pair.second, "second", SECOND)?,
     ];
     let mut views = vec![];
     let mut state = None;
@@ -55,7 +55,7 @@ pub(crate) async fn beside(pair: &Pair, observer: &dyn Observer) -> Result<Verif
 }
 
 /// Describes unchecked information that two releases reveal together.
-fn unread(sides: &[Placed<'_>; 2]) -> Vec<String> {
+fn unread(sides: &[ComparedRelease<'_>; 2]) -> Vec<String> {
     let mut unread = vec![];
     for side in sides {
         let items = side.manifest().columns_of(Role::ItemSet).into_iter();
@@ -66,7 +66,7 @@ fn unread(sides: &[Placed<'_>; 2]) -> Vec<String> {
             )
         }));
     }
-    let values = |side: &Placed<'_>| -> BTreeSet<String> {
+    let values = |side: &ComparedRelease<'_>| -> BTreeSet<String> {
         let masked = side.manifest().masked().into_iter();
         masked.chain(side.evidence.unchanged()).collect()
     };

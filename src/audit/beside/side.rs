@@ -1,8 +1,8 @@
 //! One of the two releases as a table of the session, with the labels of its columns.
 
-use super::pair::Side;
+use super::pair::ClaimedRelease;
 use crate::audit::columns;
-use crate::audit::evidence::Evidence;
+use crate::audit::evidence::ReleaseEvidence;
 use crate::audit::known::{Known, labelled};
 use crate::audit::run::released;
 use crate::audit::spelling::converted;
@@ -20,9 +20,9 @@ use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
 /// One of the two releases, with its evidence and its quasi-identifiers.
-pub(super) struct Placed<'a> {
-    pub(super) side: &'a Side,
-    pub(super) evidence: &'a Evidence,
+pub(super) struct ComparedRelease<'a> {
+    pub(super) side: &'a ClaimedRelease,
+    pub(super) evidence: &'a ReleaseEvidence,
     /// The name of the release in the answer.
     pub(super) called: &'static str,
     /// The table of the released rows, with their quasi-identifiers.
@@ -33,7 +33,7 @@ pub(super) struct Placed<'a> {
 
 /// The labels that a release gives to the source's rows, as SQL columns.
 #[derive(Default)]
-pub(super) struct Labels {
+pub(super) struct SourceLabels {
     /// The column that is labelled, and the SQL of its label.
     pub(super) columns: Vec<(String, String)>,
     /// The SQL of the joins that the labels need; empty if they need none.
@@ -46,7 +46,7 @@ pub(super) struct Labels {
     pub(super) admitted: Vec<String>,
 }
 
-impl Labels {
+impl SourceLabels {
     /// Leaves out the rows whose value the hierarchy of a column does not map, if the hierarchy
     /// suppresses these rows. The unmapped values become a table called `name`.
     async fn admit(&mut self, session: &SessionContext, known: &Known, name: &str) -> Result<()> {
@@ -81,9 +81,9 @@ impl Labels {
     }
 }
 
-impl<'a> Placed<'a> {
+impl<'a> ComparedRelease<'a> {
     /// Prepares a release whose rows are in the table called `table`.
-    pub(super) fn of(side: &'a Side, called: &'static str, table: &str) -> Result<Self> {
+    pub(super) fn of(side: &'a ClaimedRelease, called: &'static str, table: &str) -> Result<Self> {
         let name = &side.name;
         let evidence = side
             .claim
@@ -173,10 +173,10 @@ impl<'a> Placed<'a> {
         other: &Self,
         entity: Option<&str>,
         prefix: char,
-    ) -> Result<Labels> {
+    ) -> Result<SourceLabels> {
         self.check_told(entity)?;
         let name = &self.side.name;
-        let mut labels = Labels::default();
+        let mut labels = SourceLabels::default();
         for (i, known) in self.known.iter().enumerate() {
             let column = &known.column;
             self.check_known(known)?;

@@ -1,8 +1,8 @@
 //! Counts the classes together over the source.
 
 use super::people::{self, ENTITY, PAIRS};
-use super::promise::{IN_FIRST, IN_SECOND, OF_BOTH, OF_FIRST, OF_SECOND, Together, label, together};
-use super::side::{Labels, Placed};
+use super::promise::{IN_FIRST, IN_SECOND, JointPromise, OF_BOTH, OF_FIRST, OF_SECOND, label, together};
+use super::side::{ComparedRelease, SourceLabels};
 use crate::audit::tables::WHOLE;
 use crate::audit::verification::Verification;
 use crate::error::{Error, Result};
@@ -22,7 +22,7 @@ const PREFIXES: [char; 2] = ['a', 'b'];
 /// Checks the promises of both releases on the classes together.
 pub(super) async fn check(
     session: &SessionContext,
-    sides: &[Placed<'_>; 2],
+    sides: &[ComparedRelease<'_>; 2],
     entity: Option<&str>,
     found: &mut Verification,
 ) -> Result<()> {
@@ -77,7 +77,7 @@ pub(super) async fn check(
 }
 
 /// Returns every attribute that a promise is about.
-fn attributes(sides: &[Placed<'_>; 2]) -> Vec<String> {
+fn attributes(sides: &[ComparedRelease<'_>; 2]) -> Vec<String> {
     let constraints = sides.iter().flat_map(|side| &side.side.claim.constraints);
     let read = constraints.filter(|c| c.model.reads().attribute);
     let mut attributes: Vec<String> = read.filter_map(|c| c.attribute.clone()).collect();
@@ -98,7 +98,7 @@ fn value(number: usize) -> String {
 }
 
 /// Returns the error for a release that was not made from the source.
-fn another_source(side: &Placed<'_>, why: &str) -> Error {
+fn another_source(side: &ComparedRelease<'_>, why: &str) -> Error {
     let (name, source) = (&side.side.name, &side.side.source);
     Error::usage(format!(
         "{name} was not released from this source: {why}; write AGAINST the table or query that it was released from, and that \
@@ -109,7 +109,7 @@ fn another_source(side: &Placed<'_>, why: &str) -> Error {
 /// Registers the rows of the source with their labels in both releases.
 async fn label_rows(
     session: &SessionContext,
-    labels: &[Labels; 2],
+    labels: &[SourceLabels; 2],
     attributes: &[String],
     entity: Option<&str>,
 ) -> Result<()> {
@@ -140,7 +140,12 @@ async fn label_rows(
 }
 
 /// Registers the classes of a release with their sizes.
-async fn register_classes(session: &SessionContext, side: &Placed<'_>, labels: &Labels, name: &str) -> Result<()> {
+async fn register_classes(
+    session: &SessionContext,
+    side: &ComparedRelease<'_>,
+    labels: &SourceLabels,
+    name: &str,
+) -> Result<()> {
     let columns = labels.of_release.iter().enumerate();
     let columns: Vec<String> = columns.map(|(i, sql)| format!("{sql} AS k{i}")).collect();
     let sql = format!(
@@ -177,7 +182,7 @@ async fn unlike(session: &SessionContext, columns: usize, classes: &str, prefix:
 /// the row, the labels are NULL and the flag of the release is false.
 async fn pair(
     session: &SessionContext,
-    labels: &[Labels; 2],
+    labels: &[SourceLabels; 2],
     rows: u64,
     (attributes, has_entity): (usize, bool),
 ) -> Result<()> {
@@ -227,7 +232,7 @@ async fn register(session: &SessionContext, name: &str, sql: &str) -> Result<()>
 /// Recounts a promise on the classes together, and its second bound if it has one.
 async fn recounted(
     session: &SessionContext,
-    one: &Together<'_>,
+    one: &JointPromise<'_>,
     has_entity: bool,
 ) -> Result<Vec<crate::folder::Check>> {
     let table = ReleasedTable {

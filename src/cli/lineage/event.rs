@@ -15,14 +15,14 @@ const FACETS: &str = "https://openlineage.io/spec/facets";
 
 /// A release whose run has begun.
 #[derive(Debug)]
-pub struct Run {
+pub struct LineageRun {
     id: Uuid,
     target: Dataset,
     sources: BTreeSet<Dataset>,
 }
 
 /// The state of a run in an event.
-pub enum Outcome<'a> {
+pub enum RunState<'a> {
     /// The run began.
     Start,
     /// The release is in place.
@@ -61,7 +61,7 @@ impl Dataset {
     }
 }
 
-impl Run {
+impl LineageRun {
     /// Creates the run of a release. If there are several sources, each source in a folder is named
     /// by its folder, so files in one folder form one dataset.
     pub fn new(target: &Path, sources: &[String]) -> Self {
@@ -77,15 +77,15 @@ impl Run {
     }
 
     /// Returns the event that reports `outcome`.
-    pub fn event(&self, outcome: Outcome<'_>) -> Value {
+    pub fn event(&self, outcome: RunState<'_>) -> Value {
         let (kind, run, output) = match outcome {
-            Outcome::Start => ("START", json!({}), json!({})),
-            Outcome::Complete(release, manifest) => (
+            RunState::Start => ("START", json!({}), json!({})),
+            RunState::Complete(release, manifest) => (
                 "COMPLETE",
                 json!({"anonsql": facet("anonsql", promises(release, manifest))}),
                 self.output(manifest),
             ),
-            Outcome::Fail(message) => {
+            RunState::Fail(message) => {
                 let said = json!({"message": message, "programmingLanguage": "SQL"});
                 (
                     "FAIL",

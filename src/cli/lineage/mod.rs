@@ -11,7 +11,7 @@ mod sender;
 use crate::error::Result;
 use crate::folder::Manifest;
 use crate::observe::Release;
-use event::{Outcome, Run};
+use event::{LineageRun, RunState};
 use parking_lot::Mutex;
 use sender::Sender;
 use std::path::Path;
@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(15);
 #[derive(Debug, Default)]
 pub struct Lineage {
     sender: Option<Sender>,
-    run: Mutex<Option<Run>>,
+    run: Mutex<Option<LineageRun>>,
 }
 
 impl Lineage {
@@ -40,8 +40,8 @@ impl Lineage {
     /// Emits the event START for a new release.
     pub fn start(&self, target: &Path, sources: &[String]) {
         if let Some(sender) = &self.sender {
-            let run = Run::new(target, sources);
-            sender.send(run.event(Outcome::Start));
+            let run = LineageRun::new(target, sources);
+            sender.send(run.event(RunState::Start));
             *self.run.lock() = Some(run);
         }
     }
@@ -49,7 +49,7 @@ impl Lineage {
     /// Emits the event COMPLETE for the current release.
     pub fn complete(&self, release: &Release, manifest: &Manifest) {
         if let (Some(sender), Some(run)) = (&self.sender, self.run.lock().take()) {
-            sender.send(run.event(Outcome::Complete(release, manifest)));
+            sender.send(run.event(RunState::Complete(release, manifest)));
         }
     }
 
@@ -58,7 +58,7 @@ impl Lineage {
     pub async fn finish(&self, outcome: &str) -> Option<String> {
         let sender = self.sender.as_ref()?;
         if let Some(run) = self.run.lock().take() {
-            sender.send(run.event(Outcome::Fail(outcome)));
+            sender.send(run.event(RunState::Fail(outcome)));
         }
         let flushed = tokio::time::timeout(PATIENCE, sender.flushed()).await;
         flushed.unwrap_or_else(|_| Some("its server does not answer".into()))

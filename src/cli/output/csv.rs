@@ -1,7 +1,7 @@
 //! Prints comma-separated values (CSV).
 
 use super::cell;
-use super::sink::{Out, Sink, unshown, unwritable};
+use super::sink::{Out, ResultSink, unshown, unwritable};
 use crate::error::Result;
 use crate::hierarchy::with_times_as_texts;
 use arrow::array::{Array, ArrayRef, StringArray};
@@ -39,7 +39,7 @@ fn flat(schema: &Schema) -> SchemaRef {
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
-impl Sink for Csv {
+impl ResultSink for Csv {
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         let batch = &with_times_as_texts(batch)?;
         let formatters = cell::formatters(batch, "")?;

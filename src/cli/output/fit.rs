@@ -5,7 +5,7 @@ pub const FRAME: usize = 3;
 
 /// The choice of columns.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Fit {
+pub struct ColumnFit {
     /// The index and the width of each shown column, in order.
     pub shown: Vec<(usize, usize)>,
     /// The number of shown columns before the gap; `None` if all columns are shown.
@@ -17,7 +17,7 @@ pub struct Fit {
 ///
 /// `natural` contains the width at which each column is shown in full. `least` contains its minimum
 /// width: a column that does not fit with this width is omitted.
-pub fn fit(natural: &[usize], least: &[usize], room: usize) -> Fit {
+pub fn fit(natural: &[usize], least: &[usize], room: usize) -> ColumnFit {
     // The frame ends with one more `|`.
     let room = room.saturating_sub(1);
     let needed: usize = least.iter().map(|w| w + FRAME).sum();
@@ -36,7 +36,7 @@ pub fn fit(natural: &[usize], least: &[usize], room: usize) -> Fit {
     let marker = if gap.is_some() { 1 + FRAME } else { 0 };
     let room = room.saturating_sub(marker + columns.len() * FRAME).max(1);
     let shown = shares(&columns, natural, least, room);
-    Fit { shown, gap }
+    ColumnFit { shown, gap }
 }
 
 /// Takes columns alternately from both ends as long as they fit into `room`.

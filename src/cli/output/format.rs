@@ -4,7 +4,7 @@ use clap::ValueEnum;
 
 /// How results are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub enum OutputFormat {
     /// A table for people
     Table,
     /// Comma-separated values with a header
@@ -17,7 +17,7 @@ pub enum Format {
     Markdown,
 }
 
-impl Format {
+impl OutputFormat {
     /// Returns true if programs read the results, so that other text must not be printed between
     /// them.
     pub fn is_for_programs(self) -> bool {

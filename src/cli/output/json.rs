@@ -1,6 +1,6 @@
 //! Prints JSON: an array of objects, or one object per line.
 
-use super::sink::{Out, Sink, unshown, unwritable};
+use super::sink::{Out, ResultSink, unshown, unwritable};
 use crate::error::Result;
 use crate::hierarchy::with_times_as_texts;
 use arrow::json::WriterBuilder;
@@ -30,7 +30,7 @@ fn new<F: JsonFormat>(out: Out, end: &'static str) -> Json<F> {
     Json { writer, end }
 }
 
-impl<F: JsonFormat + Send> Sink for Json<F> {
+impl<F: JsonFormat + Send> ResultSink for Json<F> {
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.writer.write(&with_times_as_texts(batch)?).map_err(unshown)
     }

@@ -1,7 +1,7 @@
 //! Prints a Markdown table.
 
 use super::cell;
-use super::sink::{Out, Sink, unwritable};
+use super::sink::{Out, ResultSink, unwritable};
 use crate::error::Result;
 use crate::plain;
 use arrow::datatypes::SchemaRef;
@@ -34,7 +34,7 @@ impl Markdown {
     }
 }
 
-impl Sink for Markdown {
+impl ResultSink for Markdown {
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         let formatters = cell::formatters(batch, "NULL")?;
         (0..batch.num_rows()).try_for_each(|row| self.line(formatters.iter().map(|f| f.value(row).to_string())))

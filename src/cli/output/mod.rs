@@ -18,7 +18,7 @@ mod terminal;
 mod wrap;
 
 pub use file::OutputFile;
-pub use format::Format;
+pub use format::OutputFormat;
 pub use held::{Destination, Held};
 pub use screen::{Expanded, Screen};
 pub use standard::reader_gone;
@@ -27,14 +27,14 @@ use crate::error::{Error, Result};
 use crate::session::Answer;
 use arrow::datatypes::SchemaRef;
 use futures::StreamExt;
-use sink::{Out, Sink, unwritable};
+use sink::{Out, ResultSink, unwritable};
 use std::io::{BufWriter, IsTerminal};
 
 /// The settings for printing results.
 #[derive(Debug, Clone)]
 pub struct Printing {
     /// The format of results.
-    pub format: Format,
+    pub format: OutputFormat,
     /// The maximum number of printed rows of a table; `None` for all rows.
     pub max_rows: Option<usize>,
     /// The destination of results.
@@ -115,20 +115,20 @@ impl Printing {
     fn out(&self) -> Out {
         let out = BufWriter::new(self.to.writer());
         // A table escapes its own cells, and contains colours.
-        match self.to.is_standard() && std::io::stdout().is_terminal() && self.format != Format::Table {
+        match self.to.is_standard() && std::io::stdout().is_terminal() && self.format != OutputFormat::Table {
             true => Box::new(terminal::Spelled::new(out, self.format)),
             false => Box::new(out),
         }
     }
 
-    fn sink(&self, schema: &SchemaRef, out: Out) -> Result<Box<dyn Sink>> {
+    fn sink(&self, schema: &SchemaRef, out: Out) -> Result<Box<dyn ResultSink>> {
         let screen = || self.screen.clone().filter(|_| self.to.is_standard());
         Ok(match self.format {
-            Format::Table => Box::new(table::Table::new(schema, out, self.max_rows, screen())),
-            Format::Csv => Box::new(csv::Csv::new(schema, out)?),
-            Format::Json => Box::new(json::array(out)),
-            Format::Ndjson => Box::new(json::lines(out)),
-            Format::Markdown => Box::new(markdown::Markdown::new(schema, out)?),
+            OutputFormat::Table => Box::new(table::TablePrinter::new(schema, out, self.max_rows, screen())),
+            OutputFormat::Csv => Box::new(csv::Csv::new(schema, out)?),
+            OutputFormat::Json => Box::new(json::array(out)),
+            OutputFormat::Ndjson => Box::new(json::lines(out)),
+            OutputFormat::Markdown => Box::new(markdown::Markdown::new(schema, out)?),
         })
     }
 }
@@ -169,7 +169,12 @@ mod tests {
     use std::sync::Arc;
     use testing::Kept;
 
-    fn printed(format: Format, max_rows: Option<usize>, screen: Option<Screen>, batches: &[RecordBatch]) -> String {
+    fn printed(
+        format: OutputFormat,
+        max_rows: Option<usize>,
+        screen: Option<Screen>,
+        batches: &[RecordBatch],
+    ) -> String {
         let kept = Kept::default();
         let printing = Printing {
             format,
@@ -196,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_table_is_aligned_and_safe_to_look_at() {
-        let shown = printed(Format::Table, None, None, &[batch()]);
+        let shown = printed(OutputFormat::Table, None, None, &[batch()]);
         let rows: Vec<String> = shown
             .lines()
             .filter(|l| l.starts_with('|'))
@@ -215,16 +220,16 @@ mod tests {
 
     #[test]
     fn a_long_table_says_how_many_rows_it_has() {
-        let shown = printed(Format::Table, Some(4), None, &[batch(), batch()]);
+        let shown = printed(OutputFormat::Table, Some(4), None, &[batch(), batch()]);
         assert!(shown.ends_with("... 4 of 6 rows\n"), "{shown}");
         assert_eq!(shown.lines().filter(|l| l.starts_with('|')).count(), 5);
-        let shown = printed(Format::Table, Some(6), None, &[batch(), batch()]);
+        let shown = printed(OutputFormat::Table, Some(6), None, &[batch(), batch()]);
         assert!(!shown.contains("..."), "{shown}");
     }
 
     #[test]
     fn csv_has_one_header() {
-        let shown = printed(Format::Csv, None, None, &[batch(), batch()]);
+        let shown = printed(OutputFormat::Csv, None, None, &[batch(), batch()]);
         assert_eq!(shown.matches("name,n\n").count(), 1, "{shown}");
         assert!(shown.starts_with("name,n\n\"a,|b\",7\n,-1234\n"), "{shown}");
     }
@@ -236,31 +241,36 @@ mod tests {
             Some(2),
         ])]));
         let batch = RecordBatch::try_from_iter([("l", list)]).unwrap();
-        assert_eq!(printed(Format::Csv, None, None, &[batch]), "l\n\"[1, 2]\"\n");
+        assert_eq!(printed(OutputFormat::Csv, None, None, &[batch]), "l\n\"[1, 2]\"\n");
     }
 
     #[test]
     fn json_is_read_back() {
         let all: serde_json::Value =
-            serde_json::from_str(&printed(Format::Json, None, None, &[batch(), batch()])).unwrap();
+            serde_json::from_str(&printed(OutputFormat::Json, None, None, &[batch(), batch()])).unwrap();
         assert_eq!(all.as_array().unwrap().len(), 6);
         assert_eq!(all[1], serde_json::json!({"name": null, "n": -1234}));
-        let lines = printed(Format::Ndjson, None, None, &[batch()]);
+        let lines = printed(OutputFormat::Ndjson, None, None, &[batch()]);
         assert_eq!(lines.lines().next().unwrap(), r#"{"name":"a,|b","n":7}"#);
         let nan: ArrayRef = Arc::new(Float64Array::from(vec![f64::NAN]));
         let nan = RecordBatch::try_from_iter([("x", nan)]).unwrap();
-        assert_eq!(printed(Format::Ndjson, None, None, &[nan]), "{\"x\":null}\n");
+        assert_eq!(printed(OutputFormat::Ndjson, None, None, &[nan]), "{\"x\":null}\n");
     }
 
     #[test]
     fn json_of_no_rows_is_an_empty_array() {
-        let shown = printed(Format::Json, None, None, &[RecordBatch::new_empty(batch().schema())]);
+        let shown = printed(
+            OutputFormat::Json,
+            None,
+            None,
+            &[RecordBatch::new_empty(batch().schema())],
+        );
         assert_eq!(shown, "[]\n");
     }
 
     #[test]
     fn markdown_escapes_its_own_signs() {
         let wanted = "| name | n |\n| --- | ---: |\n| a,\\|b | 7 |\n| NULL | -1234 |\n| é\\n\\u{1b}[31m | NULL |\n";
-        assert_eq!(printed(Format::Markdown, None, None, &[batch()]), wanted);
+        assert_eq!(printed(OutputFormat::Markdown, None, None, &[batch()]), wanted);
     }
 }

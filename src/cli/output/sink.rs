@@ -6,7 +6,7 @@ use arrow::record_batch::RecordBatch;
 use std::io::Write;
 
 /// A writer for the batches of one result.
-pub trait Sink: Send {
+pub trait ResultSink: Send {
     /// Writes a batch of rows.
     fn write(&mut self, batch: &RecordBatch) -> Result<()>;
     /// Writes the end of the result, and flushes the output.

@@ -2,10 +2,10 @@
 //! cut, columns in the middle are omitted, or a line is printed for each value.
 
 use super::cell;
-use super::fit::{FRAME, Fit, fit};
+use super::fit::{ColumnFit, FRAME, fit};
 use super::number::rounded;
 use super::screen::{Expanded, Screen};
-use super::sink::{Out, Sink, unwritable};
+use super::sink::{Out, ResultSink, unwritable};
 use super::wrap::{cut, wrapped};
 use crate::error::Result;
 use crate::plain;
@@ -17,7 +17,7 @@ use std::io::Write;
 
 /// Prints a table. It collects all rows first, because the widest value of a column decides its
 /// width.
-pub struct Table {
+pub struct TablePrinter {
     out: Out,
     header: Vec<String>,
     numeric: Vec<bool>,
@@ -30,7 +30,7 @@ pub struct Table {
 /// A line of the table, with the text of each shown column.
 type Line = Vec<String>;
 
-impl Table {
+impl TablePrinter {
     /// Creates a table with at most `max_rows` rows. With `None`, it prints all rows, or does not
     /// fit the table to a screen.
     pub fn new(schema: &SchemaRef, out: Out, max_rows: Option<usize>, screen: Option<Screen>) -> Self {
@@ -68,7 +68,7 @@ impl Table {
     /// Returns the lines of the table, and the number of shown columns.
     fn laid_out(&self) -> (Vec<String>, usize) {
         let ((widths, least), all) = (self.widths(), self.header.len());
-        let whole = |widths: &[usize]| Fit {
+        let whole = |widths: &[usize]| ColumnFit {
             shown: widths.iter().copied().enumerate().collect(),
             gap: None,
         };
@@ -105,7 +105,7 @@ impl Table {
 
     /// Draws the shown columns in a frame. `broken` breaks the text of a cell into lines of a given
     /// width.
-    fn drawn(&self, fit: &Fit, broken: impl Fn(&str, usize) -> Vec<String>) -> Vec<String> {
+    fn drawn(&self, fit: &ColumnFit, broken: impl Fn(&str, usize) -> Vec<String>) -> Vec<String> {
         let rule = joined(fit, |_, width| format!("+{}", "-".repeat(width + 2)), "+---") + "+";
         let frame = |cells: &[String]| -> Vec<String> {
             let cells: Vec<Vec<String>> = fit.shown.iter().map(|(i, width)| broken(&cells[*i], *width)).collect();
@@ -126,7 +126,7 @@ impl Table {
     }
 
     /// Returns one framed line of the table.
-    fn framed(&self, fit: &Fit, texts: &[String]) -> String {
+    fn framed(&self, fit: &ColumnFit, texts: &[String]) -> String {
         let mut texts = texts.iter();
         let cell = |i: usize, width: usize| {
             let text = texts.next().map_or("", String::as_str);
@@ -176,7 +176,7 @@ const LEAST_COLUMN: usize = 12;
 const LEAST_VALUE: usize = 8;
 
 /// Joins the shown columns. `marker` stands for the omitted columns.
-fn joined(fit: &Fit, mut cell: impl FnMut(usize, usize) -> String, marker: &str) -> String {
+fn joined(fit: &ColumnFit, mut cell: impl FnMut(usize, usize) -> String, marker: &str) -> String {
     let mut line = String::new();
     for (at, (i, width)) in fit.shown.iter().enumerate() {
         if fit.gap == Some(at) {
@@ -194,7 +194,7 @@ fn one_line(text: &str, _: usize) -> Vec<String> {
     vec![text.to_string()]
 }
 
-impl Sink for Table {
+impl ResultSink for TablePrinter {
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.total += batch.num_rows();
         let kept = batch.num_rows().min(self.max_rows.saturating_sub(self.rows.len()));
@@ -262,7 +262,7 @@ mod tests {
         let batch = RecordBatch::try_from_iter(columns).unwrap();
         let kept = Kept::default();
         let out = Box::new(kept.clone());
-        let mut table = Box::new(Table::new(&batch.schema(), out, None, Some(screen)));
+        let mut table = Box::new(TablePrinter::new(&batch.schema(), out, None, Some(screen)));
         table.write(&batch).unwrap();
         table.finish().unwrap();
         kept.text().lines().map(String::from).collect()
@@ -363,7 +363,7 @@ mod tests {
         assert_eq!(shown(screen(80, 24), vec![("x", column.clone())])[3], "| 0.3 |");
         let batch = RecordBatch::try_from_iter([("x", column)]).unwrap();
         let kept = Kept::default();
-        let mut table = Box::new(Table::new(&batch.schema(), Box::new(kept.clone()), None, None));
+        let mut table = Box::new(TablePrinter::new(&batch.schema(), Box::new(kept.clone()), None, None));
         table.write(&batch).unwrap();
         table.finish().unwrap();
         assert!(kept.text().contains("0.30000000000000004"), "{}", kept.text());

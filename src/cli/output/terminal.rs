@@ -1,7 +1,7 @@
 //! Protects a terminal from control characters in formats for programs, which contain values
 //! unchanged.
 
-use super::format::Format;
+use super::format::OutputFormat;
 use crate::plain;
 use std::io::{Result, Write};
 
@@ -15,10 +15,10 @@ pub struct Spelled<W> {
 
 impl<W: Write> Spelled<W> {
     /// Creates a writer that escapes text of this format, and writes it to `out`.
-    pub fn new(out: W, format: Format) -> Self {
+    pub fn new(out: W, format: OutputFormat) -> Self {
         let spell = match format {
-            Format::Json | Format::Ndjson => plain::json,
-            Format::Table | Format::Csv | Format::Markdown => plain::lines,
+            OutputFormat::Json | OutputFormat::Ndjson => plain::json,
+            OutputFormat::Table | OutputFormat::Csv | OutputFormat::Markdown => plain::lines,
         };
         Self {
             out,
@@ -50,7 +50,7 @@ impl<W: Write> Write for Spelled<W> {
 mod tests {
     use super::*;
 
-    fn sent(format: Format, text: &str) -> String {
+    fn sent(format: OutputFormat, text: &str) -> String {
         let mut terminal = Spelled::new(vec![], format);
         // The text is written byte by byte, so that multi-byte characters arrive in parts.
         text.bytes().for_each(|b| terminal.write_all(&[b]).unwrap());
@@ -60,7 +60,13 @@ mod tests {
     #[test]
     fn nothing_moves_the_cursor() {
         let text = "é,\"\u{1b}[2J\"\n\u{202e}\u{9b}\r,1\n";
-        assert_eq!(sent(Format::Csv, text), "é,\"\\u{1b}[2J\"\n\\u{202e}\\u{9b}\\r,1\n");
-        assert_eq!(sent(Format::Ndjson, "{\"\u{9b}\":\"é\"}\n"), "{\"\\u009b\":\"é\"}\n");
+        assert_eq!(
+            sent(OutputFormat::Csv, text),
+            "é,\"\\u{1b}[2J\"\n\\u{202e}\\u{9b}\\r,1\n"
+        );
+        assert_eq!(
+            sent(OutputFormat::Ndjson, "{\"\u{9b}\":\"é\"}\n"),
+            "{\"\\u009b\":\"é\"}\n"
+        );
     }
 }

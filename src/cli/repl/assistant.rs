@@ -1,6 +1,6 @@
 //! Helps the line editor with completion and colours.
 
-use super::complete::{self, Candidate};
+use super::complete::{self, Completion};
 use super::highlight;
 use super::names::Names;
 use crate::plain;
@@ -46,12 +46,12 @@ impl Completer for Assistant {
 
     fn complete(&self, line: &str, pos: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
         match complete::candidates(&self.names, &self.before, line, pos) {
-            Candidate::Files => {
+            Completion::Files => {
                 let (start, mut paths) = self.files.complete_path(line, pos)?;
                 paths.retain(|p| !p.display.contains(plain::acts));
                 Ok((start, paths))
             }
-            Candidate::Words(start, mut words) => {
+            Completion::Words(start, mut words) => {
                 // A complete word gets a space, so that the cursor moves on. A tab in pasted text
                 // then becomes a space too.
                 if let [only] = &mut words[..]

@@ -1,8 +1,8 @@
 //! The completions of the tab key at the cursor.
 
-use super::command::{self, Argument};
+use super::command::{self, CommandArgument};
 use super::follow;
-use super::lex::{Class, Piece, pieces};
+use super::lex::{Piece, PieceClass, pieces};
 use super::names::Names;
 use super::sources::{closing, sources};
 use crate::plain;
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 /// The completions at the cursor.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Candidate {
+pub enum Completion {
     /// Paths of files.
     Files,
     /// Words. Each replaces the text of the line from this byte to the cursor. A keyword ends with
@@ -23,7 +23,7 @@ pub enum Candidate {
 
 /// Returns the completions at byte `pos` of `line`. `before` contains the earlier lines of the
 /// statement.
-pub fn candidates(names: &Names, before: &str, line: &str, pos: usize) -> Candidate {
+pub fn candidates(names: &Names, before: &str, line: &str, pos: usize) -> Completion {
     let typed = &line[..pos];
     if let Some((name, argument)) = command::read(typed).filter(|_| before.is_empty() || typed.starts_with('\\')) {
         return of_command(names, typed, name, argument);
@@ -31,14 +31,14 @@ pub fn candidates(names: &Names, before: &str, line: &str, pos: usize) -> Candid
     let text = format!("{before}{typed}");
     let all = pieces(&text);
     let start = match all.last() {
-        Some(p) if p.open && p.class == Class::Text => return Candidate::Files,
-        Some(p) if p.open && p.class == Class::Comment => return Candidate::Words(pos, vec![]),
-        Some(p) if p.class == Class::Word || p.open => p.range.start,
+        Some(p) if p.open && p.class == PieceClass::Text => return Completion::Files,
+        Some(p) if p.open && p.class == PieceClass::Comment => return Completion::Words(pos, vec![]),
+        Some(p) if p.class == PieceClass::Word || p.open => p.range.start,
         _ => text.len(),
     };
     let Some(in_line) = start.checked_sub(before.len()) else {
         // The cursor is in a quoted name that begins on an earlier line.
-        return Candidate::Words(pos, vec![]);
+        return Completion::Words(pos, vec![]);
     };
     let whole = format!("{text}{}", &line[pos..]);
     let statement = Statement::around(&whole, start);
@@ -46,7 +46,7 @@ pub fn candidates(names: &Names, before: &str, line: &str, pos: usize) -> Candid
     let found = words(in_line, typed, |some| statement.next(names, some));
     // The session has hundreds of functions. They are offered only after the first letter, and only
     // if nothing else matches.
-    let nothing = matches!(&found, Candidate::Words(_, words) if words.is_empty());
+    let nothing = matches!(&found, Completion::Words(_, words) if words.is_empty());
     match nothing && !typed.is_empty() && statement.takes_expression() {
         true => words(in_line, typed, |_| names.functions()),
         false => found,
@@ -54,7 +54,7 @@ pub fn candidates(names: &Names, before: &str, line: &str, pos: usize) -> Candid
 }
 
 /// Returns the completions for a command or its argument.
-fn of_command(names: &Names, typed: &str, name: &str, argument: &str) -> Candidate {
+fn of_command(names: &Names, typed: &str, name: &str, argument: &str) -> Completion {
     let start = typed.len() - argument.len();
     let entry = command::COMMANDS.iter().find(|c| c.name == name);
     let Some(entry) = entry.filter(|_| typed.trim_start().len() > name.len()) else {
@@ -62,11 +62,11 @@ fn of_command(names: &Names, typed: &str, name: &str, argument: &str) -> Candida
         return words(typed.len() - typed.trim_start().len(), name, |_| all());
     };
     match entry.argument {
-        Argument::File | Argument::Shell => Candidate::Files,
-        Argument::Name => words(start, argument, |_| [names.tables(), names.hierarchies()].concat()),
-        Argument::Topic => words(start, argument, |_| strings(command::topics(&names.registry()))),
-        Argument::Words(all) => words(start, argument, |_| strings(all.iter().copied())),
-        Argument::None => Candidate::Words(typed.len(), vec![]),
+        CommandArgument::File | CommandArgument::Shell => Completion::Files,
+        CommandArgument::Name => words(start, argument, |_| [names.tables(), names.hierarchies()].concat()),
+        CommandArgument::Topic => words(start, argument, |_| strings(command::topics(&names.registry()))),
+        CommandArgument::Words(all) => words(start, argument, |_| strings(all.iter().copied())),
+        CommandArgument::None => Completion::Words(typed.len(), vec![]),
     }
 }
 
@@ -83,7 +83,10 @@ impl<'t> Statement<'t> {
     /// Returns the statement of `text` around byte `at`. An ANONYMIZE in open parentheses counts as
     /// a separate statement.
     fn around(text: &'t str, at: usize) -> Self {
-        let all: Vec<Piece> = pieces(text).into_iter().filter(|p| p.class != Class::Comment).collect();
+        let all: Vec<Piece> = pieces(text)
+            .into_iter()
+            .filter(|p| p.class != PieceClass::Comment)
+            .collect();
         let part = |p: &Piece| &text[p.range.clone()];
         let is_end = |p: &&Piece| part(p) == ";";
         let mut begin = all
@@ -238,14 +241,14 @@ fn quoted(names: Vec<String>) -> Vec<String> {
 /// Returns the words that begin with the typed text, ignoring case and quotes. Words with control
 /// characters are removed. Keywords get the case of the typed text. The argument of `all` is true
 /// if the typed text is not empty.
-fn words(start: usize, typed: &str, all: impl Fn(bool) -> Vec<String>) -> Candidate {
+fn words(start: usize, typed: &str, all: impl Fn(bool) -> Vec<String>) -> Completion {
     let lower = typed.starts_with(|c: char| c.is_lowercase());
     let prefix = typed.trim_start_matches('"').to_lowercase();
     let fits = |w: &String| w.trim_start_matches('"').to_lowercase().starts_with(&prefix) && !w.contains(plain::acts);
     let found = all(!typed.is_empty()).into_iter().filter(fits);
     let cased = |w: String| if lower && w.ends_with(' ') { w.to_lowercase() } else { w };
     let found: BTreeSet<String> = found.map(cased).collect();
-    Candidate::Words(start, found.into_iter().collect())
+    Completion::Words(start, found.into_iter().collect())
 }
 
 #[cfg(test)]
@@ -273,8 +276,8 @@ mod tests {
         let names = Names::new(context, runtime.handle().clone());
         let (left, right) = text.split_once('|').unwrap_or((text, ""));
         match candidates(&names, before, &format!("{left}{right}"), left.len()) {
-            Candidate::Words(_, words) => words,
-            Candidate::Files => vec!["<files>".into()],
+            Completion::Words(_, words) => words,
+            Completion::Files => vec!["<files>".into()],
         }
     }
 

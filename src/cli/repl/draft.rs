@@ -1,6 +1,6 @@
 //! Collects the lines of a statement while the user types it.
 
-use super::lex::{Class, pieces};
+use super::lex::{PieceClass, pieces};
 use crate::sql;
 
 /// The input that a new line completes.
@@ -23,11 +23,11 @@ impl Typed {
 
 /// The lines of an incomplete statement.
 #[derive(Debug, Default)]
-pub struct Draft {
+pub struct IncompleteStatement {
     text: String,
 }
 
-impl Draft {
+impl IncompleteStatement {
     /// Returns the lines so far, each with its line break.
     pub fn text(&self) -> &str {
         &self.text
@@ -60,7 +60,7 @@ impl Draft {
     /// Returns true if the next line begins inside a string, a quoted name or a comment.
     fn is_inside_quotes(&self) -> bool {
         let last = pieces(&self.text).pop();
-        last.is_some_and(|p| p.open && matches!(p.class, Class::Text | Class::Quoted | Class::Comment))
+        last.is_some_and(|p| p.open && matches!(p.class, PieceClass::Text | PieceClass::Quoted | PieceClass::Comment))
     }
 }
 
@@ -72,7 +72,7 @@ mod tests {
         Some(Typed::Statements(text.into()))
     }
 
-    fn add(draft: &mut Draft, line: &str) -> Option<Typed> {
+    fn add(draft: &mut IncompleteStatement, line: &str) -> Option<Typed> {
         draft.add(line, |line| line == "exit")
     }
 
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn a_statement_ends_with_a_semicolon() {
-        let mut draft = Draft::default();
+        let mut draft = IncompleteStatement::default();
         assert_eq!(add(&mut draft, ""), None);
         assert_eq!(add(&mut draft, "SELECT"), None);
         assert_eq!(add(&mut draft, ""), None);
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn commands_stand_between_lines_but_not_in_quotes() {
-        let mut draft = Draft::default();
+        let mut draft = IncompleteStatement::default();
         assert_eq!(add(&mut draft, "exit"), command("exit"));
         assert_eq!(add(&mut draft, "SELECT '"), None);
         assert_eq!(add(&mut draft, "\\q"), None);

@@ -1,6 +1,6 @@
 //! Adds colours to the typed text.
 
-use super::lex::{Class, pieces};
+use super::lex::{PieceClass, pieces};
 use crate::session;
 
 const KEYWORD: &str = "\x1b[1;34m";
@@ -97,11 +97,11 @@ pub fn coloured(before: &str, line: &str) -> String {
     for piece in pieces(&text).into_iter().filter(|p| p.range.end > before.len()) {
         let part = &text[piece.range.start.max(before.len())..piece.range.end];
         let colour = match piece.class {
-            Class::Word if is_keyword(part) => KEYWORD,
-            Class::Text => TEXT,
-            Class::Number => NUMBER,
-            Class::Comment => COMMENT,
-            Class::Word | Class::Quoted | Class::Other => {
+            PieceClass::Word if is_keyword(part) => KEYWORD,
+            PieceClass::Text => TEXT,
+            PieceClass::Number => NUMBER,
+            PieceClass::Comment => COMMENT,
+            PieceClass::Word | PieceClass::Quoted | PieceClass::Other => {
                 out.push_str(part);
                 continue;
             }

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// The class of a piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Class {
+pub enum PieceClass {
     /// A keyword or a name.
     Word,
     /// A number.
@@ -26,7 +26,7 @@ pub enum Class {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
     /// The class of the piece.
-    pub class: Class,
+    pub class: PieceClass,
     /// The byte range of the piece.
     pub range: Range<usize>,
     /// Whether the piece is unfinished.
@@ -54,9 +54,9 @@ pub fn pieces(text: &str) -> Vec<Piece> {
         match &token.token {
             Token::Whitespace(Whitespace::SingleLineComment { .. }) => {
                 let comment = start + part.trim_end_matches('\n').len();
-                add(Class::Comment, start..comment, comment == at);
+                add(PieceClass::Comment, start..comment, comment == at);
                 if comment < at {
-                    add(Class::Other, comment..at, false);
+                    add(PieceClass::Other, comment..at, false);
                 }
             }
             token => add(class(token, part), start..at, false),
@@ -69,24 +69,24 @@ pub fn pieces(text: &str) -> Vec<Piece> {
 }
 
 /// Returns the class of a token with the text `part`.
-fn class(token: &Token, part: &str) -> Class {
+fn class(token: &Token, part: &str) -> PieceClass {
     match token {
-        Token::Word(word) if word.quote_style.is_some() => Class::Quoted,
-        Token::Word(_) => Class::Word,
-        Token::Number(..) => Class::Number,
-        Token::Whitespace(Whitespace::MultiLineComment(_)) => Class::Comment,
-        _ if part.len() > 1 && part.ends_with(['\'', '$']) => Class::Text,
-        _ => Class::Other,
+        Token::Word(word) if word.quote_style.is_some() => PieceClass::Quoted,
+        Token::Word(_) => PieceClass::Word,
+        Token::Number(..) => PieceClass::Number,
+        Token::Whitespace(Whitespace::MultiLineComment(_)) => PieceClass::Comment,
+        _ if part.len() > 1 && part.ends_with(['\'', '$']) => PieceClass::Text,
+        _ => PieceClass::Other,
     }
 }
 
 /// Returns the class of the unfinished token in `rest`.
-fn unfinished(rest: &str) -> Class {
+fn unfinished(rest: &str) -> PieceClass {
     match rest {
-        _ if rest.starts_with("/*") => Class::Comment,
-        _ if rest.starts_with(['"', '`']) => Class::Quoted,
-        _ if rest.contains(['\'', '$']) => Class::Text,
-        _ => Class::Other,
+        _ if rest.starts_with("/*") => PieceClass::Comment,
+        _ if rest.starts_with(['"', '`']) => PieceClass::Quoted,
+        _ if rest.contains(['\'', '$']) => PieceClass::Text,
+        _ => PieceClass::Other,
     }
 }
 
@@ -98,22 +98,22 @@ mod tests {
     #[test]
     fn pieces_are_told_apart() {
         let text = "SELECT 'it''s', \"a b\", 1.5e3 -- c\n/* d */ x1 'open";
-        let found: Vec<(Class, &str)> = pieces(text)
+        let found: Vec<(PieceClass, &str)> = pieces(text)
             .iter()
-            .filter(|p| p.class != Class::Other)
+            .filter(|p| p.class != PieceClass::Other)
             .map(|p| (p.class, &text[p.range.clone()]))
             .collect();
         assert_eq!(
             found,
             [
-                (Class::Word, "SELECT"),
-                (Class::Text, "'it''s'"),
-                (Class::Quoted, "\"a b\""),
-                (Class::Number, "1.5e3"),
-                (Class::Comment, "-- c"),
-                (Class::Comment, "/* d */"),
-                (Class::Word, "x1"),
-                (Class::Text, "'open"),
+                (PieceClass::Word, "SELECT"),
+                (PieceClass::Text, "'it''s'"),
+                (PieceClass::Quoted, "\"a b\""),
+                (PieceClass::Number, "1.5e3"),
+                (PieceClass::Comment, "-- c"),
+                (PieceClass::Comment, "/* d */"),
+                (PieceClass::Word, "x1"),
+                (PieceClass::Text, "'open"),
             ]
         );
         assert!(pieces(text).last().unwrap().open);
@@ -122,12 +122,12 @@ mod tests {
     #[test]
     fn what_has_no_end_is_open() {
         for (text, class) in [
-            ("SELECT 'a", Class::Text),
-            ("SELECT E'a\\'", Class::Text),
-            ("SELECT $$a", Class::Text),
-            ("SELECT \"a", Class::Quoted),
-            ("SELECT 1 -- a", Class::Comment),
-            ("SELECT 1 /* a\n", Class::Comment),
+            ("SELECT 'a", PieceClass::Text),
+            ("SELECT E'a\\'", PieceClass::Text),
+            ("SELECT $$a", PieceClass::Text),
+            ("SELECT \"a", PieceClass::Quoted),
+            ("SELECT 1 -- a", PieceClass::Comment),
+            ("SELECT 1 /* a\n", PieceClass::Comment),
         ] {
             let last = pieces(text).pop().unwrap();
             assert_eq!((last.class, last.open), (class, true), "{text}");

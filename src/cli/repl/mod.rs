@@ -18,11 +18,11 @@ use super::ending;
 use super::message::report;
 use super::panic;
 use super::runner::Runner;
-use super::workers::Workers;
+use super::workers::StatementRuntime;
 use crate::error::{Error, Result};
 use assistant::Assistant;
 use command::{COMMANDS, Flow, Shell};
-use draft::{Draft, Typed};
+use draft::{IncompleteStatement, Typed};
 use names::Names;
 use rustyline::error::ReadlineError;
 use rustyline::history::FileHistory;
@@ -45,13 +45,13 @@ const CONTINUED: &str = "    ...> ";
 pub fn run(runner: &mut Runner) -> Result<()> {
     // Completion has its own thread, because the threads of a cancelled statement may still be
     // computing.
-    let lookups = Workers::start(NonZeroUsize::MIN)?;
+    let lookups = StatementRuntime::start(NonZeroUsize::MIN)?;
     let done = converse(runner, &lookups);
     lookups.shutdown(Duration::ZERO);
     done
 }
 
-fn converse(runner: &mut Runner, lookups: &Workers) -> Result<()> {
+fn converse(runner: &mut Runner, lookups: &StatementRuntime) -> Result<()> {
     let mut session = Session::new(runner, &lookups.handle())?;
     loop {
         let before = session.shell.draft.text();
@@ -124,7 +124,7 @@ impl<'a> Session<'a> {
             runner,
             names,
             timing: false,
-            draft: Draft::default(),
+            draft: IncompleteStatement::default(),
             last: String::new(),
             commands: COMMANDS,
         };

@@ -1,6 +1,6 @@
 //! The names of a session's objects, for completion.
 
-use super::sources::Source;
+use super::sources::StatementSource;
 use crate::session::{AnonContext, Registry};
 use crate::sql::Expectation;
 use arrow::datatypes::SchemaRef;
@@ -86,10 +86,10 @@ impl Names {
     }
 
     /// Returns the columns of a source of a statement; none in the same cases.
-    pub(super) fn columns_of(&self, source: &Source) -> Vec<String> {
+    pub(super) fn columns_of(&self, source: &StatementSource) -> Vec<String> {
         match source {
-            Source::Named(name) => self.columns(name),
-            Source::Query(query) => {
+            StatementSource::Named(name) => self.columns(name),
+            StatementSource::Query(query) => {
                 // The query is planned, but not run.
                 let planned = self.context.session().state();
                 let plan = async move { planned.create_logical_plan(query).await };

@@ -1,11 +1,11 @@
 //! Finds the tables, files and queries that a statement reads. The statement can use the names of
 //! their columns.
 
-use super::lex::{Class, Piece, pieces};
+use super::lex::{Piece, PieceClass, pieces};
 
 /// A source that a statement reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
+pub enum StatementSource {
     /// A table, or a path in quotes.
     Named(String),
     /// The text of a query in parentheses.
@@ -26,10 +26,10 @@ const READERS: &[&str] = &[
 ];
 
 /// Returns the sources of a statement in the order of their first appearance.
-pub fn sources(statement: &str) -> Vec<Source> {
+pub fn sources(statement: &str) -> Vec<StatementSource> {
     let all: Vec<Piece> = pieces(statement)
         .into_iter()
-        .filter(|p| p.class != Class::Comment && !statement[p.range.clone()].trim().is_empty())
+        .filter(|p| p.class != PieceClass::Comment && !statement[p.range.clone()].trim().is_empty())
         .collect();
     let text = |piece: &Piece| &statement[piece.range.clone()];
     let mut found = vec![];
@@ -39,20 +39,24 @@ pub fn sources(statement: &str) -> Vec<Source> {
             continue;
         }
         let source = match (piece.class, text(piece)) {
-            (Class::Word, word) => {
+            (PieceClass::Word, word) => {
                 // A name can have several parts, separated by dots.
                 let parts = all[i + 1..].chunks_exact(2).take_while(|two| text(&two[0]) == ".");
                 let more: String = parts.flatten().map(text).collect();
-                Some(Source::Named(format!("{}{}", word.to_lowercase(), more.to_lowercase())))
+                Some(StatementSource::Named(format!(
+                    "{}{}",
+                    word.to_lowercase(),
+                    more.to_lowercase()
+                )))
             }
-            (Class::Quoted, name) => Some(Source::Named(name.trim_matches('"').replace("\"\"", "\""))),
-            (Class::Text, path) => {
+            (PieceClass::Quoted, name) => Some(StatementSource::Named(name.trim_matches('"').replace("\"\"", "\""))),
+            (PieceClass::Text, path) => {
                 let inner = path.strip_prefix('\'').and_then(|p| p.strip_suffix('\''));
-                inner.map(|p| Source::Named(p.replace("''", "'")))
+                inner.map(|p| StatementSource::Named(p.replace("''", "'")))
             }
             (_, "(") => closing(statement, &all, i).map(|end| {
                 let query = &statement[piece.range.end..all[end].range.start];
-                Source::Query(query.trim().to_string())
+                StatementSource::Query(query.trim().to_string())
             }),
             _ => None,
         };
@@ -82,7 +86,7 @@ mod tests {
 
     #[test]
     fn tables_paths_and_queries_are_found() {
-        let named = |name: &str| Source::Named(name.into());
+        let named = |name: &str| StatementSource::Named(name.into());
         assert_eq!(sources("SELECT a FROM 'it''s.parquet'"), [named("it's.parquet")]);
         assert_eq!(
             sources("SELECT FROM People p JOIN \"Zip Codes\""),
@@ -91,7 +95,7 @@ mod tests {
         assert_eq!(sources("select a from A.b.c where"), [named("a.b.c")]);
         assert_eq!(
             sources("ANONYMIZE (SELECT f(a) AS b FROM t) QUASI"),
-            [Source::Query("SELECT f(a) AS b FROM t".into()), named("t")]
+            [StatementSource::Query("SELECT f(a) AS b FROM t".into()), named("t")]
         );
         assert_eq!(sources("SELECT a FROM 'open"), []);
         assert_eq!(sources("RISK OF x"), [named("x")]);

@@ -6,7 +6,7 @@
 //! hashes nor the memory of large recodings.
 
 use crate::canonical::function;
-use crate::cluster::codec::{Codec, Seen, seen};
+use crate::cluster::codec::{Codec, UndecodedOperator, seen};
 use crate::error::Error;
 use crate::operator::{Operator, OperatorExec, Rows};
 use arrow::datatypes::SchemaRef;
@@ -86,7 +86,7 @@ impl PhysicalExtensionCodec for BallistaCodec {
         match (*whose, self.own) {
             (OURS, Some(own)) => own.try_decode(bytes, inputs, context, converter),
             (OURS, None) => {
-                let Seen { name, schema } = seen(bytes)?;
+                let UndecodedOperator { name, schema } = seen(bytes)?;
                 let bytes = bytes.to_vec();
                 let sealed = Sealed { name, bytes };
                 Ok(Arc::new(OperatorExec::restored(

@@ -1,11 +1,11 @@
 //! Jobs: plans that the scheduler distributes to executors, and whose progress the driver watches.
 
 use super::codec::BallistaCodec;
-use crate::cluster::answer::{Answer, told};
+use crate::cluster::answer::{TaskOutput, told};
 use crate::cluster::channels::SILENCE;
 use crate::cluster::codec::Codec;
 use crate::cluster::each::{Each, Rest};
-use crate::cluster::engine::{Answers, Engine, Shuffle};
+use crate::cluster::engine::{Engine, MemberRows, Shuffle};
 use crate::cluster::greet::Member;
 use crate::cluster::slices::bytes_of;
 use crate::error::{Error, ErrorKind, Result};
@@ -137,7 +137,7 @@ impl Ballista {
     }
 
     /// Returns the rows of a plan. While the plan is running, the stream has empty batches.
-    async fn answers(&self, plan: Arc<dyn ExecutionPlan>, attempts: usize) -> Result<Answers, Option<Error>> {
+    async fn answers(&self, plan: Arc<dyn ExecutionPlan>, attempts: usize) -> Result<MemberRows, Option<Error>> {
         let schema = plan.schema();
         let read = Duration::from_secs(bytes_of(&plan) / BYTES);
         let still = (STILL + read) * 2u32.saturating_pow(attempts as u32);
@@ -159,13 +159,13 @@ impl Ballista {
         });
         let beats = beats.map(move |()| Some(Ok(RecordBatch::new_empty(Arc::clone(&schema)))));
         let all = stream::select(rows, beats).take_while(|next| futures::future::ready(next.is_some()));
-        Ok(Answers::new(all.filter_map(futures::future::ready).boxed(), ()))
+        Ok(MemberRows::new(all.filter_map(futures::future::ready).boxed(), ()))
     }
 
     /// Returns a plan whose decoding checks that the executor has the version of the driver.
     fn greeting() -> Arc<dyn ExecutionPlan> {
         let nothing = Arc::new(EmptyExec::new(Arc::new(Schema::empty())));
-        Arc::new(OperatorExec::looking(nothing, Answer))
+        Arc::new(OperatorExec::looking(nothing, TaskOutput))
     }
 }
 
@@ -209,7 +209,7 @@ impl Engine for Ballista {
         _: &'a Member,
         plan: Arc<dyn ExecutionPlan>,
         attempts: usize,
-    ) -> BoxFuture<'a, Result<Answers, Option<Error>>> {
+    ) -> BoxFuture<'a, Result<MemberRows, Option<Error>>> {
         Box::pin(async move { self.answers(plan, attempts).await })
     }
 
@@ -218,11 +218,11 @@ impl Engine for Ballista {
         _: &'a [Member],
         shuffle: Shuffle<'a>,
         attempts: usize,
-    ) -> BoxFuture<'a, Result<Answers, Option<Error>>> {
+    ) -> BoxFuture<'a, Result<MemberRows, Option<Error>>> {
         Box::pin(async move {
             let failed = |e: DataFusionError| Some(Error::from(e));
             let makes = UnionExec::try_new(shuffle.makes).map_err(failed)?;
-            let makes: Arc<dyn ExecutionPlan> = Arc::new(OperatorExec::looking(makes, Answer));
+            let makes: Arc<dyn ExecutionPlan> = Arc::new(OperatorExec::looking(makes, TaskOutput));
             let rest = Rest::of(makes.schema());
             let by = Partitioning::Hash(vec![shuffle.by], shuffle.parts);
             let dealt = RepartitionExec::try_new(makes, by).map_err(failed)?;

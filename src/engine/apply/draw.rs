@@ -3,13 +3,13 @@
 use super::plan;
 use super::recoding_plan::{recoding_of, treatments};
 use super::surveyed::Surveyed;
-use super::tally::{Counted, Tally, finish};
+use super::tally::{ColumnTally, Counted, finish};
 use crate::engine::decide::Decision;
 use crate::error::{Error, Result};
 use crate::frequency::gathered;
 use crate::job::{Input, Job, Randomization};
 use crate::pool::blocking;
-use crate::recode::randomize::{Numbering, Order, Permutation, Sequence, Source, order};
+use crate::recode::randomize::{Numbering, Order, Permutation, RandomSource, Sequence, order};
 use crate::recode::{ColumnTreatment, RecodingPlan, Released, SUPPRESSED};
 use crate::spill::SpillSpace;
 use arrow::array::{AsArray, RecordBatch};
@@ -88,7 +88,7 @@ async fn survey(job: &Job, decision: &Decision, source: &Surveyed, measure: bool
         let by_class = measure || matches!(r, Randomization::Class);
         Ok((
             within(r),
-            Mutex::new(Tally::new(column, &schema, &within(r), by_class, &spill_space)?),
+            Mutex::new(ColumnTally::new(column, &schema, &within(r), by_class, &spill_space)?),
         ))
     });
     let tallies = Arc::new(tallies.collect::<Result<Vec<_>>>()?);
@@ -98,7 +98,7 @@ async fn survey(job: &Job, decision: &Decision, source: &Surveyed, measure: bool
     let seed = job.goal.seed;
     let mut tasks = vec![];
     for ((place, _, randomization), (columns, tally)) in randomized.into_iter().zip(tallies) {
-        let numbers = Source {
+        let numbers = RandomSource {
             seed,
             column: place as u32,
         };
@@ -154,7 +154,7 @@ async fn draw_by_matrix(
     let numbering = numbering(decision, &recoding).await?;
     let rows = plan::plan(&source.rows, recoding, first, &[]).await?;
     let (schema, spill_space) = (rows.schema(), spill_space(&job.input));
-    let mut tally = Tally::new(column, &schema, &[], measure, &spill_space)?;
+    let mut tally = ColumnTally::new(column, &schema, &[], measure, &spill_space)?;
     let mut codes = vec![];
     let context = Arc::new(job.input.source.rows.task_ctx());
     for batch in collect(rows, context).await.map_err(Error::from_data)? {
@@ -196,7 +196,7 @@ fn classes(numbering: &Numbering, batch: &RecordBatch) -> Result<Vec<u32>> {
 async fn scan(
     plan: Arc<dyn ExecutionPlan>,
     rows: &DataFrame,
-    tallies: &Arc<Vec<(Vec<String>, Mutex<Tally>)>>,
+    tallies: &Arc<Vec<(Vec<String>, Mutex<ColumnTally>)>>,
     numbering: &Arc<Numbering>,
 ) -> Result<()> {
     let streams = execute_stream_partitioned(plan, Arc::new(rows.task_ctx())).map_err(Error::from_data)?;

@@ -6,7 +6,7 @@ use crate::frequency::gathered;
 use crate::hierarchy::Coverage;
 use crate::job::Job;
 use crate::pool::blocking;
-use crate::recode::personal::{Columns, Outcome, PersonalExec, Tree};
+use crate::recode::personal::{LabelTree, PersonalColumns, PersonalExec, PersonalOutcome};
 use crate::source::select_columns;
 use arrow::array::Array;
 use arrow::compute::{SortOptions, cast, sort};
@@ -21,12 +21,12 @@ use std::sync::Arc;
 
 /// The personal limits of the rows, which the second scan enforces. The outcome is known when that
 /// scan has ended.
-pub(super) struct Limits {
-    columns: Arc<Columns>,
-    outcome: Arc<Mutex<Option<Outcome>>>,
+pub(super) struct PersonalLimits {
+    columns: Arc<PersonalColumns>,
+    outcome: Arc<Mutex<Option<PersonalOutcome>>>,
 }
 
-impl Limits {
+impl PersonalLimits {
     /// Reads the values of the sensitive attribute and places them in its hierarchy. Returns `None`
     /// if the job has no personal limits.
     pub(super) async fn of(job: &Job) -> Result<Option<Self>> {
@@ -75,7 +75,7 @@ impl Limits {
                 ..Coverage::default()
             };
             hierarchy.admit(&name, &coverage)?;
-            Ok((Tree::new(&lookup)?, lookup))
+            Ok((LabelTree::new(&lookup)?, lookup))
         };
         let (tree, lookup) = blocking("placing the values of a column", place).await?;
         let least = job
@@ -85,7 +85,7 @@ impl Limits {
             .map(|c| c.model.min_class_size())
             .max();
         Ok(Some(Self {
-            columns: Arc::new(Columns {
+            columns: Arc::new(PersonalColumns {
                 attribute: column.clone(),
                 tree,
                 lookup,
@@ -104,7 +104,7 @@ impl Limits {
     }
 
     /// Returns the outcome of the personal limits, or `None` until all rows are read.
-    pub(super) fn outcome(&self) -> Option<Outcome> {
+    pub(super) fn outcome(&self) -> Option<PersonalOutcome> {
         self.outcome.lock().clone()
     }
 }

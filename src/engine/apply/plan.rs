@@ -146,10 +146,13 @@ impl Read {
 }
 
 /// Returns a table over a plan made by [`plan`]. The plan is executed with the settings of `state`.
-pub(in crate::engine) fn table_over(plan: Arc<dyn ExecutionPlan>, state: SessionState) -> Result<ComputedTable<Made>> {
+pub(in crate::engine) fn table_over(
+    plan: Arc<dyn ExecutionPlan>,
+    state: SessionState,
+) -> Result<ComputedTable<PlanRows>> {
     let plan = without_order_key(plan, &[])?;
     let schema = plan.schema();
-    Ok(ComputedTable::new(Made { plan, state }, schema))
+    Ok(ComputedTable::new(PlanRows { plan, state }, schema))
 }
 
 /// Returns `plan` without the columns of the order key, except the columns of `kept`.
@@ -168,18 +171,18 @@ pub(in crate::engine) fn without_order_key(
 
 /// The rows of a plan, which is executed again for each read.
 #[derive(Debug)]
-pub(in crate::engine) struct Made {
+pub(in crate::engine) struct PlanRows {
     plan: Arc<dyn ExecutionPlan>,
     state: SessionState,
 }
 
-impl fmt::Display for Made {
+impl fmt::Display for PlanRows {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("rows of a release")
     }
 }
 
-impl Operator for Made {
+impl Operator for PlanRows {
     const NAME: &'static str = "MadeExec";
 
     fn run(&self, _: SendableRecordBatchStream, _: SchemaRef, _: &Arc<TaskContext>) -> Result<Rows> {

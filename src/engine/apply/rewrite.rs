@@ -1,7 +1,7 @@
 //! The rewriting scan: one plan for all changes to the source's rows.
 
 use super::draw::{draw, numbering};
-use super::limits::Limits;
+use super::limits::PersonalLimits;
 use super::order::in_order;
 use super::plan;
 use super::recoding_plan::recoding;
@@ -10,8 +10,8 @@ use crate::engine::decide::Decision;
 use crate::error::{Error, Result};
 use crate::job::Job;
 use crate::observe::{Observer, Phase};
-use crate::recode::personal::Outcome;
-use crate::recode::randomize::{Measured, Permutation, RandomizeExec};
+use crate::recode::personal::PersonalOutcome;
+use crate::recode::randomize::{MeasuredInformation, Permutation, RandomizeExec};
 use crate::recode::{Classes, RecodingPlan};
 use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;
@@ -28,8 +28,8 @@ pub(in crate::engine) struct Rewrite {
     pub(in crate::engine) hidden: Vec<String>,
     /// Whether the rows come from the classes alone, so that the source is not read again.
     pub(in crate::engine) is_of_classes: bool,
-    limits: Option<Limits>,
-    measured: Option<Measured>,
+    limits: Option<PersonalLimits>,
+    measured: Option<MeasuredInformation>,
 }
 
 /// Reads the inputs of the rewriting scan other than the rows: personal limits, matrices, and the
@@ -39,7 +39,7 @@ pub(in crate::engine) async fn foresee_rewrite(job: &Job, decision: &Decision) -
     let source = Surveyed::of(job).await?;
     draw(job, decision, &source, first, false).await?;
     recoding(job, decision, &source, &[])?;
-    Limits::of(job).await?;
+    PersonalLimits::of(job).await?;
     Ok(())
 }
 
@@ -54,7 +54,7 @@ pub(in crate::engine) async fn rewrite(
 ) -> Result<Rewrite> {
     observer.begin(Phase::Write);
     let first: &[String] = job.output.target.as_ref().map_or(&[], |t| &t.partitioned_by);
-    let measured = job.output.target.as_ref().map(|_| Measured::default());
+    let measured = job.output.target.as_ref().map(|_| MeasuredInformation::default());
     let hidden: Vec<String> = job
         .input
         .entity
@@ -64,7 +64,7 @@ pub(in crate::engine) async fn rewrite(
         .collect();
     let source = Surveyed::of(job).await?;
     let permutations = draw(job, decision, &source, first, measured.is_some()).await?;
-    let limits = Limits::of(job).await?;
+    let limits = PersonalLimits::of(job).await?;
     let recoding = Arc::new(recoding(job, decision, &source, &hidden)?);
 
     let schema = job.input.source.rows.schema().as_arrow();
@@ -117,7 +117,7 @@ pub(in crate::engine) async fn rewrite(
 impl Rewrite {
     /// Returns the outcome of the rows' personal limits. Returns `None` if no row has a limit, or
     /// before all rows were read.
-    pub(in crate::engine) fn outcome(&self) -> Option<Outcome> {
+    pub(in crate::engine) fn outcome(&self) -> Option<PersonalOutcome> {
         self.limits.as_ref()?.outcome()
     }
 

@@ -3,7 +3,7 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::recode::DistinctRows;
 use crate::recode::randomize::{
-    ContingencyTable, Grouped, Order, Permutation, Sequence, Source, Spread, mutual_information,
+    ContingencyTable, Grouped, Order, Permutation, RandomSource, Sequence, Spread, mutual_information,
 };
 use crate::spill::SpillSpace;
 use arrow::array::{Array, ArrayRef};
@@ -12,7 +12,7 @@ use datafusion::execution::memory_pool::MemoryReservation;
 use std::sync::Arc;
 
 /// The values of a column with their counts, collected in one scan.
-pub(super) struct Tally {
+pub(super) struct ColumnTally {
     values: DistinctRows,
     counts: Vec<u64>,
     /// The counts by class, if they are needed.
@@ -23,7 +23,7 @@ pub(super) struct Tally {
     pub(super) column: String,
 }
 
-impl Tally {
+impl ColumnTally {
     pub(super) fn new(
         column: &str,
         schema: &Schema,
@@ -88,7 +88,7 @@ pub(super) struct Counted {
 }
 
 impl Counted {
-    pub(super) fn of(tally: Tally) -> Result<Self> {
+    pub(super) fn of(tally: ColumnTally) -> Result<Self> {
         let (columns, ranks) = tally.values.finish()?;
         let values = columns
             .into_iter()
@@ -139,10 +139,10 @@ impl Counted {
 /// Draws the permutation of a counted column: within classes if `in_classes` gives their number,
 /// within the groups of `columns`, or over all rows.
 pub(super) fn finish(
-    tally: Tally,
+    tally: ColumnTally,
     columns: Vec<String>,
     in_classes: Option<usize>,
-    source: Source,
+    source: RandomSource,
     spill_space: &SpillSpace,
 ) -> Result<Permutation> {
     let mut counted = Counted::of(tally)?;

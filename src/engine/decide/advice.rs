@@ -10,7 +10,7 @@ use crate::frequency::BaseSet;
 use crate::hierarchy::{Lookup, OnUnmapped};
 use crate::job::{Choice, Job, QuasiIdentifier, Roles, may_divide};
 use crate::partition;
-use crate::search::{Budget, Context};
+use crate::search::{Context, SearchBudget};
 use std::sync::Arc;
 
 /// The partitioning algorithm that this module tries. It is the fastest of the algorithms that
@@ -91,7 +91,7 @@ fn local(job: &Job, evaluator: &Arc<Evaluator>, value: f64) -> Result<Option<Str
         Err(e) if e.kind() == ErrorKind::Resources => return Ok(None),
         reserved => reserved?,
     };
-    let mut context = Context::new(job.goal.seed, Budget::default());
+    let mut context = Context::new(job.goal.seed, SearchBudget::default());
     let table = Groups::new(job, evaluator, partitioner.as_ref())?;
     let found = partition::divided(partitioner.as_ref(), &table, &mut context)?;
     let partition = partition::widened(found.partition, &table)?;

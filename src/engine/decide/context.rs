@@ -3,13 +3,13 @@
 use crate::error::Result;
 use crate::job::Goal;
 use crate::observe::Observer;
-use crate::search::{Budget, Context, Progress, Stop};
+use crate::search::{Context, Progress, SearchBudget, Stop};
 use std::sync::Arc;
 use std::time::Instant;
 
 /// Returns the budget of a job that begins now.
-pub(super) fn budget(goal: &Goal, observer: &dyn Observer) -> Budget {
-    Budget {
+pub(super) fn budget(goal: &Goal, observer: &dyn Observer) -> SearchBudget {
+    SearchBudget {
         deadline: goal.time_limit.map(|limit| Instant::now() + limit),
         max_nodes: goal.node_limit,
         interrupt: observer.interrupt(),
@@ -27,7 +27,7 @@ pub(super) fn reason(stop: Stop) -> Result<&'static str> {
 }
 
 /// Returns the context of a new run within a budget.
-pub(super) fn context(goal: &Goal, budget: Budget, observer: &Arc<dyn Observer>) -> Context {
+pub(super) fn context(goal: &Goal, budget: SearchBudget, observer: &Arc<dyn Observer>) -> Context {
     let (told, higher_is_better) = (Arc::clone(observer), goal.metric.higher_is_better());
     let value = move |cost: f64| if higher_is_better { -cost } else { cost };
     Context::new(goal.seed, budget).on_progress(move |p| {

@@ -17,7 +17,7 @@ use crate::metric;
 use crate::observe::{Observer, Phase};
 use crate::partition::{self, Column, Partitioner, Table, widened};
 use crate::pool::check_cancelled;
-use crate::search::{Budget, Oracle};
+use crate::search::{Oracle, SearchBudget};
 use crate::settings::Settings;
 use datafusion::execution::memory_pool::MemoryReservation;
 use std::sync::Arc;
@@ -166,7 +166,7 @@ fn divide<'a>(
     job: &Job,
     evaluator: &Arc<Evaluator>,
     candidate: &'a Candidate,
-    budget: &Budget,
+    budget: &SearchBudget,
     observer: &Arc<dyn Observer>,
     dispensable: bool,
 ) -> Result<(Option<Division<'a>>, Option<&'static str>)> {

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// A requested model, prepared for this table.
 #[derive(Debug)]
-pub(super) struct Rule {
+pub(super) struct PreparedModel {
     pub(super) predicate: Box<dyn Predicate>,
     pub(super) monotonicity: Monotonicity,
     /// The position of the sensitive attribute among the details of the base set.
@@ -32,7 +32,7 @@ pub(super) struct Rule {
     pub(super) subsets: Vec<Vec<bool>>,
 }
 
-impl Rule {
+impl PreparedModel {
     /// Returns true if the model judges the classes themselves, and not groups by a subset of the
     /// quasi-identifiers.
     pub(super) fn is_of_classes(&self) -> bool {
@@ -82,7 +82,7 @@ impl Verdict {
 pub struct Evaluator {
     pub(super) sets: FrequencySets,
     pub(super) lattice: Lattice,
-    pub(super) rules: Arc<[Rule]>,
+    pub(super) rules: Arc<[PreparedModel]>,
     pub(super) objectives: Arc<[Objective]>,
     pub(super) entity: Option<usize>,
     pub(super) limit: u64,
@@ -145,7 +145,7 @@ impl Evaluator {
         })
     }
 
-    fn rule(job: &Job, base: &Base, constraint: &Constraint) -> Result<Rule> {
+    fn rule(job: &Job, base: &Base, constraint: &Constraint) -> Result<PreparedModel> {
         let detail = match (&constraint.attribute, constraint.model.reads().attribute) {
             (Some(attribute), true) => position(base, &attribute_request(&job.input, attribute)),
             _ => None,
@@ -168,7 +168,7 @@ impl Evaluator {
             let among = |subset: Vec<usize>| (0..width).map(|i| subset.contains(&i)).collect();
             subsets.extend(constraint.scope.subsets(width)?.into_iter().map(among));
         }
-        Ok(Rule {
+        Ok(PreparedModel {
             predicate: constraint.model.prepare(&subject)?,
             monotonicity: match job.input.entity {
                 Some(_) => constraint.model.monotonicity_per_entity(),
@@ -334,7 +334,7 @@ impl Evaluator {
     }
 
     /// Clears `kept` for each class that fails the rule.
-    pub(super) fn apply(&self, rule: &Rule, set: &FrequencySet, kept: &mut [bool]) {
+    pub(super) fn apply(&self, rule: &PreparedModel, set: &FrequencySet, kept: &mut [bool]) {
         if let (Some(least), None) = (rule.predicate.least_size(), self.entity) {
             kept.iter_mut()
                 .zip(set.counts())

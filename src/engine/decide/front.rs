@@ -27,7 +27,7 @@ use crate::job::{Choice, Input, Job};
 use crate::lattice::{Lattice, Node};
 use crate::metric::Metric;
 use crate::model::{self, Class};
-use crate::objective::{Attribute, Lead, Measured, Property, Released};
+use crate::objective::{Lead, Measured, Property, ReleasedClasses, SensitiveAttribute};
 use crate::observe::{Observer, Phase};
 use crate::pool::blocking;
 use crate::search::{self, Assessment, Context, Counters, Oracle, Progress, front::knee};
@@ -66,7 +66,7 @@ pub struct Reached {
 
 /// A Pareto front of nodes, and the coverage of the search that found it.
 #[derive(Debug)]
-pub struct Front {
+pub struct NodeFront {
     /// The nodes. The node that is best in the first objective comes first.
     pub rows: Vec<Reached>,
     /// The position of the knee in `rows`.
@@ -88,7 +88,7 @@ pub async fn front(
     epsilon: Vec<f64>,
     named: bool,
     observer: Arc<dyn Observer>,
-) -> Result<Front> {
+) -> Result<NodeFront> {
     let scanned = counted(&job, &objectives, observer.as_ref()).await?;
     // A search computes for a long time. It runs on a blocking thread, so that the workers of the
     // runtime stay free.
@@ -127,7 +127,7 @@ fn search(
     epsilon: Vec<f64>,
     named: bool,
     observer: &Arc<dyn Observer>,
-) -> Result<Front> {
+) -> Result<NodeFront> {
     let chosen = search::for_front(oracle.lattice().size())?;
     let search = match &job.goal.choice {
         Choice::Search { search, .. } if named => search.as_ref(),
@@ -160,7 +160,7 @@ fn search(
         suppressed: found.suppressed,
         classes: found.classes,
     };
-    Ok(Front {
+    Ok(NodeFront {
         rows: members.into_iter().map(row).collect(),
         knee,
         nodes: context.assessed(),
@@ -192,7 +192,7 @@ fn own_details(input: &Input, objectives: &[Objective]) -> Vec<DetailRequest> {
     attributes.map(|attribute| request(input, &attribute)).collect()
 }
 
-fn request(input: &Input, attribute: &Attribute) -> DetailRequest {
+fn request(input: &Input, attribute: &SensitiveAttribute) -> DetailRequest {
     match attribute.by_rows {
         true => DetailRequest::Values(attribute.column.to_string()),
         false => attribute_request(input, attribute.column),
@@ -244,7 +244,7 @@ struct Classes<'a> {
     detail: Option<usize>,
 }
 
-impl Released for Classes<'_> {
+impl ReleasedClasses for Classes<'_> {
     fn suppressed(&self) -> u64 {
         self.verdict.suppressed
     }

@@ -1,7 +1,7 @@
 //! The table that a partitioning algorithm divides: the base frequency set, with the requested
 //! models as its judge.
 
-use super::evaluator::{Evaluator, Rule};
+use super::evaluator::{Evaluator, PreparedModel};
 use crate::engine::scan::{class_label_request, fill, position};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{Base, Detail, FrequencySet, KeyIndex};
@@ -97,7 +97,7 @@ impl<'a> Groups<'a> {
         });
         let constraints = job.guarantees.constraints.iter().filter(|c| c.is_of_classes());
         let least = constraints.map(|c| c.model.min_class_size()).max();
-        let rows_suffice = |rule: &Rule| evaluator.entity.is_none() && rule.predicate.least_size().is_some();
+        let rows_suffice = |rule: &PreparedModel| evaluator.entity.is_none() && rule.predicate.least_size().is_some();
         let rules = || evaluator.rules.iter().filter(|rule| rule.is_of_classes());
         let by_rows = rules().filter_map(|r| r.predicate.least_size()).max();
         Ok(Self {

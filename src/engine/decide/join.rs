@@ -17,7 +17,7 @@
 
 use super::decision::{Decision, describe};
 use super::evaluator::Evaluator;
-use super::standing::{Standing, standing};
+use super::standing::{AttributeClasses, standing};
 use super::values::Numbered;
 use crate::canonical::one_spelling;
 use crate::engine::scan::{attribute_request, fill, position};
@@ -56,7 +56,7 @@ pub(in crate::engine) async fn join(job: &Arc<Job>, decision: Decision) -> Resul
     for attribute in attributes {
         let found = match target.grows {
             Some(_) => standing(job, target, &attribute).await?,
-            None => Standing::default(),
+            None => AttributeClasses::default(),
         };
         standing_of.insert(attribute, found);
     }
@@ -70,7 +70,7 @@ pub(in crate::engine) async fn join(job: &Arc<Job>, decision: Decision) -> Resul
     .await
 }
 
-fn joined(job: &Job, decision: Decision, standing: &HashMap<String, Standing>) -> Result<Decision> {
+fn joined(job: &Job, decision: Decision, standing: &HashMap<String, AttributeClasses>) -> Result<Decision> {
     let evaluator = Arc::clone(&decision.evaluator);
     let compares = |c: &&Constraint| c.model.reads().whole && c.is_of_classes();
     let mut rules = vec![];
@@ -140,7 +140,7 @@ impl<'a> Rule<'a> {
         evaluator: &'a Evaluator,
         set: &FrequencySet,
         constraint: &'a Constraint,
-        standing: &Standing,
+        standing: &AttributeClasses,
     ) -> Result<Self> {
         let base = evaluator.sets().base().as_ref();
         let lost = || Error::internal("a sensitive attribute was not counted");

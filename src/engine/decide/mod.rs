@@ -36,7 +36,7 @@ pub use infeasible::NearestMiss;
 pub(in crate::engine) use join::join;
 pub use label_rows::{LabelRows, label_rows};
 pub use loss::column_loss;
-pub use profile::Profile;
+pub use profile::NodeProfile;
 
 #[cfg(test)]
 mod tests;

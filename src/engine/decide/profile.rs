@@ -7,7 +7,7 @@ use crate::lattice::Node;
 
 /// The figures of one node in the answer to LATTICE OF.
 #[derive(Debug, Clone)]
-pub struct Profile {
+pub struct NodeProfile {
     /// Whether the suppressed rows are within the limit.
     pub anonymous: bool,
     /// The size of the smallest class of a release at the node. For a node that is not anonymous,
@@ -47,11 +47,11 @@ impl Evaluator {
     }
 
     /// Returns the figures of `nodes` for LATTICE OF.
-    pub fn profile(&self, nodes: &[Node]) -> Result<Vec<Profile>> {
+    pub fn profile(&self, nodes: &[Node]) -> Result<Vec<NodeProfile>> {
         self.sets.each(nodes, None, |_, answer| {
             let set = answer.classes()?;
             let verdict = self.verdict(&set)?;
-            Ok(Profile {
+            Ok(NodeProfile {
                 anonymous: verdict.anonymous,
                 k: match verdict.anonymous {
                     true => self.smallest(&set, &verdict),

@@ -21,18 +21,18 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The texts of the labels of a class.
-pub(super) type Labels = Vec<Option<String>>;
+pub(super) type ClassLabels = Vec<Option<String>>;
 
 /// The classes of a release, with the values of one sensitive attribute.
 #[derive(Debug)]
-pub(super) struct Standing {
+pub(super) struct AttributeClasses {
     /// The distinct values of the attribute.
     pub(super) values: ArrayRef,
     /// For each class, the positions of its values in `values`, with their counts.
-    pub(super) classes: HashMap<Labels, Vec<(u32, u64)>>,
+    pub(super) classes: HashMap<ClassLabels, Vec<(u32, u64)>>,
 }
 
-impl Default for Standing {
+impl Default for AttributeClasses {
     /// Returns an empty set of classes, for a target without a release.
     fn default() -> Self {
         Self {
@@ -43,7 +43,7 @@ impl Default for Standing {
 }
 
 /// Reads the classes of the release that `target` grows, with the values of `attribute`.
-pub(super) async fn standing(job: &Job, target: &Target, attribute: &str) -> Result<Standing> {
+pub(super) async fn standing(job: &Job, target: &Target, attribute: &str) -> Result<AttributeClasses> {
     let names = job.roles.quasi_identifiers.iter().map(|q| q.column.as_str());
     let names: Vec<&str> = names.chain([attribute]).collect();
     let keys = names.iter().map(|name| ident(*name)).collect();
@@ -59,7 +59,7 @@ pub(super) async fn standing(job: &Job, target: &Target, attribute: &str) -> Res
     let converter = RowConverter::new(vec![SortField::new(data_type.clone())])?;
     let mut codes: HashMap<Box<[u8]>, u32> = HashMap::new();
     let mut values = vec![new_empty_array(&data_type)];
-    let mut classes: HashMap<Labels, Vec<(u32, u64)>> = HashMap::new();
+    let mut classes: HashMap<ClassLabels, Vec<(u32, u64)>> = HashMap::new();
     while let Some(batch) = stream.next().await {
         check_cancelled()?;
         let batch = batch.map_err(Error::from_data)?;
@@ -87,7 +87,7 @@ pub(super) async fn standing(job: &Job, target: &Target, attribute: &str) -> Res
         values.push(take(&of_attribute, &UInt32Array::from(new), None)?);
     }
     let values: Vec<&dyn Array> = values.iter().map(|v| v.as_ref()).collect();
-    Ok(Standing {
+    Ok(AttributeClasses {
         values: concat(&values)?,
         classes,
     })

@@ -1,6 +1,6 @@
 //! Judges groups by a subset of the quasi-identifiers: `ON (a, b)` and `ON ANY m`.
 
-use super::evaluator::{Evaluator, Rule};
+use super::evaluator::{Evaluator, PreparedModel};
 use crate::error::Result;
 use crate::frequency::FrequencySet;
 use crate::lattice::Node;
@@ -18,7 +18,7 @@ impl Evaluator {
         classes: (&FrequencySet, Option<&Partition>),
         kept: &mut [bool],
     ) -> Result<bool> {
-        let subsets: Vec<(&Rule, &Vec<bool>)> = self
+        let subsets: Vec<(&PreparedModel, &Vec<bool>)> = self
             .rules
             .iter()
             .flat_map(|r| r.subsets.iter().map(move |subset| (r, subset)))

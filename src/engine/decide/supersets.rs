@@ -1,6 +1,6 @@
 //! Judges classes by their natural supersets: the classes of more general nodes that contain them.
 
-use super::evaluator::{Evaluator, Rule};
+use super::evaluator::{Evaluator, PreparedModel};
 use crate::engine::scan::fill;
 use crate::error::{Error, Result};
 use crate::frequency::FrequencySet;
@@ -12,7 +12,12 @@ impl Evaluator {
     /// Clears `kept` for each class of a node that satisfies the rule neither by itself nor within
     /// one of its supersets. The supersets are classes of the more general nodes up to the top of
     /// every hierarchy, nearest first.
-    pub(super) fn apply_among_supersets(&self, rule: &Rule, set: &FrequencySet, kept: &mut [bool]) -> Result<()> {
+    pub(super) fn apply_among_supersets(
+        &self,
+        rule: &PreparedModel,
+        set: &FrequencySet,
+        kept: &mut [bool],
+    ) -> Result<()> {
         let mut holds = kept.to_vec();
         self.apply(rule, set, &mut holds);
         let mut failing: Vec<usize> = (0..set.len()).filter(|i| kept[*i] && !holds[*i]).collect();
@@ -43,7 +48,7 @@ impl Evaluator {
     fn class_of<'a>(
         &self,
         (set, entry): (&FrequencySet, usize),
-        rule: &Rule,
+        rule: &PreparedModel,
         histogram: &'a mut Vec<(u32, u64)>,
     ) -> Class<'a> {
         histogram.clear();

@@ -1,11 +1,11 @@
 //! Counts the values of the columns that are released unchanged, and of identifiers that may be
 //! codes of people.
 
-use super::sketch::Sketch;
+use super::sketch::ValueSketch;
 use crate::error::{Error, Result};
 use crate::job::Job;
 use crate::source::{SOURCE, reading, select_columns, source_plan};
-use crate::suggest::{Facts, Kind, may_be_entity};
+use crate::suggest::{Facts, ValueKind, may_be_entity};
 use crate::warning::{self, Examined, Fate};
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::datatypes::Field;
@@ -31,19 +31,19 @@ pub(super) async fn examined(job: &Job, progress: &Arc<AtomicU64>) -> Result<Vec
     let mut columns = vec![];
     for field in job.input.source.rows.schema().fields() {
         if let Some(fate) = fate(job, field.name()) {
-            columns.push((field.name().clone(), Kind::of(field.data_type()), fate));
+            columns.push((field.name().clone(), ValueKind::of(field.data_type()), fate));
         }
     }
     let follows = !job.guarantees.standards.is_empty();
-    let is_counted = |kind: Kind, fate: Fate| match kind {
-        Kind::Nested | Kind::Binary => false,
-        Kind::Number if follows => true,
+    let is_counted = |kind: ValueKind, fate: Fate| match kind {
+        ValueKind::Nested | ValueKind::Binary => false,
+        ValueKind::Number if follows => true,
         // Amounts have many values by nature, so they are counted together with other columns only
         // if they are kept.
-        Kind::Number | Kind::Date | Kind::Other => matches!(fate, Fate::Kept | Fate::ClassLabel),
-        Kind::Text | Kind::Integer => true,
+        ValueKind::Number | ValueKind::Date | ValueKind::Other => matches!(fate, Fate::Kept | Fate::ClassLabel),
+        ValueKind::Text | ValueKind::Integer => true,
     };
-    let counted: Vec<(&str, Kind)> = columns
+    let counted: Vec<(&str, ValueKind)> = columns
         .iter()
         .filter(|(_, kind, fate)| is_counted(*kind, *fate))
         .map(|(name, kind, _)| (name.as_str(), *kind))
@@ -62,7 +62,7 @@ pub(super) async fn examined(job: &Job, progress: &Arc<AtomicU64>) -> Result<Vec
 /// Returns true if most of these distinct values are texts with blanks around them. Examines a
 /// sample that is spread evenly over the values.
 pub(super) fn is_padded(values: &ArrayRef) -> Result<bool> {
-    if Kind::of(values.data_type()) != Kind::Text {
+    if ValueKind::of(values.data_type()) != ValueKind::Text {
         return Ok(false);
     }
     let texts = (0..values.len())
@@ -79,7 +79,7 @@ pub fn named_warnings(job: &Job) -> Vec<String> {
     let warning = |field: &Arc<Field>| {
         let accepted = job.guarantees.accepted.contains(field.name());
         let fate = fate(job, field.name()).filter(|_| !accepted)?;
-        warning::by_name(field.name(), Kind::of(field.data_type()), fate)
+        warning::by_name(field.name(), ValueKind::of(field.data_type()), fate)
     };
     fields.filter_map(warning).collect()
 }
@@ -101,7 +101,7 @@ fn fate(job: &Job, name: &str) -> Option<Fate> {
     job.roles.keep.iter().any(|k| k == name).then_some(Fate::Kept)
 }
 
-fn facts(name: &str, kind: Kind, tally: Option<Tally>) -> Facts {
+fn facts(name: &str, kind: ValueKind, tally: Option<Tally>) -> Facts {
     let tally = tally.unwrap_or_else(|| Tally::new(0, false));
     Facts {
         name: name.into(),
@@ -121,8 +121,8 @@ fn facts(name: &str, kind: Kind, tally: Option<Tally>) -> Facts {
 /// The counts of a column, and a sample of its values as texts.
 struct Tally {
     values: u64,
-    distinct: Sketch<()>,
-    texts: Sketch<String>,
+    distinct: ValueSketch<()>,
+    texts: ValueSketch<String>,
     /// Whether numbers are sampled, too, because a standard asks for their form.
     samples_numbers: bool,
 }
@@ -131,18 +131,25 @@ impl Tally {
     fn new(capacity: usize, samples_numbers: bool) -> Self {
         Self {
             values: 0,
-            distinct: Sketch::new(capacity),
-            texts: Sketch::new(TEXTS),
+            distinct: ValueSketch::new(capacity),
+            texts: ValueSketch::new(TEXTS),
             samples_numbers,
         }
     }
 
     /// Adds the values of `array` at the given rows, by their hashes.
-    fn add(&mut self, rows: impl Iterator<Item = usize>, hashes: &[u64], array: &ArrayRef, kind: Kind) -> Result<()> {
+    fn add(
+        &mut self,
+        rows: impl Iterator<Item = usize>,
+        hashes: &[u64],
+        array: &ArrayRef,
+        kind: ValueKind,
+    ) -> Result<()> {
         for row in rows {
             let hash = hashes[row];
             self.distinct.add(hash, || (), |()| ());
-            let is_sampled = kind == Kind::Text || self.samples_numbers && matches!(kind, Kind::Integer | Kind::Number);
+            let is_sampled = kind == ValueKind::Text
+                || self.samples_numbers && matches!(kind, ValueKind::Integer | ValueKind::Number);
             if is_sampled && self.texts.takes(hash) {
                 let text = array_value_to_string(array, row)?;
                 self.texts.add(hash, || text, |_| ());
@@ -153,7 +160,7 @@ impl Tally {
 }
 
 /// Counts columns in one scan of the source. Each partition is read by a separate task.
-async fn count(job: &Job, columns: &[(&str, Kind)], progress: &Arc<AtomicU64>) -> Result<Vec<Tally>> {
+async fn count(job: &Job, columns: &[(&str, ValueKind)], progress: &Arc<AtomicU64>) -> Result<Vec<Tally>> {
     if columns.is_empty() {
         return Ok(vec![]);
     }
@@ -164,7 +171,7 @@ async fn count(job: &Job, columns: &[(&str, Kind)], progress: &Arc<AtomicU64>) -
             Mutex::new(Tally::new(capacity, !job.guarantees.standards.is_empty())),
         )
     });
-    let tallies: Arc<Vec<(Kind, Mutex<Tally>)>> = Arc::new(tallies.collect());
+    let tallies: Arc<Vec<(ValueKind, Mutex<Tally>)>> = Arc::new(tallies.collect());
     let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
     let rows = select_columns(&job.input.source.rows, &names)?;
     let context = Arc::new(rows.task_ctx());
@@ -197,7 +204,7 @@ async fn count(job: &Job, columns: &[(&str, Kind)], progress: &Arc<AtomicU64>) -
 }
 
 /// Adds the values of one batch. For a dictionary, adds its values instead of the rows.
-fn add((kind, tally): &(Kind, Mutex<Tally>), array: &ArrayRef, hashes: &mut Vec<u64>) -> Result<()> {
+fn add((kind, tally): &(ValueKind, Mutex<Tally>), array: &ArrayRef, hashes: &mut Vec<u64>) -> Result<()> {
     let mut hashed = |array: &ArrayRef| -> Result<()> {
         hashes.clear();
         hashes.resize(array.len(), 0);

@@ -1,7 +1,7 @@
 //! Counts the released rows, or people, that are unique by their quasi-identifiers and kept
 //! columns.
 
-use super::sketch::Sketch;
+use super::sketch::ValueSketch;
 use crate::engine::apply::{plan, recoding_among};
 use crate::engine::decide::Decision;
 use crate::error::{Error, Result};
@@ -62,7 +62,7 @@ pub(super) async fn links(
     let rows = plan::recoded(&job.input.source.rows, recoding).await?;
     let streams =
         execute_stream_partitioned(rows, Arc::new(job.input.source.rows.task_ctx())).map_err(Error::from_data)?;
-    let sketch = Arc::new(Mutex::new(Sketch::new(MOST)));
+    let sketch = Arc::new(Mutex::new(ValueSketch::new(MOST)));
     let mut tasks = JoinSet::new();
     for mut stream in streams {
         let (sketch, progress) = (Arc::clone(&sketch), Arc::clone(progress));
@@ -94,7 +94,7 @@ pub(super) async fn links(
 }
 
 /// Adds the rows of one batch to the sample.
-fn add(sketch: &Mutex<Sketch<Holder>>, batch: &RecordBatch, entity: Option<&(bool, String)>) -> Result<()> {
+fn add(sketch: &Mutex<ValueSketch<Holder>>, batch: &RecordBatch, entity: Option<&(bool, String)>) -> Result<()> {
     let (combinations, people) = hashes(batch, entity)?;
     let mut sketch = sketch.lock();
     for (row, hash) in combinations.into_iter().enumerate() {

@@ -13,13 +13,13 @@ use std::collections::HashMap;
 
 /// A sample of distinct values by their hashes, with an entry of type `V` for each value.
 #[derive(Debug)]
-pub(super) struct Sketch<V> {
+pub(super) struct ValueSketch<V> {
     entries: HashMap<u64, V, RandomState>,
     capacity: usize,
     zeros: u32,
 }
 
-impl<V> Sketch<V> {
+impl<V> ValueSketch<V> {
     /// Creates an empty sample that holds at most `capacity` values.
     pub(super) fn new(capacity: usize) -> Self {
         Self {
@@ -82,8 +82,8 @@ mod tests {
     }
 
     /// Returns a sketch of the values that counts the occurrences of each value.
-    fn counted(values: impl Iterator<Item = u64>, capacity: usize) -> Sketch<u64> {
-        let mut sketch = Sketch::new(capacity);
+    fn counted(values: impl Iterator<Item = u64>, capacity: usize) -> ValueSketch<u64> {
+        let mut sketch = ValueSketch::new(capacity);
         values.for_each(|n| sketch.add(hash(n), || 1, |seen| *seen += 1));
         sketch
     }
@@ -101,7 +101,7 @@ mod tests {
         let reversed: Vec<u64> = values.clone().collect();
         let (one, two) = (counted(values, 4096), counted(reversed.into_iter().rev(), 4096));
         assert!(!one.is_complete());
-        let counts = |s: &Sketch<u64>| (s.count(|_| true), s.count(|n| *n == 1));
+        let counts = |s: &ValueSketch<u64>| (s.count(|_| true), s.count(|n| *n == 1));
         assert_eq!(counts(&one), counts(&two));
         let (all, once) = counts(&one);
         assert!(

@@ -4,8 +4,8 @@ use crate::engine::decide::Decision;
 use crate::error::Result;
 use crate::hierarchy::{LabelForm, Lookup, OnUnmapped};
 use crate::job::Job;
-use crate::standard::{Labelled, Looked, Treated};
-use crate::suggest::{Facts, Kind, Limited};
+use crate::standard::{Looked, LowestLabels, Treated};
+use crate::suggest::{Facts, Limited, ValueKind};
 use crate::warning::{Examined, Fate};
 use arrow::array::{Array, ArrayRef, AsArray, StringArray, UInt32Array};
 use arrow::compute::{cast, take};
@@ -51,7 +51,7 @@ pub(super) fn check(job: &Job, decision: &Decision, examined: &[Examined]) -> Re
         let values = known(own, q.hierarchy.on_unmapped(), level);
         let labels = values.iter().map(|code| own.level(level).codes[*code as usize]);
         let labels: Vec<u32> = labels.collect();
-        let labelled = Labelled {
+        let labelled = LowestLabels {
             level,
             texts: texts(own, level, &labels)?,
             labels,
@@ -96,6 +96,6 @@ fn facts(column: &str, rows: u64, values: &ArrayRef) -> Result<Facts> {
         values: rows,
         distinct: values.len() as u64,
         sample: sample.collect::<Result<_, _>>()?,
-        ..Facts::of_name(column, Kind::of(values.data_type()))
+        ..Facts::of_name(column, ValueKind::of(values.data_type()))
     })
 }

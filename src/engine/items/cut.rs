@@ -5,7 +5,7 @@ use crate::engine::decide::GeneralizedItems;
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::ItemSetSummary;
 use crate::hierarchy::{Cover, Coverage, Lookup, OnUnmapped};
-use crate::items::{Chosen, Cut, ItemBound, ItemTree, Request, choose};
+use crate::items::{ChosenCut, Cut, ItemBound, ItemTree, Request, choose};
 use crate::job::{ItemSet, Job};
 use crate::model::About;
 use crate::recode::ItemRecoding;
@@ -45,7 +45,7 @@ pub(super) fn cut(job: &Job, set: &ItemSet, counted: Counted, removable: u64) ->
     };
     let held = memory.size();
     let reserve = |bytes: usize| memory.try_resize(held + bytes).map_err(|_| too_many(column));
-    let Some(Chosen { cut, optimal }) = choose(&request, &reserve)? else {
+    let Some(ChosenCut { cut, optimal }) = choose(&request, &reserve)? else {
         let removed = match coverage.rows_unmapped {
             1.. if suppresses => coverage.values_unmapped,
             _ => 0,

@@ -5,7 +5,7 @@ use super::change::change;
 use super::grown::grown;
 use super::manifest::manifest;
 use super::repeated;
-use super::report::{Facts, Staged};
+use super::report::{ReleaseFacts, Staged};
 use crate::engine::decide::Decision;
 use crate::engine::examine::Findings;
 use crate::engine::verify::{Recounted, Union};
@@ -214,7 +214,7 @@ async fn report(
     observer.begin(Phase::Report);
     let place = staged.as_ref();
     let place = place.and_then(|s| Some((s.target.path.clone(), s.folder?.to_path_buf())));
-    let facts = Facts {
+    let facts = ReleaseFacts {
         job,
         decision,
         written,

@@ -12,14 +12,14 @@ use crate::job::{Choice, QuasiIdentifier};
 use crate::quoting::ident;
 
 /// The part of a job's choice on which level 0 of a column depends.
-pub(super) struct Chosen {
+pub(super) struct GroundChoice {
     /// The levels that the statement or an earlier release gives, one per quasi-identifier.
     given: Option<Vec<u8>>,
     /// Whether rows are divided into groups, so that ranges of values may be released.
     is_local: bool,
 }
 
-impl Chosen {
+impl GroundChoice {
     pub(super) fn of(choice: &Choice) -> Self {
         Self {
             given: match choice {

@@ -29,7 +29,7 @@ use datafusion::dataframe::DataFrame;
 use datafusion::execution::memory_pool::MemoryLimit;
 use datafusion::physical_plan::execute_stream_partitioned;
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
-use ground::Chosen;
+use ground::GroundChoice;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use unknown::{of_attributes, unknown};
@@ -62,7 +62,7 @@ pub async fn scan(job: &Job, details: &[DetailRequest], observer: &dyn Observer)
         None => None,
     };
 
-    let (quasi_identifiers, chosen) = (job.roles.quasi_identifiers.clone(), Chosen::of(&job.goal.choice));
+    let (quasi_identifiers, chosen) = (job.roles.quasi_identifiers.clone(), GroundChoice::of(&job.goal.choice));
     let is_replay = matches!(job.goal.choice, Choice::Replay(_));
     let merge = move || {
         merge(
@@ -132,7 +132,7 @@ fn merge(
     columns: &Columns,
     spill_space: &SpillSpace,
     sampling: Option<&Sampling>,
-    how: (&Chosen, bool),
+    how: (&GroundChoice, bool),
 ) -> Result<Merged> {
     if population.is_some() {
         sample.refresh(columns)?;
@@ -242,7 +242,7 @@ enum Bound {
 fn bind(
     quasi_identifiers: &mut [QuasiIdentifier],
     (sample, population): (&Scan, Option<&Scan>),
-    (chosen, is_replay): (&Chosen, bool),
+    (chosen, is_replay): (&GroundChoice, bool),
 ) -> Result<Bound> {
     let (mut lookups, mut drift, mut is_stopped) = (vec![], vec![], false);
     for (i, quasi_identifier) in quasi_identifiers.iter_mut().enumerate() {

@@ -4,7 +4,7 @@ use crate::engine::decide::{Decision, Verdict};
 use crate::frequency::FrequencySet;
 use crate::metric::Metric;
 use crate::recode::RecodingPlan;
-use crate::recode::personal::Outcome;
+use crate::recode::personal::PersonalOutcome;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ pub(in crate::engine) struct Settled {
 impl Settled {
     /// Applies the outcome of the personal limits to the classes of `decision`, which are labelled
     /// by `recoding`.
-    pub(super) fn new(decision: &Decision, recoding: &RecodingPlan, outcome: Option<&Outcome>) -> Self {
+    pub(super) fn new(decision: &Decision, recoding: &RecodingPlan, outcome: Option<&PersonalOutcome>) -> Self {
         let (classes, mut verdict) = (&decision.classes, decision.verdict.clone());
         let Some(outcome) = outcome.filter(|outcome| !outcome.lost.is_empty()) else {
             verdict.alike = alike(recoding, classes, &verdict);

@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{FileSummary, MANIFEST, Manifest};
 use crate::formats::Change;
 use crate::job::{Existing, Format, Input, Job, Target};
-use crate::lake::{Keeper, Run, folder_of_run};
+use crate::lake::{Keeper, PrefixRun, folder_of_run};
 use crate::location::folder_url;
 use crate::pool::blocking;
 use crate::spill::SpillSpace;
@@ -26,7 +26,7 @@ pub(in crate::engine) enum Staging {
     /// The folder that becomes the target.
     Folder(Stage),
     /// The run whose files become the release.
-    Store(Run),
+    Store(PrefixRun),
 }
 
 impl Staging {
@@ -44,7 +44,9 @@ impl Staging {
             (Some(Some(stage)), _) => Some(Self::Folder(stage)),
             (Some(None), Some(stored)) => {
                 let keeper = Keeper::of(job.input.source.state().config());
-                Some(Self::Store(Run::begin(&stored.prefix, stored.layout, &keeper).await?))
+                Some(Self::Store(
+                    PrefixRun::begin(&stored.prefix, stored.layout, &keeper).await?,
+                ))
             }
             (Some(None), None) => return Err(Error::internal("a target without a stage")),
         })
@@ -67,7 +69,7 @@ impl Staging {
     }
 
     /// Returns the run whose files become the release, in an object store.
-    pub(in crate::engine) fn run(&self) -> Option<&Run> {
+    pub(in crate::engine) fn run(&self) -> Option<&PrefixRun> {
         match self {
             Self::Folder(_) => None,
             Self::Store(run) => Some(run),
@@ -77,7 +79,7 @@ impl Staging {
     /// Returns the keeper of the staging, with which a caller waits until an object store contains
     /// no file of the staging that is to be removed.
     pub(in crate::engine) fn keeper(&self) -> Keeper {
-        self.run().map_or_else(Keeper::default, Run::keeper)
+        self.run().map_or_else(Keeper::default, PrefixRun::keeper)
     }
 
     /// Returns the locations from which a reader reads the written files: the files in an object

@@ -7,7 +7,7 @@ use crate::engine::apply::Rewrite;
 use crate::engine::decide::Decision;
 use crate::folder::Footer;
 use crate::recode::RecodingPlan;
-use crate::recode::personal::Outcome;
+use crate::recode::personal::PersonalOutcome;
 use crate::recode::randomize::Permutation;
 use arrow::datatypes::SchemaRef;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ pub(in crate::engine) struct Written {
     /// bits, if there is a target.
     pub(in crate::engine) measured: Vec<f64>,
     /// The outcome of the personal limits, if the rows have them.
-    pub(in crate::engine) outcome: Option<Outcome>,
+    pub(in crate::engine) outcome: Option<PersonalOutcome>,
 }
 
 impl Written {

@@ -3,7 +3,7 @@
 
 use super::entry::commit_info;
 use super::error::failed;
-use super::table::{Table, log};
+use super::table::{DeltaVersion, log};
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::change::{Addition, Change, CommitOutcome, MANIFEST_TEXT, RELEASE};
 use crate::formats::place::Place;
@@ -26,7 +26,7 @@ const OWN: &str = "anonsql.";
 
 /// Commits a change as the next version of the table at `place`: the version after `before`, or the
 /// first version.
-pub(super) async fn commit(place: &Place, before: Option<&Table>, change: Change) -> CommitOutcome {
+pub(super) async fn commit(place: &Place, before: Option<&DeltaVersion>, change: Change) -> CommitOutcome {
     let doing = format!("cannot commit to the Delta table {}", place.url);
     let parts = log(place).and_then(|log| Ok((log, actions(before, &change, &doing)?)));
     let (log, actions) = match parts {
@@ -116,7 +116,7 @@ fn is_own(entry: &[u8], change: &Change) -> bool {
     commit_info(entry).is_some_and(is_own)
 }
 
-fn actions(before: Option<&Table>, change: &Change, doing: &str) -> Result<Vec<Action>> {
+fn actions(before: Option<&DeltaVersion>, change: &Change, doing: &str) -> Result<Vec<Action>> {
     let schema: StructType = change
         .schema
         .as_ref()
@@ -129,7 +129,12 @@ fn actions(before: Option<&Table>, change: &Change, doing: &str) -> Result<Vec<A
         .collect();
     actions.push(Action::Metadata(metadata(before, change, &schema, doing)?));
     let replaced = before.filter(|_| !change.adds);
-    actions.extend(replaced.into_iter().flat_map(Table::removals).map(Action::Remove));
+    actions.extend(
+        replaced
+            .into_iter()
+            .flat_map(DeltaVersion::removals)
+            .map(Action::Remove),
+    );
     let now = Utc::now().timestamp_millis();
     let additions = change.additions.iter();
     actions.extend(additions.map(|addition| Action::Add(added(addition, now))));
@@ -148,7 +153,7 @@ fn added(addition: &Addition, now: i64) -> Add {
     }
 }
 
-fn metadata(before: Option<&Table>, change: &Change, schema: &StructType, doing: &str) -> Result<Metadata> {
+fn metadata(before: Option<&DeltaVersion>, change: &Change, schema: &StructType, doing: &str) -> Result<Metadata> {
     // Properties from other tools are kept, such as the retention of the log.
     let kept = before.map(|table| table.snapshot.metadata().configuration());
     let kept = kept.into_iter().flatten();
@@ -174,7 +179,7 @@ fn is_binding(name: &str) -> bool {
 
 /// Returns the protocol to which the table must be upgraded; `None` if its own protocol is
 /// sufficient.
-fn protocol(before: Option<&Table>, is_without_zone: bool, doing: &str) -> Result<Option<Protocol>> {
+fn protocol(before: Option<&DeltaVersion>, is_without_zone: bool, doing: &str) -> Result<Option<Protocol>> {
     let broken = |e: serde_json::Error| Error::internal(format!("a protocol cannot be written as JSON: {e}"));
     let made = |value: Value| serde_json::from_value(value).map(Some).map_err(broken);
     let Some(table) = before else {

@@ -2,7 +2,7 @@
 
 use super::commit::commit;
 use super::statistics::statistics;
-use super::table::Table;
+use super::table::DeltaVersion;
 use crate::error::{Error, Result};
 use crate::formats::at::At;
 use crate::formats::change::{Change, CommitOutcome};
@@ -30,7 +30,7 @@ impl TableFormat for Delta {
         }
         let place = Place::of(state, &whole).await?;
         match place.has(LOG).await? {
-            true => Ok(Arc::new(Table::at(&place, at).await?)),
+            true => Ok(Arc::new(DeltaVersion::at(&place, at).await?)),
             false => Err(Error::usage(format!(
                 "delta.{path:?}: there is no Delta table, which has a folder {LOG}; write a file or a folder of \
                 files without delta."
@@ -42,7 +42,7 @@ impl TableFormat for Delta {
 #[async_trait]
 impl LogFormat for Delta {
     async fn at(&self, place: &Place, at: &At) -> Result<Arc<dyn LoggedTable>> {
-        Ok(Arc::new(Table::at(place, at).await?))
+        Ok(Arc::new(DeltaVersion::at(place, at).await?))
     }
 
     async fn create(&self, place: &Place, change: Change) -> CommitOutcome {

@@ -1,7 +1,7 @@
 //! The entry of Delta in the list of table formats.
 
 use super::types::{check_column, stored};
-use crate::formats::entry::{Entry, Log};
+use crate::formats::entry::{Entry, TableLog};
 use crate::formats::place::LOG;
 
 #[cfg(feature = "delta")]
@@ -19,7 +19,7 @@ pub(crate) const ENTRY: Entry = Entry {
     format: Some(&Delta),
     #[cfg(not(feature = "delta"))]
     format: None,
-    log: Some(Log {
+    log: Some(TableLog {
         folder: LOG,
         table: "Delta table",
         stored,

@@ -4,11 +4,11 @@ use super::commit::commit;
 use super::entry::commit_info;
 use super::error::failed;
 use super::line::ENTRY;
-use super::table::{Table, log};
+use super::table::{DeltaVersion, log};
 use crate::error::Result;
 use crate::formats::change::{Change, CommitOutcome, MANIFEST_TEXT, RELEASE};
 use crate::formats::heads::{NamedFile, looked_up};
-use crate::formats::pinned::{Asked, LoggedTable, PinnedFile, PinnedTable};
+use crate::formats::pinned::{LoggedTable, PinnedFile, PinnedTable, ScanParameters};
 use crate::formats::place::Place;
 use crate::hierarchy::plain_type;
 use arrow::datatypes::{DataType, Schema};
@@ -24,7 +24,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 #[async_trait]
-impl PinnedTable for Table {
+impl PinnedTable for DeltaVersion {
     fn format(&self) -> &'static str {
         ENTRY.word
     }
@@ -82,7 +82,7 @@ impl PinnedTable for Table {
         &self,
         rows: &dyn TableProvider,
         session: &dyn Session,
-        asked: Asked<'_>,
+        asked: ScanParameters<'_>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let plan = rows.scan(session, asked.projection, asked.filters, asked.limit);
         Ok(plan.await?)
@@ -112,7 +112,7 @@ impl PinnedTable for Table {
 }
 
 #[async_trait]
-impl LoggedTable for Table {
+impl LoggedTable for DeltaVersion {
     fn place(&self) -> &Place {
         &self.place
     }

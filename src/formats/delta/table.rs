@@ -15,7 +15,7 @@ use url::Url;
 
 /// One version of a Delta table. Later commits do not change it.
 #[derive(Clone)]
-pub(super) struct Table {
+pub(super) struct DeltaVersion {
     pub(super) place: Place,
     pub(super) snapshot: Arc<EagerSnapshot>,
     /// The data files, sorted by path: each path relative to the table, with the size in bytes.
@@ -24,7 +24,7 @@ pub(super) struct Table {
     pub(super) deletes_rows: bool,
 }
 
-impl fmt::Debug for Table {
+impl fmt::Debug for DeltaVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}@v{}", self.place.url, self.snapshot.version())
     }
@@ -42,7 +42,7 @@ pub(super) fn log(place: &Place) -> Result<LogStoreRef> {
     ))
 }
 
-impl Table {
+impl DeltaVersion {
     /// Opens a version of the table at `place`. Fails with `ErrorKind::Usage` if the version does
     /// not exist, and with `ErrorKind::Data` if the table has features that `deltalake-core` cannot
     /// read.

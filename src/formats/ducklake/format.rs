@@ -1,7 +1,7 @@
 //! Opens DuckLake tables for statements.
 
 use super::address::Address;
-use super::table::Table;
+use super::table::TableSnapshot;
 use crate::error::Result;
 use crate::formats::at::At;
 use crate::formats::entry::TableFormat;
@@ -16,6 +16,6 @@ pub(super) struct DuckLake;
 #[async_trait]
 impl TableFormat for DuckLake {
     async fn open(&self, state: &SessionState, name: &str, at: &At) -> Result<Arc<dyn PinnedTable>> {
-        Ok(Arc::new(Table::open(state, Address::of(name)?, at).await?))
+        Ok(Arc::new(TableSnapshot::open(state, Address::of(name)?, at).await?))
     }
 }

@@ -5,7 +5,7 @@
 //!
 //! A catalog may contain data values: inlined rows, which were too few for a file, and the bounds
 //! of each file. Therefore, no error quotes the crate's messages about them. Tables whose rows the
-//! crate would not read correctly are refused: see `Table::open`.
+//! crate would not read correctly are refused: see `TableSnapshot::open`.
 
 mod address;
 #[cfg(feature = "ducklake")]

@@ -2,10 +2,10 @@
 
 use super::error::failed_scan;
 use super::line::ENTRY;
-use super::table::Table;
+use super::table::TableSnapshot;
 use crate::error::Result;
 use crate::formats::heads::{NamedFile, looked_up};
-use crate::formats::pinned::{Asked, PinnedFile, PinnedTable};
+use crate::formats::pinned::{PinnedFile, PinnedTable, ScanParameters};
 use crate::pool::blocking;
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 #[async_trait]
-impl PinnedTable for Table {
+impl PinnedTable for TableSnapshot {
     fn format(&self) -> &'static str {
         ENTRY.word
     }
@@ -68,7 +68,7 @@ impl PinnedTable for Table {
         &self,
         rows: &dyn TableProvider,
         session: &dyn Session,
-        asked: Asked<'_>,
+        asked: ScanParameters<'_>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let plan = rows.scan(session, asked.projection, &[], None).await;
         plan.map_err(|e| failed_scan(&format!("cannot read {self:?}"), e))

@@ -20,7 +20,7 @@ use url::Url;
 
 /// One snapshot of a DuckLake table. Later commits do not change it.
 #[derive(Clone)]
-pub(super) struct Table {
+pub(super) struct TableSnapshot {
     pub(super) address: Address,
     catalog: Catalog,
     pub(super) snapshot: i64,
@@ -36,7 +36,7 @@ pub(super) struct Table {
     pub(super) rows: Arc<DuckLakeTable>,
 }
 
-impl fmt::Debug for Table {
+impl fmt::Debug for TableSnapshot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}@v{}", self.address, self.snapshot)
     }
@@ -53,7 +53,7 @@ struct Opened {
     rows: DuckLakeTable,
 }
 
-impl Table {
+impl TableSnapshot {
     /// Opens a snapshot of a table. Fails with `ErrorKind::Usage` if the table or the snapshot does
     /// not exist. Fails with `ErrorKind::Data` if `datafusion-ducklake` would not read the rows
     /// correctly: the files are encrypted or outside the lake, the version of the format is not

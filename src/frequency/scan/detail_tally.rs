@@ -2,7 +2,7 @@
 
 use super::columns::DetailRequest;
 use super::layout_files::LayoutFiles;
-use super::weights::Weights;
+use super::weights::RowWeights;
 use crate::error::{Error, Result};
 use crate::frequency::encode::{Local, Shared};
 use crate::key::{PackedLayout, Sums};
@@ -52,7 +52,7 @@ impl DetailTally {
     }
 
     /// Counts the rows of a batch. `classes` are the combinations of the rows.
-    pub(super) fn add(&mut self, classes: &[u32], batch: &RecordBatch, weights: &Weights) -> Result<()> {
+    pub(super) fn add(&mut self, classes: &[u32], batch: &RecordBatch, weights: &RowWeights) -> Result<()> {
         let mut keys = self.encode(batch)?;
         let words = self.codes();
         for (key, class) in keys.chunks_exact_mut(words).zip(classes) {

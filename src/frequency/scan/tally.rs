@@ -11,7 +11,7 @@
 use super::columns::Columns;
 use super::detail_tally::DetailTally;
 use super::layout_files::LayoutFiles;
-use super::weights::Weights;
+use super::weights::RowWeights;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::encode::Local;
 use crate::key::{Grouper, PackedLayout, bits_for};
@@ -41,7 +41,7 @@ pub(crate) struct Tally {
     /// The uncounted keys that are not yet in the file. `weights` contains the number of rows of
     /// each.
     unwritten: Vec<u64>,
-    weights: Weights,
+    weights: RowWeights,
     spill_space: SpillSpace,
     /// The greatest number of bytes for keys and counts.
     share: usize,
@@ -84,7 +84,7 @@ impl Tally {
             counted: 0,
             uncounted: 0,
             unwritten: vec![],
-            weights: Weights::default(),
+            weights: RowWeights::default(),
             spill_space: spill_space.clone(),
             share,
             indices: columns
@@ -152,7 +152,7 @@ impl Tally {
     /// uncounted.
     pub(crate) fn add(&mut self, columns: &Columns, batch: &RecordBatch) -> Result<bool> {
         let rows = batch.num_rows();
-        let weights = Weights::of(batch)?;
+        let weights = RowWeights::of(batch)?;
         let mut codes = Vec::with_capacity(self.locals.len());
         for (local, index) in self.locals.iter_mut().zip(&self.indices) {
             codes.push(local.encode(batch.column(*index))?);

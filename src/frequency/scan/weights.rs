@@ -10,9 +10,9 @@ use arrow::record_batch::RecordBatch;
 /// The number of rows that each row of a batch represents: one, or the number in the column
 /// [`ROWS`].
 #[derive(Debug, Default)]
-pub(super) struct Weights(Option<ScalarBuffer<u64>>);
+pub(super) struct RowWeights(Option<ScalarBuffer<u64>>);
 
-impl Weights {
+impl RowWeights {
     /// Returns the weights of the rows of a batch.
     pub(super) fn of(batch: &RecordBatch) -> Result<Self> {
         let Some(column) = batch.column_by_name(ROWS) else {

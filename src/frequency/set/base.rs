@@ -3,9 +3,9 @@
 
 use super::detail::Attribute;
 use super::frequency_set::FrequencySet;
-use super::merge::{DetailEntries, Merge, sums};
+use super::merge::{DetailEntries, KeyTranslation, sums};
 use super::slices::Means;
-use super::spilled::{Grouping, Spilled};
+use super::spilled::{NodeGrouping, Spilled};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::scan::{Scan, Tally};
 use crate::hierarchy::{Lookup, OnUnmapped};
@@ -73,7 +73,7 @@ impl Base {
         let suppresses: Vec<bool> = lookups.iter().map(|(_, rule)| *rule == OnUnmapped::Suppress).collect();
         let key_schema = Arc::new(KeySchema::new(lookups.into_iter().map(|(lookup, _)| lookup).collect()));
         let words = key_schema.layout().words();
-        let merge = Merge {
+        let merge = KeyTranslation {
             key_schema: &key_schema,
             suppresses,
             bottom: &bottom,
@@ -125,7 +125,7 @@ impl Base {
     fn spilled(
         (sample, population): (Scan, Option<Scan>),
         marginals: Vec<Vec<u64>>,
-        merge: &Merge,
+        merge: &KeyTranslation,
         key_schema: &Arc<KeySchema>,
         spill_space: &SpillSpace,
     ) -> Result<Self> {
@@ -171,7 +171,7 @@ impl Base {
             // Once the set is in memory, grouping a node needs further memory.
             class_bytes: 2 * (words + 1) * 8 + partitioned::bytes_to_group(1, words),
         };
-        if let Grouping::Classes(set) = spilled.group(&self.key_schema, &node, None, means)? {
+        if let NodeGrouping::Classes(set) = spilled.group(&self.key_schema, &node, None, means)? {
             // The memory is needed for the set, for its copy in ascending order, and for the
             // classes of a node, all with their details.
             let room = spill_space.reservation("anonsql base frequency set");
@@ -255,7 +255,7 @@ impl Base {
         bottom: Node,
         spill_space: &SpillSpace,
     ) -> Self {
-        let merge = Merge {
+        let merge = KeyTranslation {
             key_schema: &key_schema,
             suppresses,
             bottom: &bottom,

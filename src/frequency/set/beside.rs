@@ -301,7 +301,7 @@ pub(super) fn beside(
 #[cfg(test)]
 mod tests {
     use super::super::base::BaseSet;
-    use super::super::spilled::Grouping;
+    use super::super::spilled::NodeGrouping;
     use super::*;
     use crate::frequency::testing::table;
     use proptest::prelude::*;
@@ -336,7 +336,7 @@ mod tests {
             prop_assert_eq!(held.missing_people(&space).unwrap(), spilled.missing_people(&space).unwrap());
             for node in table.lattice().iter() {
                 let means = Means { spill_space: &space, threads, class_bytes: 16 };
-                let Grouping::Classes(found) = files.group(&spilled.key_schema, &node, None, means).unwrap() else {
+                let NodeGrouping::Classes(found) = files.group(&spilled.key_schema, &node, None, means).unwrap() else {
                     panic!("memory is not limited");
                 };
                 prop_assert_eq!(contents(&found), contents(&set.roll_up(&held.key_schema, &node).0));

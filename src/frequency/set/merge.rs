@@ -31,13 +31,13 @@ pub(super) fn sums(scan: &Scan, maps: &[ClassOf], classes: usize) -> (Vec<u64>, 
 }
 
 /// Translates the keys of partitions to the codes of the key schema.
-pub(super) struct Merge<'a> {
+pub(super) struct KeyTranslation<'a> {
     pub(super) key_schema: &'a KeySchema,
     pub(super) suppresses: Vec<bool>,
     pub(super) bottom: &'a Node,
 }
 
-impl Merge<'_> {
+impl KeyTranslation<'_> {
     /// Returns the keys of the classes in ascending order, and the class of each group of every
     /// partition.
     pub(super) fn classes(&self, scans: &[&Scan]) -> Result<(Vec<u64>, Vec<ClassOf>)> {

@@ -6,7 +6,7 @@ use super::cache::Cache;
 use super::frequency_set::FrequencySet;
 use super::node::Planned;
 use super::slices::Means;
-use super::spilled::{Demand, Grouping, Spilled};
+use super::spilled::{Demand, NodeGrouping, Spilled};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::partitioned::bytes_to_group;
 use crate::lattice::Node;
@@ -307,20 +307,20 @@ impl FrequencySets {
                 .install(|| spilled.group(&self.base.key_schema, node, demand, means))
         };
         let mut grouping = group()?;
-        if matches!(grouping, Grouping::NoRoom(_)) {
+        if matches!(grouping, NodeGrouping::NoRoom(_)) {
             self.clear();
             grouping = group()?;
         }
         match grouping {
-            Grouping::Classes(set) => {
+            NodeGrouping::Classes(set) => {
                 let set = Arc::new(set);
                 self.remember(&set);
                 Ok(Some(NodeAnswer::Classes(set)))
             }
-            Grouping::Fails(rows) => Ok(Some(NodeAnswer::Fails {
+            NodeGrouping::Fails(rows) => Ok(Some(NodeAnswer::Fails {
                 suppressed: rows + unmapped,
             })),
-            Grouping::NoRoom(classes) => Err(no_room(format!("grouping about {classes} classes"))),
+            NodeGrouping::NoRoom(classes) => Err(no_room(format!("grouping about {classes} classes"))),
         }
     }
 

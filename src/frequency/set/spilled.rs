@@ -51,7 +51,7 @@ pub struct Spilled {
 
 /// The result of grouping a node.
 #[derive(Debug)]
-pub(crate) enum Grouping {
+pub(crate) enum NodeGrouping {
     /// The classes of the node, in the order of slices and keys.
     Classes(FrequencySet),
     /// The node does not meet the demand. The value is the number of suppressed rows, extrapolated
@@ -148,14 +148,14 @@ impl Spilled {
 
     /// Groups the set at the more general node `to`. Stops once the node is known not to meet
     /// `demand`. Calls with the same arguments return the same result for any memory and number of
-    /// threads, except for [`Grouping::NoRoom`].
+    /// threads, except for [`NodeGrouping::NoRoom`].
     pub(crate) fn group(
         &self,
         key_schema: &KeySchema,
         to: &Node,
         demand: Option<Demand>,
         means: Means,
-    ) -> Result<Grouping> {
+    ) -> Result<NodeGrouping> {
         let levels = to.levels().iter().zip(key_schema.lookups());
         let possible = levels.map(|(level, lookup)| lookup.level(*level).labels.len() as u64);
         let most = possible.fold(1, u64::saturating_mul).min(self.entries);
@@ -168,7 +168,7 @@ impl Spilled {
                 _ => found.counts.len() * SLICES / done,
             };
             if done > 0 && held.try_resize(classes * means.class_bytes).is_err() {
-                return Ok(Grouping::NoRoom(classes as u64));
+                return Ok(NodeGrouping::NoRoom(classes as u64));
             }
             let mut wanted = self.wanted(&found, most, demand).max(means.threads).min(SLICES - done);
             let parts = loop {
@@ -176,13 +176,13 @@ impl Spilled {
                 match self.pass(key_schema, to, demand, slices, classes, means)? {
                     Some(parts) => break parts,
                     None if wanted > 1 => wanted = wanted.div_ceil(2),
-                    None => return Ok(Grouping::NoRoom(classes as u64)),
+                    None => return Ok(NodeGrouping::NoRoom(classes as u64)),
                 }
             };
             for part in parts {
                 let classes = found.counts.len() + part.counts.len();
                 if held.try_resize(held.size().max(classes * means.class_bytes)).is_err() {
-                    return Ok(Grouping::NoRoom(
+                    return Ok(NodeGrouping::NoRoom(
                         classes as u64 * SLICES as u64 / (done + wanted) as u64,
                     ));
                 }
@@ -190,7 +190,7 @@ impl Spilled {
                 found.add(part);
             }
             if let Some(rows) = demand.and_then(|d| found.fails(d.limit)) {
-                return Ok(Grouping::Fails(rows.min(self.rows)));
+                return Ok(NodeGrouping::Fails(rows.min(self.rows)));
             }
         }
         let Grouped { keys, counts, .. } = found;
@@ -198,8 +198,8 @@ impl Spilled {
         let set = FrequencySet::new(to.clone(), self.words, keys, counts, None, vec![]);
         let further = (self.people.as_ref(), self.details.as_slice());
         Ok(match beside(set, further, (key_schema, &self.node), means)? {
-            Some(set) => Grouping::Classes(set),
-            None => Grouping::NoRoom(classes),
+            Some(set) => NodeGrouping::Classes(set),
+            None => NodeGrouping::NoRoom(classes),
         })
     }
 
@@ -373,7 +373,13 @@ mod tests {
         classes
     }
 
-    fn group(base: &Base, node: &Node, demand: Option<Demand>, spill_space: &SpillSpace, threads: usize) -> Grouping {
+    fn group(
+        base: &Base,
+        node: &Node,
+        demand: Option<Demand>,
+        spill_space: &SpillSpace,
+        threads: usize,
+    ) -> NodeGrouping {
         let BaseSet::Spilled(spilled) = &base.set else {
             panic!("the base set is in memory")
         };
@@ -399,7 +405,8 @@ mod tests {
             let set = held.held().unwrap();
             prop_assert!(spilled.combinations() >= set.len() as u64);
             for node in table.lattice().iter() {
-                let Grouping::Classes(found) = group(&spilled, &node, None, &SpillSpace::unlimited(), threads) else {
+                let space = SpillSpace::unlimited();
+                let NodeGrouping::Classes(found) = group(&spilled, &node, None, &space, threads) else {
                     panic!("memory is not limited");
                 };
                 prop_assert_eq!(classes(&found), classes(&set.roll_up(&held.key_schema, &node).0));
@@ -419,12 +426,12 @@ mod tests {
                 let set = held.held().unwrap().roll_up(&held.key_schema, &node).0;
                 let small: u64 = set.counts().iter().filter(|n| **n < least).sum();
                 match group(&spilled, &node, demand, &SpillSpace::unlimited(), threads) {
-                    Grouping::Classes(found) => {
+                    NodeGrouping::Classes(found) => {
                         prop_assert!(small <= limit);
                         prop_assert_eq!(classes(&found), classes(&set));
                     }
-                    Grouping::Fails(rows) => prop_assert!(small > limit && rows > limit && rows <= held.rows),
-                    Grouping::NoRoom(_) => panic!("memory is not limited"),
+                    NodeGrouping::Fails(rows) => prop_assert!(small > limit && rows > limit && rows <= held.rows),
+                    NodeGrouping::NoRoom(_) => panic!("memory is not limited"),
                 }
             }
         }
@@ -457,11 +464,11 @@ mod tests {
         for (bytes, threads) in [(1 << 30, 1), (1 << 30, 3), (900_000, 1), (900_000, 2)] {
             let spill_space = SpillSpace::limited(bytes);
             match group(&spilled, &above, None, &spill_space, threads) {
-                Grouping::Classes(set) => found.push((set.keys().to_vec(), set.counts().to_vec())),
+                NodeGrouping::Classes(set) => found.push((set.keys().to_vec(), set.counts().to_vec())),
                 other => panic!("{other:?} with {bytes} bytes"),
             }
             match group(&spilled, &bottom, demand, &spill_space, threads) {
-                Grouping::Fails(rows) => assert!((19_000..=20_000).contains(&rows), "{rows} rows"),
+                NodeGrouping::Fails(rows) => assert!((19_000..=20_000).contains(&rows), "{rows} rows"),
                 other => panic!("{other:?} with {bytes} bytes"),
             }
             assert_eq!(spill_space.pool().reserved(), 0);
@@ -469,7 +476,7 @@ mod tests {
         assert!(found.windows(2).all(|pair| pair[0] == pair[1]));
         assert!(matches!(
             group(&spilled, &bottom, None, &SpillSpace::limited(200_000), 2),
-            Grouping::NoRoom(classes) if classes > 5_000
+            NodeGrouping::NoRoom(classes) if classes > 5_000
         ));
         let tight = spilled.hold(&SpillSpace::limited(500_000), 2).unwrap();
         assert_eq!(tight.held().unwrap_err().kind(), crate::error::ErrorKind::Resources);

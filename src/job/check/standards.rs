@@ -4,7 +4,7 @@
 use crate::error::{Error, Result};
 use crate::job::{Job, Roles};
 use crate::standard::{Looked, Promised, Treated};
-use crate::suggest::{Facts, Kind};
+use crate::suggest::{Facts, ValueKind};
 
 /// Refuses a request that violates one of its standards by names, types and promises alone.
 pub(super) fn check(job: &Job) -> Result<()> {
@@ -14,7 +14,7 @@ pub(super) fn check(job: &Job) -> Result<()> {
     let fields = job.input.source.rows.schema().fields().iter();
     let looked = fields.filter_map(|field| {
         Some(Looked {
-            facts: Facts::of_name(field.name(), Kind::of(field.data_type())),
+            facts: Facts::of_name(field.name(), ValueKind::of(field.data_type())),
             treated: treated(&job.roles, field.name())?,
         })
     });

@@ -16,7 +16,7 @@
 mod locales;
 
 use self::locales::{LOCALES, Locale};
-use super::clause::{Clause, Item, MaskClause, MaskKind, Part, Place, Reads};
+use super::clause::{MaskClause, MaskItem, MaskKind, MaskPart, MaskPlace, MaskSyntax, Reads};
 use super::key::Key;
 use super::text::{each, has_text};
 use super::values::{Mask, Unmasked};
@@ -41,25 +41,25 @@ pub(super) const KIND: MaskKind = MaskKind {
         example: "IDENTIFIERS (name FAKE NAME LOCALE 'de' WITH SECRET 'env:ANONSQL_SECRET')",
         reference: "RFC 2104, FIPS 180-4; RFC 2606 and the numbers that each country keeps for fiction",
     },
-    clause: Clause {
+    clause: MaskSyntax {
         start: "FAKE",
         syntax: "FAKE { NAME | FORENAME | SURNAME | MAIL | TELEPHONE } [LOCALE 'en'] WITH SECRET 'env:NAME'",
         parts: &[
-            Part::Value(
+            MaskPart::Value(
                 "what",
-                Item::Word(&["NAME", "FORENAME", "SURNAME", "MAIL", "TELEPHONE"]),
+                MaskItem::Word(&["NAME", "FORENAME", "SURNAME", "MAIL", "TELEPHONE"]),
                 "what is made up",
             ),
-            Part::Maybe(
+            MaskPart::Maybe(
                 "LOCALE",
                 "locale",
-                Item::OneOf(WORDS),
+                MaskItem::OneOf(WORDS),
                 "a locale in quotes, such as 'de'",
             ),
-            Part::Secret,
+            MaskPart::Secret,
         ],
     },
-    places: &[Place::Identifiers],
+    places: &[MaskPlace::Identifiers],
     reads: Reads::Value,
     function: Some(Info {
         name: "mask_fake",

@@ -117,7 +117,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
 mod tests {
     use super::super::testing::{Toy, column};
     use super::*;
-    use crate::search::Budget;
+    use crate::search::SearchBudget;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
@@ -136,7 +136,7 @@ mod tests {
 
     /// Returns, for each combination, the labels that the published algorithm releases.
     fn labels(table: &Toy) -> Vec<Vec<String>> {
-        let (groups, stopped) = sorted::groups(table, &Context::new(0, Budget::default()));
+        let (groups, stopped) = sorted::groups(table, &Context::new(0, SearchBudget::default()));
         let partition = labelled(table, groups, stopped).unwrap().partition;
         let of_group: Vec<_> = table.groups(&partition).into_iter().map(|(labels, _)| labels).collect();
         partition
@@ -270,7 +270,7 @@ mod tests {
             asks: bool,
         ) {
             let table = Toy { asks, ..table([&["p", "p", "q", "q", "r", "r"], &["p", "q", "q", "p", "p"]], rows.clone(), k) };
-            let (groups, stopped) = nearest::groups(&table, &Context::new(0, Budget::default()));
+            let (groups, stopped) = nearest::groups(&table, &Context::new(0, SearchBudget::default()));
             let grown = labelled(&table, groups, stopped).unwrap().partition;
             let moved = table.run(&AdaptiveClustering);
             prop_assert!(table.loss(&moved) <= table.loss(&grown) + 1e-9);

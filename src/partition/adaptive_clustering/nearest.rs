@@ -155,7 +155,7 @@ impl Links {
 mod tests {
     use super::*;
     use crate::partition::testing::{Toy, column};
-    use crate::search::Budget;
+    use crate::search::SearchBudget;
     use proptest::prelude::*;
 
     proptest! {
@@ -168,7 +168,7 @@ mod tests {
             let columns = vec![column(&["a", "a", "b", "b", "c", "c"], true), column(&["p", "q", "p", "q", "q"], false)];
             let combinations = rows.iter().map(|((a, b), n)| (vec![*a, *b], vec![*n])).collect();
             let toy = Toy { columns, combinations, k, suppressible: 0, asks };
-            let (groups, stopped) = groups(&toy, &Context::new(0, Budget::default()));
+            let (groups, stopped) = groups(&toy, &Context::new(0, SearchBudget::default()));
             prop_assert!(stopped.is_none());
             let mut members = groups.concat();
             members.sort_unstable();

@@ -1,6 +1,6 @@
 //! The published grouping: sorted rows, cut where the following group keeps more information.
 
-use super::span::{Span, Spans};
+use super::span::{CommonAncestors, Spans};
 use crate::partition::table::Table;
 use crate::search::{Context, Stop};
 
@@ -71,7 +71,7 @@ impl Sorted<'_> {
 
     /// Returns the span of the fewest combinations from `start` on that have enough rows for a
     /// group. `None` if too few rows are left.
-    fn following(&self, start: usize) -> Option<Span> {
+    fn following(&self, start: usize) -> Option<CommonAncestors> {
         let (spans, table) = (&self.spans, self.spans.table);
         let mut left = self.order[start..].iter();
         let mut span = spans.single(*left.next()?);

@@ -6,13 +6,13 @@ use crate::partition::table::{Column, Table};
 
 /// The lowest common ancestors of some combinations, and the number of their rows.
 #[derive(Debug, Clone)]
-pub(super) struct Span {
+pub(super) struct CommonAncestors {
     pub(super) levels: Vec<u8>,
     pub(super) codes: Vec<u32>,
     pub(super) rows: u64,
 }
 
-impl Span {
+impl CommonAncestors {
     /// Returns the label of the group in a column.
     pub(super) fn label(&self, column: usize, of: &Column) -> Label {
         Label::at(&of.lookup, self.levels[column], self.codes[column])
@@ -57,19 +57,19 @@ impl<'a> Spans<'a> {
     }
 
     /// Returns the span of one combination, whose lowest common ancestor is itself.
-    pub(super) fn single(&self, combination: u32) -> Span {
+    pub(super) fn single(&self, combination: u32) -> CommonAncestors {
         let columns = self.table.columns();
-        Span {
+        CommonAncestors {
             levels: columns.iter().map(|c| c.bottom).collect(),
             codes: (0..columns.len()).map(|c| self.table.code(c, combination)).collect(),
             rows: self.table.rows(combination),
         }
     }
 
-    pub(super) fn span(&self, members: &[u32]) -> Span {
+    pub(super) fn span(&self, members: &[u32]) -> CommonAncestors {
         let columns = self.table.columns();
         let mut members = members.iter().map(|c| self.single(*c));
-        let mut all = members.next().unwrap_or_else(|| Span {
+        let mut all = members.next().unwrap_or_else(|| CommonAncestors {
             levels: columns.iter().map(|c| c.bottom).collect(),
             codes: vec![0; columns.len()],
             rows: 0,
@@ -79,7 +79,7 @@ impl<'a> Spans<'a> {
     }
 
     /// Returns the loss of one row of a span, in the units of [`units`].
-    pub(super) fn loss(&self, span: &Span) -> u128 {
+    pub(super) fn loss(&self, span: &CommonAncestors) -> u128 {
         let columns = self.table.columns().iter().zip(&self.units).enumerate();
         columns
             .map(|(i, (column, unit))| lost(column, span.levels[i], span.codes[i]) * unit)
@@ -87,7 +87,7 @@ impl<'a> Spans<'a> {
     }
 
     /// Returns the additional loss over all rows if a combination joins a span.
-    pub(super) fn loss_of_joining(&self, span: &Span, combination: u32) -> u128 {
+    pub(super) fn loss_of_joining(&self, span: &CommonAncestors, combination: u32) -> u128 {
         let columns = self.table.columns().iter().zip(&self.units).enumerate();
         let loss: u128 = columns
             .map(|(i, (column, unit))| {

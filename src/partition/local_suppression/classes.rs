@@ -2,7 +2,7 @@
 //! the sets of columns.
 
 use super::super::table::Table;
-use super::problem::Alike;
+use super::problem::CombinationGroup;
 use crate::search::{Context, Stop};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -12,7 +12,7 @@ use std::collections::BinaryHeap;
 const PATIENCE: u64 = 1 << 29;
 
 /// Columns whose cells are suppressed, as positions among the columns, ascending.
-pub(super) type Columns = Vec<usize>;
+pub(super) type SuppressedColumns = Vec<usize>;
 
 /// Rows that are released with the same labels.
 #[derive(Debug, Clone)]
@@ -103,8 +103,8 @@ impl<'a> Cells<'a> {
 
     /// Removes from `left` the combinations whose groups satisfy the models when the columns of
     /// `suppressed` are suppressed, and returns these groups.
-    fn released(&self, suppressed: &Columns, left: &mut Vec<u32>) -> Vec<Group> {
-        let kept: Columns = (0..self.weights.len()).filter(|i| !suppressed.contains(i)).collect();
+    fn released(&self, suppressed: &SuppressedColumns, left: &mut Vec<u32>) -> Vec<Group> {
+        let kept: SuppressedColumns = (0..self.weights.len()).filter(|i| !suppressed.contains(i)).collect();
         let values = |combination: u32| {
             let codes = self.codes(combination);
             kept.iter().map(|i| codes[*i])
@@ -138,7 +138,7 @@ impl<'a> Cells<'a> {
 #[derive(Debug, PartialEq)]
 struct Step {
     weight: f64,
-    columns: Columns,
+    columns: SuppressedColumns,
 }
 
 impl Eq for Step {}
@@ -179,9 +179,9 @@ impl Ascent {
 }
 
 impl Iterator for Ascent {
-    type Item = Columns;
+    type Item = SuppressedColumns;
 
-    fn next(&mut self) -> Option<Columns> {
+    fn next(&mut self) -> Option<SuppressedColumns> {
         let Step { columns, .. } = self.reached.pop()?;
         for column in columns.last().map_or(0, |last| last + 1)..self.weights.len() {
             let longer = [&columns[..], &[column]].concat();
@@ -275,12 +275,12 @@ fn place(cells: &Cells, groups: &mut Vec<Group>, left: Vec<u32>) -> Vec<Group> {
 
 /// Divides the combinations into groups that satisfy the models. Also returns the reason if the
 /// walk stopped early.
-pub(super) fn divide(table: &dyn Table, context: &Context) -> (Vec<Alike>, Option<Stop>) {
+pub(super) fn divide(table: &dyn Table, context: &Context) -> (Vec<CombinationGroup>, Option<Stop>) {
     let cells = Cells::new(table);
     let (mut groups, left, stopped) = walk(&cells, context);
     let suppressed = place(&cells, &mut groups, left);
     groups.extend(suppressed);
-    let alike = |group: Group| Alike {
+    let alike = |group: Group| CombinationGroup {
         starred: group.cells.iter().map(Option::is_none).collect(),
         members: group.members,
     };

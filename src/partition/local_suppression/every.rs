@@ -1,7 +1,7 @@
 //! The exhaustive search for a table of few cells. It tries every choice that weighs less than the
 //! best choice so far.
 
-use super::problem::{Choice, TINY};
+use super::problem::{SuppressionChoice, TINY};
 use super::state::State;
 
 /// The greatest number of choices tried, partial or complete. It suffices for a table of up to 19
@@ -21,13 +21,16 @@ enum Place {
 /// The best choice so far, and the number of choices that may still be tried.
 struct Trial {
     places: Vec<Place>,
-    best: Option<(f64, Choice)>,
+    best: Option<(f64, SuppressionChoice)>,
     left: u32,
 }
 
 /// Returns the best of all choices if the table has few cells and rows. Otherwise returns `best`.
 /// The choice of `state` must not suppress anything yet.
-pub(super) fn best_of_all(state: &mut State, best: Option<(f64, Choice)>) -> Option<(f64, Choice)> {
+pub(super) fn best_of_all(
+    state: &mut State,
+    best: Option<(f64, SuppressionChoice)>,
+) -> Option<(f64, SuppressionChoice)> {
     let problem = state.problem;
     let width = problem.weights.len();
     let row = |c| (problem.suppressible > 0).then_some(Place::Row(c));

@@ -1,7 +1,7 @@
 //! The suppression of cells for models of the groups of some quasi-identifiers.
 
 use super::super::table::{Grouping, Table};
-use super::problem::{Alike, Problem};
+use super::problem::{CombinationGroup, Problem};
 use super::search::search;
 use crate::search::{Context, Stop};
 
@@ -9,7 +9,7 @@ use crate::search::{Context, Stop};
 /// same labels are merged later. Returns for each combination which of its cells are suppressed,
 /// and the reason if the search stopped early. Entirely suppressed rows keep their cells. They are
 /// recognized later because one of their groups is too small.
-pub(super) fn divide(table: &dyn Table, context: &mut Context) -> (Vec<Alike>, Option<Stop>) {
+pub(super) fn divide(table: &dyn Table, context: &mut Context) -> (Vec<CombinationGroup>, Option<Stop>) {
     let problem = problem(table);
     let mut rng = context.rng.clone();
     let mut stopped = None;
@@ -22,7 +22,7 @@ pub(super) fn divide(table: &dyn Table, context: &mut Context) -> (Vec<Alike>, O
         true => vec![false; width],
         false => choice.starred[combination * width..(combination + 1) * width].to_vec(),
     };
-    let alike = |combination: usize| Alike {
+    let alike = |combination: usize| CombinationGroup {
         members: vec![combination as u32],
         starred: starred(combination),
     };

@@ -5,7 +5,7 @@ use super::super::testing::{Toy, column};
 use super::problem::Problem;
 use super::search::search;
 use super::*;
-use crate::search::Budget;
+use crate::search::SearchBudget;
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
@@ -74,7 +74,7 @@ fn any(size: usize, width: usize, least: u64) -> Vec<Grouping> {
 
 impl Scoped {
     fn run(&self) -> Partition {
-        let mut context = Context::new(0, Budget::default());
+        let mut context = Context::new(0, SearchBudget::default());
         LocalSuppression.run(self, &mut context).unwrap().partition
     }
 

@@ -68,7 +68,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-use self::problem::Alike;
+use self::problem::CombinationGroup;
 use super::groups::Partition;
 use super::partitioner::{Build, Found, Partitioner};
 use super::table::Table;
@@ -98,7 +98,7 @@ impl Partitioner for LocalSuppression {
         }
         let columns = table.columns().iter().enumerate();
         let labels = columns.map(|(i, column)| {
-            let label = |group: &Alike| {
+            let label = |group: &CombinationGroup| {
                 let level = if group.starred[i] { column.top } else { column.bottom };
                 let member = group.members.first().map_or(0, |member| table.code(i, *member));
                 Label::at(&column.lookup, level, member)

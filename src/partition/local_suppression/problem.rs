@@ -26,7 +26,7 @@ pub(super) struct Problem {
 
 /// A choice of suppressed cells and rows.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Choice {
+pub(super) struct SuppressionChoice {
     /// For each cell, combination by combination: whether it is suppressed.
     pub(super) starred: Vec<bool>,
     /// For each combination: whether its rows are entirely suppressed.
@@ -35,17 +35,17 @@ pub(super) struct Choice {
 
 impl Problem {
     /// Returns the choice that suppresses nothing.
-    pub(super) fn none(&self) -> Choice {
-        Choice {
+    pub(super) fn none(&self) -> SuppressionChoice {
+        SuppressionChoice {
             starred: vec![false; self.labels.len()],
             gone: vec![false; self.rows.len()],
         }
     }
 
     /// Returns the choice that suppresses every cell that may be suppressed.
-    pub(super) fn all(&self) -> Choice {
+    pub(super) fn all(&self) -> SuppressionChoice {
         let may = |cell: usize| self.may_star(cell % self.weights.len());
-        Choice {
+        SuppressionChoice {
             starred: (0..self.labels.len()).map(may).collect(),
             ..self.none()
         }
@@ -81,7 +81,7 @@ impl Problem {
 }
 
 /// Combinations that are released with the same labels.
-pub(super) struct Alike {
+pub(super) struct CombinationGroup {
     pub(super) members: Vec<u32>,
     /// Whether each of their cells is suppressed.
     pub(super) starred: Vec<bool>,

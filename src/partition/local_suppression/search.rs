@@ -1,7 +1,7 @@
 //! The search for few suppressed cells under which the groups of some columns are large enough.
 
 use super::every::best_of_all;
-use super::problem::{Choice, Problem, TINY};
+use super::problem::{Problem, SuppressionChoice, TINY};
 use super::state::State;
 use rand::RngExt;
 use rand_chacha::ChaCha12Rng;
@@ -40,7 +40,7 @@ const COOLINGS: [Cooling; 2] = [
 /// Returns the lightest choice found. If no choice makes all groups large enough, returns the
 /// choice that suppresses all cells, because it leaves the fewest rows in groups that are too
 /// small. `is_over` is called between sweeps.
-pub(super) fn search(problem: &Problem, rng: &mut ChaCha12Rng, is_over: &mut dyn FnMut() -> bool) -> Choice {
+pub(super) fn search(problem: &Problem, rng: &mut ChaCha12Rng, is_over: &mut dyn FnMut() -> bool) -> SuppressionChoice {
     let none = problem.none();
     let mut state = State::new(problem, none.clone());
     if state.short == 0 {
@@ -49,7 +49,7 @@ pub(super) fn search(problem: &Problem, rng: &mut ChaCha12Rng, is_over: &mut dyn
     let sweep = state.work_of_a_sweep().max(1);
     let most = WORK.min(sweep.saturating_mul(SWEEPS.0 * COURSES));
     let sweeps = (WORK / 4 / sweep).clamp(SWEEPS.1, SWEEPS.0);
-    let mut best: Option<(f64, Choice)> = None;
+    let mut best: Option<(f64, SuppressionChoice)> = None;
     for course in 0.. {
         // Each kind of course runs at least once, unless one course exceeds the work allowed for
         // all courses.

@@ -3,7 +3,7 @@
 //! A flip of one cell moves a combination from one group to another in each grouping that contains
 //! the column of the cell, so the effect of the flip follows from the sizes of these groups.
 
-use super::problem::{Choice, Problem};
+use super::problem::{Problem, SuppressionChoice};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -67,7 +67,7 @@ impl Effect {
 /// A choice with its groups.
 pub(super) struct State<'a> {
     pub(super) problem: &'a Problem,
-    pub(super) choice: Choice,
+    pub(super) choice: SuppressionChoice,
     /// The blocks of [`Problem::blocks`].
     pub(super) blocks: Vec<(usize, Vec<u32>)>,
     /// For each column: the groupings that contain the column.
@@ -85,7 +85,7 @@ pub(super) struct State<'a> {
 }
 
 impl<'a> State<'a> {
-    pub(super) fn new(problem: &'a Problem, choice: Choice) -> Self {
+    pub(super) fn new(problem: &'a Problem, choice: SuppressionChoice) -> Self {
         let (width, groupings) = (problem.weights.len(), &problem.groupings);
         let with = |column| {
             (0..groupings.len())
@@ -112,7 +112,7 @@ impl<'a> State<'a> {
     }
 
     /// Switches to another choice.
-    pub(super) fn reset(&mut self, choice: Choice) {
+    pub(super) fn reset(&mut self, choice: SuppressionChoice) {
         self.choice = choice;
         self.restart();
     }

@@ -1,7 +1,7 @@
 //! Tests of partitions of artificial tables against brute force over all choices.
 
 use super::super::testing::{Toy, column};
-use super::classes::{Ascent, Columns};
+use super::classes::{Ascent, SuppressedColumns};
 use super::*;
 use proptest::prelude::*;
 
@@ -71,8 +71,8 @@ proptest! {
     #[test]
     fn sets_ascend(weights in prop::collection::vec(0u8..4, 1..6)) {
         let weights: Vec<f64> = weights.into_iter().map(f64::from).collect();
-        let sets: Vec<Columns> = Ascent::new(&weights).collect();
-        let weight = |set: &Columns| set.iter().map(|c| weights[*c]).sum::<f64>();
+        let sets: Vec<SuppressedColumns> = Ascent::new(&weights).collect();
+        let weight = |set: &SuppressedColumns| set.iter().map(|c| weights[*c]).sum::<f64>();
         prop_assert!(sets.is_sorted_by(|a, b| weight(a) <= weight(b)));
         prop_assert_eq!(sets.into_iter().collect::<std::collections::BTreeSet<_>>().len(), 1 << weights.len());
     }

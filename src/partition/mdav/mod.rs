@@ -411,7 +411,7 @@ mod tests {
             let rows: Vec<(u32, u32)> = rows.into_iter().collect();
             let table = toy(&rows, k as u64);
             let mut run = Run { table: &table, points: Points::of(&table), groups: vec![], stopped: None };
-            run.group((0..rows.len() as u32).collect(), &Context::new(0, crate::search::Budget::default()));
+            run.group((0..rows.len() as u32).collect(), &Context::new(0, crate::search::SearchBudget::default()));
             let mut groups: Vec<Vec<usize>> = run.groups.iter().map(|g| g.iter().map(|c| *c as usize).collect()).collect();
             groups.iter_mut().for_each(|g| g.sort_unstable());
             groups.sort();

@@ -11,7 +11,7 @@ use std::ops::Range;
 pub(super) const CUTS: usize = 64;
 
 /// The state of one run: each group is a range of `combinations`.
-pub(super) struct Run<'a> {
+pub(super) struct MondrianRun<'a> {
     mondrian: &'a Mondrian,
     table: &'a dyn Table,
     /// For each column: the ground code of each combination.
@@ -31,7 +31,7 @@ struct Span {
     width: f64,
 }
 
-impl<'a> Run<'a> {
+impl<'a> MondrianRun<'a> {
     /// Returns a run that starts with one group of all combinations.
     pub(super) fn new(mondrian: &'a Mondrian, table: &'a dyn Table) -> Self {
         let all = 0..table.len() as u32;
@@ -312,7 +312,7 @@ mod tests {
             columns[1].weight = f64::from(heavy);
             let combinations = rows.iter().map(|((a, b), n)| (vec![*a, *b], vec![*n])).collect();
             let toy = Toy { columns, combinations, k, suppressible: 0, asks };
-            let lost = |run: &Run, parts: Vec<Range<usize>>| {
+            let lost = |run: &MondrianRun, parts: Vec<Range<usize>>| {
                 let lost = |part: Range<usize>| {
                     let members: Vec<&(Vec<u32>, Vec<u64>)> = run.combinations(part).iter().map(|c| &toy.combinations[*c as usize]).collect();
                     let [numbers, names] = [0, 1].map(|i| members.iter().map(|m| m.0[i]).collect::<BTreeSet<u32>>());
@@ -325,7 +325,7 @@ mod tests {
             };
             let by_loss = Mondrian { split: Split::Loss, ..mondrian(false) };
             let (whole, all) = (0..toy.len(), rows.values().sum::<u64>());
-            let mut run = Run::new(&by_loss, &toy);
+            let mut run = MondrianRun::new(&by_loss, &toy);
             let taken = run.divide(whole.clone()).map(|parts| lost(&run, parts));
             let alone = (0..2).filter_map(|i| {
                 let label = run.label(i, whole.clone());
@@ -354,7 +354,7 @@ mod tests {
             let (all, most) = (rows.values().sum::<u64>(), rows.values().copied().max().unwrap_or(0));
             let toy = Toy { columns, combinations, k, suppressible: 0, asks };
             let mondrian = mondrian(relaxed);
-            let mut run = Run::new(&mondrian, &toy);
+            let mut run = MondrianRun::new(&mondrian, &toy);
             let whole = 0..toy.len();
             let parts = run.divide(whole.clone());
             let must = if relaxed { all >= 2 * k + most - 1 } else { all > 4 * (k - 1) + most };

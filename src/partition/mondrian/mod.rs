@@ -65,7 +65,7 @@ use super::table::Table;
 use crate::catalogue::{Entry, Info, Kind, Param};
 use crate::error::Result;
 use crate::search::{Context, Stop};
-use divide::Run;
+use divide::MondrianRun;
 use options::{Mondrian, Split};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -73,7 +73,7 @@ use std::ops::Range;
 
 impl Partitioner for Mondrian {
     fn run(&self, table: &dyn Table, context: &mut Context) -> Result<Found> {
-        let mut run = Run::new(self, table);
+        let mut run = MondrianRun::new(self, table);
         let (mut groups, mut cells) = (vec![0u32; table.len()], vec![vec![]; table.columns().len()]);
         let mut stopped = None;
         // The largest group comes next. So a run that stops early leaves no part of the table
@@ -177,7 +177,7 @@ mod tests {
     use super::super::Column;
     use super::super::testing::{Toy, column};
     use super::*;
-    use crate::search::Budget;
+    use crate::search::SearchBudget;
     use proptest::prelude::*;
 
     pub(super) fn mondrian(relaxed: bool) -> Mondrian {
@@ -312,9 +312,9 @@ mod tests {
             1,
             &[(&[0], 1), (&[1], 1), (&[2], 1), (&[3], 1)],
         );
-        let budget = Budget {
+        let budget = SearchBudget {
             deadline: Some(std::time::Instant::now()),
-            ..Budget::default()
+            ..SearchBudget::default()
         };
         let found = mondrian(false).run(&toy, &mut Context::new(0, budget)).unwrap();
         assert!(matches!(found.stopped, Some(Stop::TimeLimit)));

@@ -4,9 +4,9 @@
 
 use super::improve::Improvement;
 use super::left;
-use super::space::Class;
+use super::space::PeeledClass;
 use super::split::{gains, split};
-use super::walk::{self, Bounds};
+use super::walk::{self, WalkBounds};
 use crate::search::{Context, Stop};
 use rand::seq::SliceRandom;
 
@@ -55,7 +55,7 @@ impl Improvement<'_> {
             return;
         }
         let before = classes.iter().map(|class| self.classes[*class].cost()).sum();
-        let bounds = Bounds {
+        let bounds = WalkBounds {
             patience: PATIENCE,
             most: before,
         };
@@ -68,9 +68,11 @@ impl Improvement<'_> {
             return;
         }
         let parts = placed.classes.into_iter().filter(|class| class.rows > 0);
-        let parts: Vec<Class> = parts.flat_map(|class| split(space, class, context)).collect();
-        if gains(before, parts.iter().map(Class::cost).sum()) {
-            classes.iter().for_each(|class| self.classes[*class] = Class::default());
+        let parts: Vec<PeeledClass> = parts.flat_map(|class| split(space, class, context)).collect();
+        if gains(before, parts.iter().map(PeeledClass::cost).sum()) {
+            classes
+                .iter()
+                .for_each(|class| self.classes[*class] = PeeledClass::default());
             self.place(parts, classes);
         }
     }
@@ -83,7 +85,7 @@ mod tests {
     use crate::partition::peel::testing::{any_classes, check};
     use crate::partition::ranges::Ranges;
     use crate::partition::testing::Toy;
-    use crate::search::Budget;
+    use crate::search::SearchBudget;
     use proptest::prelude::*;
 
     proptest! {
@@ -97,10 +99,10 @@ mod tests {
             prop_assume!(rows.values().sum::<u64>() >= k);
             let space = Space::new(&toy, Ranges { by_hierarchy, asked: false, exact: true });
             let classes = any_classes(&space, k);
-            let cost = |classes: &[Class]| classes.iter().map(Class::cost).sum::<f64>();
+            let cost = |classes: &[PeeledClass]| classes.iter().map(PeeledClass::cost).sum::<f64>();
             let before = cost(&classes);
             let mut improvement = Improvement::new(&space, classes);
-            improvement.walk_again(u64::MAX, &mut Context::new(seed, Budget::default())).unwrap();
+            improvement.walk_again(u64::MAX, &mut Context::new(seed, SearchBudget::default())).unwrap();
             prop_assert!(cost(&improvement.classes) <= before + 1e-9);
             check(&improvement, &toy);
         }

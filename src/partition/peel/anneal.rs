@@ -14,7 +14,7 @@
 //! doi:10.1126/science.220.4598.671.
 
 use super::improve::Improvement;
-use super::space::Class;
+use super::space::PeeledClass;
 use crate::search::{Context, Stop};
 use rand::RngExt;
 
@@ -201,7 +201,7 @@ impl Annealing<'_, '_> {
         if joined + left > most {
             return false;
         }
-        let members = |class: &Class, without: Option<u32>, with: Option<u32>| {
+        let members = |class: &PeeledClass, without: Option<u32>, with: Option<u32>| {
             let rest = class.members.iter().copied().filter(|c| Some(*c) != without);
             space.class(rest.chain(with).collect())
         };
@@ -243,7 +243,7 @@ impl Annealing<'_, '_> {
         let (part, rest) = (space.class(part), space.class(rest));
         let may_be = part.cost() + rest.cost() <= self.most + whole.cost();
         if may_be && space.holds(&part) && space.holds(&rest) {
-            self.of.classes[class] = Class::default();
+            self.of.classes[class] = PeeledClass::default();
             let other = self.free.pop().unwrap_or(self.of.classes.len());
             self.of.place(vec![part, rest], &[class, other]);
         }
@@ -301,13 +301,13 @@ mod tests {
     use crate::partition::peel::testing::{any_classes, check};
     use crate::partition::ranges::Ranges;
     use crate::partition::testing::{Toy, column};
-    use crate::search::Budget;
+    use crate::search::SearchBudget;
     use proptest::prelude::*;
 
     /// Returns the least loss after any single move or exchange of combinations.
     fn least_after_a_change(improvement: &Improvement) -> f64 {
         let (space, classes) = (improvement.space, &improvement.classes);
-        let with = |class: &Class, without: &[u32], with: &[u32]| {
+        let with = |class: &PeeledClass, without: &[u32], with: &[u32]| {
             let rest = class.members.iter().copied().filter(|c| !without.contains(c));
             space.class(rest.chain(with.iter().copied()).collect())
         };
@@ -344,7 +344,7 @@ mod tests {
             let space = Space::new(&toy, Ranges { by_hierarchy, asked: false, exact: true });
             let mut improvement = Improvement::new(&space, any_classes(&space, k));
             let before = improvement.cost();
-            improvement.anneal(1, &mut Context::new(seed, Budget::default())).unwrap();
+            improvement.anneal(1, &mut Context::new(seed, SearchBudget::default())).unwrap();
             prop_assert!(improvement.cost() <= before + 1e-9);
             check(&improvement, &toy);
             let least = least_after_a_change(&improvement);
@@ -380,7 +380,7 @@ mod tests {
         };
         let space = Space::new(&toy, ranges);
         let mut improvement = Improvement::new(&space, any_classes(&space, 5));
-        let mut context = Context::new(1, Budget::default());
+        let mut context = Context::new(1, SearchBudget::default());
         assert!(improvement.run(8, &mut context).is_none());
         let searched = improvement.cost();
         improvement.anneal(4, &mut context).unwrap();
@@ -406,9 +406,9 @@ mod tests {
             },
         );
         let mut improvement = Improvement::new(&space, any_classes(&space, 3));
-        let budget = Budget {
+        let budget = SearchBudget {
             deadline: Some(std::time::Instant::now()),
-            ..Budget::default()
+            ..SearchBudget::default()
         };
         let stopped = improvement.anneal(4, &mut Context::new(0, budget));
         assert!(matches!(stopped, Err(Stop::TimeLimit)));

@@ -3,7 +3,7 @@
 //! compares a block of combinations with every class.
 
 use super::improve::{Improvement, SMALL};
-use super::space::{Class, Space};
+use super::space::{PeeledClass, Space};
 use super::split::gains;
 use crate::search::{Context, Stop};
 
@@ -103,7 +103,7 @@ impl Improvement<'_> {
 /// Returns the parts of a class whose removal may narrow its label. They are each combination, the
 /// combinations with the least or the greatest value of a range, and the combinations with the same
 /// label at a level below that of the class.
-fn blocks(space: &Space, class: &Class) -> Vec<Vec<u32>> {
+fn blocks(space: &Space, class: &PeeledClass) -> Vec<Vec<u32>> {
     let mut blocks: Vec<Vec<u32>> = class.members.iter().map(|c| vec![*c]).collect();
     for column in 0..space.columns() {
         let code = |c: &u32| space.codes(*c)[column];

@@ -1,7 +1,7 @@
 //! Local search: combinations move between classes, pairs of classes are divided anew, and classes
 //! are dissolved.
 
-use super::space::{Class, Space};
+use super::space::{PeeledClass, Space};
 use super::split::{gains, split};
 use crate::search::{Context, Stop};
 use rand::RngExt;
@@ -39,7 +39,7 @@ pub(super) const SMALL: usize = 512;
 /// The classes of a run, and the class of each combination.
 pub(super) struct Improvement<'a> {
     pub(super) space: &'a Space<'a>,
-    pub(super) classes: Vec<Class>,
+    pub(super) classes: Vec<PeeledClass>,
     pub(super) class_of: Vec<u32>,
     /// For each column and ground code: the position of the code in the order of the hierarchy, in
     /// which values under one label are adjacent.
@@ -50,7 +50,7 @@ pub(super) struct Improvement<'a> {
 const NONE: u32 = u32::MAX;
 
 impl<'a> Improvement<'a> {
-    pub(super) fn new(space: &'a Space, classes: Vec<Class>) -> Self {
+    pub(super) fn new(space: &'a Space, classes: Vec<PeeledClass>) -> Self {
         let mut improvement = Self {
             space,
             class_of: vec![NONE; space.len()],
@@ -71,7 +71,7 @@ impl<'a> Improvement<'a> {
     }
 
     pub(super) fn cost(&self) -> f64 {
-        self.classes.iter().map(Class::cost).sum()
+        self.classes.iter().map(PeeledClass::cost).sum()
     }
 
     /// Runs at most `rounds` rounds. Ends early when more consecutive rounds than there are columns
@@ -223,9 +223,9 @@ impl<'a> Improvement<'a> {
             return;
         }
         let parts = split(self.space, whole, context);
-        if gains(before, parts.iter().map(Class::cost).sum()) {
-            self.classes[a] = Class::default();
-            self.classes[b] = Class::default();
+        if gains(before, parts.iter().map(PeeledClass::cost).sum()) {
+            self.classes[a] = PeeledClass::default();
+            self.classes[b] = PeeledClass::default();
             self.place(parts, &[a, b]);
         }
     }
@@ -238,7 +238,7 @@ impl<'a> Improvement<'a> {
     }
 
     /// Stores classes under these free numbers first, and then under new numbers.
-    pub(super) fn place(&mut self, classes: Vec<Class>, free: &[usize]) {
+    pub(super) fn place(&mut self, classes: Vec<PeeledClass>, free: &[usize]) {
         let mut free = free.iter().copied();
         for class in classes {
             let number = free.next().unwrap_or(self.classes.len());
@@ -297,7 +297,7 @@ impl<'a> Improvement<'a> {
     ) -> bool {
         let space = self.space;
         let dissolved = std::mem::take(&mut self.classes[class]);
-        let (mut cost, mut before): (f64, Vec<(usize, Class)>) = (0.0, vec![]);
+        let (mut cost, mut before): (f64, Vec<(usize, PeeledClass)>) = (0.0, vec![]);
         for member in &dissolved.members {
             let classes = candidates(self, *member).into_iter().map(|c| c as usize);
             let classes = classes.filter(|c| *c != class && !self.classes[*c].members.is_empty());

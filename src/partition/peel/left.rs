@@ -1,11 +1,11 @@
 //! The placement of the combinations that the walk left outside all classes.
 
-use super::space::{Class, Space};
+use super::space::{PeeledClass, Space};
 use crate::search::Context;
 
 /// The classes after the remaining combinations have joined them.
-pub(super) struct Placed {
-    pub(super) classes: Vec<Class>,
+pub(super) struct JoinedClasses {
+    pub(super) classes: Vec<PeeledClass>,
     /// The suppressed combinations. Together they do not satisfy the models.
     pub(super) suppressed: Vec<u32>,
 }
@@ -16,10 +16,10 @@ const COMPARED: usize = 1 << 28;
 
 /// Places the remaining combinations. Places them one by one while the budget lasts, and the rest
 /// together.
-pub(super) fn place(space: &Space, mut classes: Vec<Class>, left: Vec<u32>, context: &Context) -> Placed {
+pub(super) fn place(space: &Space, mut classes: Vec<PeeledClass>, left: Vec<u32>, context: &Context) -> JoinedClasses {
     let together = space.class(left);
     if space.holds(&together) {
-        return Placed::of(space, classes, together);
+        return JoinedClasses::of(space, classes, together);
     }
     let (mut suppressible, mut suppressed) = (space.table.suppressible(), vec![]);
     let mut homeless = vec![];
@@ -46,13 +46,13 @@ pub(super) fn place(space: &Space, mut classes: Vec<Class>, left: Vec<u32>, cont
     }
     suppressed.extend(homeless);
     let together = space.class(suppressed);
-    Placed::of(space, classes, together)
+    JoinedClasses::of(space, classes, together)
 }
 
-impl Placed {
+impl JoinedClasses {
     /// Releases the remaining combinations as one class if they satisfy the models together.
     /// Suppresses them otherwise.
-    fn of(space: &Space, mut classes: Vec<Class>, remain: Class) -> Self {
+    fn of(space: &Space, mut classes: Vec<PeeledClass>, remain: PeeledClass) -> Self {
         let mut suppressed = vec![];
         match space.holds(&remain) {
             true => classes.push(remain),
@@ -64,7 +64,7 @@ impl Placed {
 
 /// Returns the additional loss and the class in which a combination loses least. The class is
 /// `None` if it would no longer satisfy the models.
-fn cheapest(space: &Space, classes: &[Class], combination: u32) -> (f64, Option<usize>) {
+fn cheapest(space: &Space, classes: &[PeeledClass], combination: u32) -> (f64, Option<usize>) {
     let Some((more, home)) = space.cheapest(classes.iter().enumerate(), combination) else {
         return (f64::INFINITY, None);
     };
@@ -81,7 +81,7 @@ fn cheapest(space: &Space, classes: &[Class], combination: u32) -> (f64, Option<
 /// satisfies the models. Returns the combinations if not even all classes suffice.
 ///
 /// The number of joining classes doubles with each attempt, so there are few attempts.
-fn shelter(space: &Space, classes: &mut Vec<Class>, homeless: Vec<u32>) -> Vec<u32> {
+fn shelter(space: &Space, classes: &mut Vec<PeeledClass>, homeless: Vec<u32>) -> Vec<u32> {
     let together = space.class(homeless);
     let costs = classes
         .iter()
@@ -95,7 +95,9 @@ fn shelter(space: &Space, classes: &mut Vec<Class>, homeless: Vec<u32>) -> Vec<u
             .iter()
             .fold(together.clone(), |all, (_, class)| space.united(&all, &classes[*class]));
         if space.holds(&shelter) {
-            joined.iter().for_each(|(_, class)| classes[*class] = Class::default());
+            joined
+                .iter()
+                .for_each(|(_, class)| classes[*class] = PeeledClass::default());
             classes.push(shelter);
             return vec![];
         }

@@ -74,9 +74,9 @@ use crate::error::Result;
 use crate::search::{Context, Stop};
 use guide::Guided;
 use improve::Improvement;
-use space::{Class, Space};
+use space::{PeeledClass, Space};
 use split::split;
-use walk::Bounds;
+use walk::WalkBounds;
 
 /// The peel algorithm with its options.
 #[derive(Debug, Clone, Copy)]
@@ -92,11 +92,11 @@ impl Partitioner for Peel {
         let guided = self.by_class.then(|| Guided::new(table));
         let table = guided.as_ref().map_or(table, |guided| guided as &dyn Table);
         let space = Space::new(table, self.ranges);
-        let walked = walk::walk(&space, (0..table.len() as u32).collect(), Bounds::WHOLE, context);
+        let walked = walk::walk(&space, (0..table.len() as u32).collect(), WalkBounds::WHOLE, context);
         let mut stopped = walked.stopped;
         let placed = left::place(&space, walked.classes, walked.left, context);
         let whole = placed.classes.into_iter();
-        let mut classes: Vec<Class> = whole.flat_map(|class| split(&space, class, context)).collect();
+        let mut classes: Vec<PeeledClass> = whole.flat_map(|class| split(&space, class, context)).collect();
         stopped = stopped.or_else(|| moved(&space, &mut classes, self.rounds, context));
         // Each suppressed combination forms its own group, which does not satisfy the models.
         // Together, several of them might satisfy the models, with a label beyond LEVELS.
@@ -151,14 +151,14 @@ pub(super) fn improved(
     };
     let space = Space::new(table, by_hierarchy);
     let groups = groups.into_iter().map(|members| space.class(members));
-    let mut classes: Vec<Class> = groups.flat_map(|class| split(&space, class, context)).collect();
+    let mut classes: Vec<PeeledClass> = groups.flat_map(|class| split(&space, class, context)).collect();
     let stopped = stopped.or_else(|| moved(&space, &mut classes, rounds, context));
     released(&space, classes, stopped)
 }
 
 /// Moves combinations between classes while this lowers the loss. Returns the reason if the budget
 /// stopped the search.
-fn moved(space: &Space, classes: &mut Vec<Class>, rounds: u64, context: &mut Context) -> Option<Stop> {
+fn moved(space: &Space, classes: &mut Vec<PeeledClass>, rounds: u64, context: &mut Context) -> Option<Stop> {
     if let Err(stop) = context.check(0) {
         return Some(stop);
     }
@@ -171,7 +171,7 @@ fn moved(space: &Space, classes: &mut Vec<Class>, rounds: u64, context: &mut Con
 }
 
 /// Returns the partition into these classes. Fails if the run failed.
-fn released(space: &Space, mut classes: Vec<Class>, stopped: Option<Stop>) -> Result<Found> {
+fn released(space: &Space, mut classes: Vec<PeeledClass>, stopped: Option<Stop>) -> Result<Found> {
     if let Some(Stop::Failed(e)) = stopped {
         return Err(e);
     }
@@ -253,9 +253,9 @@ mod tests {
     fn least_loss(toy: &Toy, ranges: Ranges) -> f64 {
         fn extend(space: &Space, groups: &mut Vec<Vec<u32>>, next: u32, best: &mut f64) {
             if next as usize == space.len() {
-                let classes: Vec<Class> = groups.iter().map(|members| space.class(members.clone())).collect();
+                let classes: Vec<PeeledClass> = groups.iter().map(|members| space.class(members.clone())).collect();
                 if classes.iter().all(|class| space.holds(class)) {
-                    *best = best.min(classes.iter().map(Class::cost).sum());
+                    *best = best.min(classes.iter().map(PeeledClass::cost).sum());
                 }
                 return;
             }

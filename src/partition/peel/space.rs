@@ -9,7 +9,7 @@ use std::cell::Cell;
 
 /// Combinations that are released with the same labels.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Class {
+pub(super) struct PeeledClass {
     pub(super) members: Vec<u32>,
     pub(super) rows: u64,
     cells: Vec<Reach>,
@@ -18,7 +18,7 @@ pub(super) struct Class {
     loss: f64,
 }
 
-impl Class {
+impl PeeledClass {
     /// Returns the loss over all rows.
     pub(super) fn cost(&self) -> f64 {
         self.rows as f64 * self.loss
@@ -27,7 +27,7 @@ impl Class {
 
 /// The number of rows and the cost of the first combinations of a list.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Prefix {
+pub(super) struct PrefixCost {
     pub(super) rows: u64,
     pub(super) cost: f64,
 }
@@ -96,7 +96,7 @@ impl<'a> Space<'a> {
     }
 
     /// Returns true if a class may be released: it has labels and satisfies every model.
-    pub(super) fn holds(&self, class: &Class) -> bool {
+    pub(super) fn holds(&self, class: &PeeledClass) -> bool {
         class.loss.is_finite() && self.may_hold(&class.members, class.rows)
     }
 
@@ -106,25 +106,25 @@ impl<'a> Space<'a> {
     }
 
     /// Returns the class of these combinations. At least one combination must be given.
-    pub(super) fn class(&self, members: Vec<u32>) -> Class {
+    pub(super) fn class(&self, members: Vec<u32>) -> PeeledClass {
         self.worked(members.len());
         let mut members_left = members.iter();
         let mut class = members_left
             .next()
-            .map_or_else(Class::default, |first| self.single(*first));
+            .map_or_else(PeeledClass::default, |first| self.single(*first));
         members_left.for_each(|c| self.widen(&mut class, *c));
         class.loss = self.loss(&class.cells);
         class.members = members;
         class
     }
 
-    fn single(&self, combination: u32) -> Class {
-        Class {
+    fn single(&self, combination: u32) -> PeeledClass {
+        PeeledClass {
             cells: (0..self.columns())
                 .map(|column| self.cell(column, combination))
                 .collect(),
             rows: self.rows(combination),
-            ..Class::default()
+            ..PeeledClass::default()
         }
     }
 
@@ -140,7 +140,7 @@ impl<'a> Space<'a> {
         }
     }
 
-    fn widen(&self, class: &mut Class, combination: u32) {
+    fn widen(&self, class: &mut PeeledClass, combination: u32) {
         for ((cell, scale), code) in class.cells.iter_mut().zip(&self.scales).zip(self.codes(combination)) {
             *cell = scale.with(*cell, *code);
         }
@@ -157,9 +157,9 @@ impl<'a> Space<'a> {
 
     /// Returns the number of rows and the cost of the class of the first combination, of the first
     /// two combinations, and so on.
-    pub(super) fn costs_of_prefixes<'b>(&self, members: impl ExactSizeIterator<Item = &'b u32>) -> Vec<Prefix> {
+    pub(super) fn costs_of_prefixes<'b>(&self, members: impl ExactSizeIterator<Item = &'b u32>) -> Vec<PrefixCost> {
         self.worked(members.len());
-        let mut class: Option<Class> = None;
+        let mut class: Option<PeeledClass> = None;
         let costs = members.map(|member| {
             let class = match &mut class {
                 Some(class) => {
@@ -168,7 +168,7 @@ impl<'a> Space<'a> {
                 }
                 None => class.insert(self.single(*member)),
             };
-            Prefix {
+            PrefixCost {
                 rows: class.rows,
                 cost: class.rows as f64 * self.loss(&class.cells),
             }
@@ -178,7 +178,7 @@ impl<'a> Space<'a> {
 
     /// Returns the additional loss over all rows if `combination` joins `class`. Returns infinity
     /// if the additional loss is not below `most`.
-    pub(super) fn cost_of_joining(&self, class: &Class, combination: u32, most: f64) -> f64 {
+    pub(super) fn cost_of_joining(&self, class: &PeeledClass, combination: u32, most: f64) -> f64 {
         let cells = class.cells.iter().zip(&self.scales).zip(self.codes(combination));
         let losses = cells.map(|((cell, scale), code)| scale.loss(scale.with(*cell, *code)));
         self.more(class, self.rows(combination), 0.0, most, losses)
@@ -188,7 +188,7 @@ impl<'a> Space<'a> {
     /// rows.
     pub(super) fn cheapest<'b>(
         &self,
-        classes: impl Iterator<Item = (usize, &'b Class)>,
+        classes: impl Iterator<Item = (usize, &'b PeeledClass)>,
         combination: u32,
     ) -> Option<(f64, usize)> {
         let mut best = None;
@@ -205,7 +205,7 @@ impl<'a> Space<'a> {
     /// Returns the additional loss over all rows if `block` joins `class`: the cost of both
     /// together minus the cost of `class` alone. Returns infinity if the additional loss is not
     /// below `most`.
-    pub(super) fn cost_of_uniting(&self, class: &Class, block: &Class, most: f64) -> f64 {
+    pub(super) fn cost_of_uniting(&self, class: &PeeledClass, block: &PeeledClass, most: f64) -> f64 {
         let cells = self.scales.iter().zip(&class.cells).zip(&block.cells);
         let losses = cells.map(|((scale, one), other)| scale.loss(scale.joined(*one, *other)));
         self.more(class, block.rows, block.loss, most, losses)
@@ -215,7 +215,7 @@ impl<'a> Space<'a> {
     /// then has `rows` rows. Returns infinity if the cost is above `most`.
     pub(super) fn cost_of_exchange(
         &self,
-        class: &Class,
+        class: &PeeledClass,
         without: Option<u32>,
         with: Option<u32>,
         rows: u64,
@@ -250,7 +250,7 @@ impl<'a> Space<'a> {
     /// Returns the additional loss over all rows if `rows` rows join `class` and the labels of the
     /// class then have these `losses`. Each joining row loses at least `least`. Returns infinity if
     /// the additional loss is not below `most`. The losses may then be read only in part.
-    fn more(&self, class: &Class, rows: u64, least: f64, most: f64, losses: impl Iterator<Item = f64>) -> f64 {
+    fn more(&self, class: &PeeledClass, rows: u64, least: f64, most: f64, losses: impl Iterator<Item = f64>) -> f64 {
         let rows = (class.rows + rows) as f64;
         let most = (most + class.cost()) / rows;
         if class.loss.max(least) >= most {
@@ -268,12 +268,12 @@ impl<'a> Space<'a> {
     }
 
     /// Returns the class of the combinations of two classes. `a` must not be empty.
-    pub(super) fn united(&self, a: &Class, b: &Class) -> Class {
+    pub(super) fn united(&self, a: &PeeledClass, b: &PeeledClass) -> PeeledClass {
         let mut cells = a.cells.clone();
         for ((cell, scale), other) in cells.iter_mut().zip(&self.scales).zip(&b.cells) {
             *cell = scale.joined(*cell, *other);
         }
-        Class {
+        PeeledClass {
             members: [a.members.as_slice(), &b.members].concat(),
             rows: a.rows + b.rows,
             loss: self.loss(&cells),
@@ -282,7 +282,7 @@ impl<'a> Space<'a> {
     }
 
     /// Adds a combination to a class.
-    pub(super) fn join(&self, class: &mut Class, combination: u32) {
+    pub(super) fn join(&self, class: &mut PeeledClass, combination: u32) {
         self.widen(class, combination);
         class.loss = self.loss(&class.cells);
         class.members.push(combination);
@@ -294,7 +294,7 @@ impl<'a> Space<'a> {
     }
 
     /// Returns the label of a class in a column.
-    pub(super) fn label(&self, class: &Class, column: usize) -> Label {
+    pub(super) fn label(&self, class: &PeeledClass, column: usize) -> Label {
         let lookup = &self.table.columns()[column].lookup;
         let Reach { low, high } = class.cells[column];
         match &self.scales[column] {
@@ -304,7 +304,7 @@ impl<'a> Space<'a> {
     }
 
     /// Returns the level of a class in a column with labels of a hierarchy.
-    pub(super) fn level(&self, class: &Class, column: usize) -> u8 {
+    pub(super) fn level(&self, class: &PeeledClass, column: usize) -> u8 {
         class.cells[column].low as u8
     }
 

@@ -1,12 +1,12 @@
 //! The division of a class into parts that together lose less.
 
-use super::space::{Class, Space};
+use super::space::{PeeledClass, Space};
 use crate::partition::table::Column;
 use crate::search::Context;
 
 /// Divides a class, and each part again, while this loses less and the budget lasts. Every part
 /// satisfies the models.
-pub(super) fn split(space: &Space, class: Class, context: &Context) -> Vec<Class> {
+pub(super) fn split(space: &Space, class: PeeledClass, context: &Context) -> Vec<PeeledClass> {
     let (mut whole, mut parts) = (vec![class], vec![]);
     while let Some(class) = whole.pop() {
         match divide(space, &class, context) {
@@ -18,7 +18,7 @@ pub(super) fn split(space: &Space, class: Class, context: &Context) -> Vec<Class
 }
 
 /// Returns the division of least loss. `None` if no division loses less than the undivided class.
-fn divide(space: &Space, class: &Class, context: &Context) -> Option<Vec<Class>> {
+fn divide(space: &Space, class: &PeeledClass, context: &Context) -> Option<Vec<PeeledClass>> {
     if class.members.len() < 2 || class.rows < 2 * space.table.least_rows() || class.cost() == 0.0 {
         return None;
     }
@@ -27,9 +27,9 @@ fn divide(space: &Space, class: &Class, context: &Context) -> Option<Vec<Class>>
         true => cuts(space, class, column),
         false => children(space, class, column),
     });
-    let mut best: Option<(f64, Vec<Class>)> = None;
+    let mut best: Option<(f64, Vec<PeeledClass>)> = None;
     for parts in divisions {
-        let cost = parts.iter().map(Class::cost).sum();
+        let cost = parts.iter().map(PeeledClass::cost).sum();
         if gains(class.cost(), cost) && best.as_ref().is_none_or(|(least, _)| cost < *least) {
             best = Some((cost, parts));
         }
@@ -47,7 +47,7 @@ const CUTS: usize = 64;
 
 /// Returns the cut of least loss between two values of an ordered column. Empty if no cut loses
 /// less.
-fn cuts(space: &Space, class: &Class, column: usize) -> Vec<Vec<Class>> {
+fn cuts(space: &Space, class: &PeeledClass, column: usize) -> Vec<Vec<PeeledClass>> {
     let code = |c: &u32| space.codes(*c)[column];
     let mut sorted = class.members.clone();
     sorted.sort_unstable_by_key(|c| (code(c), *c));
@@ -74,7 +74,7 @@ fn cuts(space: &Space, class: &Class, column: usize) -> Vec<Vec<Class>> {
 /// Returns the divisions of a class by the labels of a column at each level below the class's own.
 /// Parts that do not satisfy the models are pooled. The smallest of the other parts are added to
 /// the pool until it satisfies the models too.
-fn children(space: &Space, class: &Class, column: usize) -> Vec<Vec<Class>> {
+fn children(space: &Space, class: &PeeledClass, column: usize) -> Vec<Vec<PeeledClass>> {
     let Column { lookup, bottom, .. } = &space.table.columns()[column];
     let by_level = (*bottom..space.level(class, column)).rev().filter_map(|level| {
         let labels = &lookup.level(level).codes;
@@ -84,7 +84,7 @@ fn children(space: &Space, class: &Class, column: usize) -> Vec<Vec<Class>> {
         let parts = sorted
             .chunk_by(|a, b| label(a) == label(b))
             .map(|part| space.class(part.to_vec()));
-        let (mut standing, pooled): (Vec<Class>, Vec<Class>) = parts.partition(|part| space.holds(part));
+        let (mut standing, pooled): (Vec<PeeledClass>, Vec<PeeledClass>) = parts.partition(|part| space.holds(part));
         let mut pool: Vec<u32> = pooled.into_iter().flat_map(|part| part.members).collect();
         while !pool.is_empty() {
             let class = space.class(pool.clone());

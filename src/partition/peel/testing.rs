@@ -1,13 +1,13 @@
 //! Classes of an artificial table, and the check of their invariants after each change.
 
 use super::improve::Improvement;
-use super::space::{Class, Space};
+use super::space::{PeeledClass, Space};
 use crate::partition::testing::Toy;
 
 /// Returns classes that satisfy the model, regardless of their loss. Each combination joins the
 /// last class until that class has `k` rows. The remaining combinations join the first class.
-pub(super) fn any_classes(space: &Space, k: u64) -> Vec<Class> {
-    let mut classes: Vec<Class> = vec![];
+pub(super) fn any_classes(space: &Space, k: u64) -> Vec<PeeledClass> {
+    let mut classes: Vec<PeeledClass> = vec![];
     for combination in 0..space.len() as u32 {
         match classes.last_mut().filter(|class| class.rows < k) {
             Some(class) => space.join(class, combination),

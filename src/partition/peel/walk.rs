@@ -1,7 +1,7 @@
 //! The walk over the lattice. It visits the nodes in ascending order of loss, and at each node
 //! releases the classes that satisfy the models.
 
-use super::space::{Class, Space};
+use super::space::{PeeledClass, Space};
 use crate::key::partitioned::group;
 use crate::lattice::Node;
 use crate::search::{Context, Stop};
@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 
 /// The bounds that end a walk before the most general node.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Bounds {
+pub(super) struct WalkBounds {
     /// The number of cells generalized, plus the number of losses added to find nodes, that a walk
     /// may spend without releasing a class. It bounds a walk over a lattice of many columns, in
     /// which the huge lower part contains no class that satisfies the models.
@@ -20,7 +20,7 @@ pub(super) struct Bounds {
     pub(super) most: f64,
 }
 
-impl Bounds {
+impl WalkBounds {
     /// The bounds of the walk for the whole table.
     pub(super) const WHOLE: Self = Self {
         patience: 1 << 31,
@@ -119,7 +119,7 @@ impl Iterator for Ascent {
 /// The outcome of a walk.
 pub(super) struct Walked {
     /// The classes that satisfy the models. Each was released at the first node at which it does.
-    pub(super) classes: Vec<Class>,
+    pub(super) classes: Vec<PeeledClass>,
     /// The combinations in no class.
     pub(super) left: Vec<u32>,
     /// The reason why the walk stopped early. `None` if it finished.
@@ -159,10 +159,10 @@ impl Left {
 
 /// Walks the lattice until the remaining combinations can form no class that satisfies the models,
 /// or until a bound is reached. Each released class removes its combinations from the walk.
-pub(super) fn walk(space: &Space, combinations: Vec<u32>, bounds: Bounds, context: &Context) -> Walked {
+pub(super) fn walk(space: &Space, combinations: Vec<u32>, bounds: WalkBounds, context: &Context) -> Walked {
     let ascent = Ascent::new(space.losses_by_level(&combinations));
     let mut left = Left::new(space, combinations);
-    let (mut classes, mut stopped): (Vec<Class>, _) = (vec![], None);
+    let (mut classes, mut stopped): (Vec<PeeledClass>, _) = (vec![], None);
     let (mut nodes, mut patience, mut cost) = (0, bounds.patience, 0.0);
     let mut rows: u64 = left.combinations.iter().map(|c| space.rows(*c)).sum();
     let bottom: Vec<u8> = space.table.columns().iter().map(|column| column.bottom).collect();
@@ -189,7 +189,7 @@ pub(super) fn walk(space: &Space, combinations: Vec<u32>, bounds: Bounds, contex
             bounds.patience
         };
         rows -= released.iter().map(|class| class.rows).sum::<u64>();
-        cost += released.iter().map(Class::cost).sum::<f64>();
+        cost += released.iter().map(PeeledClass::cost).sum::<f64>();
         classes.extend(released);
     }
     Walked {
@@ -200,7 +200,7 @@ pub(super) fn walk(space: &Space, combinations: Vec<u32>, bounds: Bounds, contex
 }
 
 /// Groups the remaining combinations at one node, and removes the classes that satisfy the models.
-fn released(space: &Space, node: &Node, left: &mut Left) -> Vec<Class> {
+fn released(space: &Space, node: &Node, left: &mut Left) -> Vec<PeeledClass> {
     let (schema, keys) = (&space.schema, &left.keys);
     let words = schema.layout().words();
     let groups = group(words, left.combinations.len(), |range| {
@@ -233,7 +233,7 @@ mod tests {
     use super::*;
     use crate::partition::ranges::Ranges;
     use crate::partition::testing::{Toy, column};
-    use crate::search::Budget;
+    use crate::search::SearchBudget;
     use proptest::prelude::*;
 
     proptest! {
@@ -299,16 +299,16 @@ mod tests {
         let walked = walk(
             &space,
             vec![0, 1, 2, 3],
-            Bounds::WHOLE,
-            &Context::new(0, Budget::default()),
+            WalkBounds::WHOLE,
+            &Context::new(0, SearchBudget::default()),
         );
         let members: Vec<Vec<u32>> = walked.classes.into_iter().map(|class| class.members).collect();
         assert_eq!((members, walked.left), (vec![vec![0], vec![2, 3]], vec![1]));
-        let none = Budget {
+        let none = SearchBudget {
             max_nodes: Some(1),
-            ..Budget::default()
+            ..SearchBudget::default()
         };
-        let walked = walk(&space, vec![0, 1, 2, 3], Bounds::WHOLE, &Context::new(0, none));
+        let walked = walk(&space, vec![0, 1, 2, 3], WalkBounds::WHOLE, &Context::new(0, none));
         assert_eq!((walked.classes.len(), walked.left), (1, vec![1, 2, 3]));
         assert!(matches!(walked.stopped, Some(Stop::NodeLimit)));
     }

@@ -1,7 +1,7 @@
 //! The operator that generalizes sensitive values class by class, and then drops the limit column.
 
 use super::recount::Recount;
-use super::{Tree, protect};
+use super::{LabelTree, protect};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::Encoder;
 use crate::hierarchy::{Lookup, plain_type};
@@ -27,13 +27,13 @@ const CHUNK: usize = 1 << 13;
 
 /// The parameters of the operator.
 #[derive(Debug)]
-pub struct Columns {
+pub struct PersonalColumns {
     /// The sensitive attribute.
     pub attribute: String,
     /// The values of the attribute, bound to its hierarchy.
     pub lookup: Lookup,
     /// The hierarchy of the attribute as a tree.
-    pub tree: Tree,
+    pub tree: LabelTree,
     /// The column with the limit of each row. It is not released.
     pub limit: String,
     /// The least number of rows of a released class.
@@ -42,7 +42,7 @@ pub struct Columns {
 
 /// The figures of one execution, available after all rows were returned.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub struct PersonalOutcome {
     /// The number of rows by the level of their sensitive value.
     pub levels: Vec<u64>,
     /// The number of rows whose limit no generalization meets. These rows were suppressed.
@@ -62,8 +62,8 @@ pub struct Outcome {
 /// order of their classes.
 #[derive(Debug)]
 pub struct Personal {
-    columns: Arc<Columns>,
-    outcome: Arc<Mutex<Option<Outcome>>>,
+    columns: Arc<PersonalColumns>,
+    outcome: Arc<Mutex<Option<PersonalOutcome>>>,
 }
 
 /// [`Personal`] as an operator.
@@ -75,8 +75,8 @@ impl PersonalExec {
     /// generalized, and rows that are equal in this order must be ordered by the limit.
     pub fn over_classes(
         input: Arc<dyn ExecutionPlan>,
-        columns: Arc<Columns>,
-        outcome: Arc<Mutex<Option<Outcome>>>,
+        columns: Arc<PersonalColumns>,
+        outcome: Arc<Mutex<Option<PersonalOutcome>>>,
     ) -> Self {
         let fields = input.schema();
         let fields = fields
@@ -114,9 +114,9 @@ impl Operator for Personal {
             labels: Arc::new(columns.tree.texts().clone()),
             // Other values are released as texts, which have another order.
             is_ordered: plain_type(columns.lookup.values().data_type()).is_string(),
-            outcome: Outcome {
+            outcome: PersonalOutcome {
                 levels: vec![0; columns.tree.levels()],
-                ..Outcome::default()
+                ..PersonalOutcome::default()
             },
             reservation: MemoryConsumer::new("anonsql class").register(context.memory_pool()),
             input: input.schema(),
@@ -149,13 +149,13 @@ impl Operator for Personal {
 
 /// One execution of [`Personal`].
 struct Run {
-    columns: Arc<Columns>,
+    columns: Arc<PersonalColumns>,
     encoder: Encoder,
     recount: Recount,
     labels: ArrayRef,
     /// True if rows whose values are not generalized arrive in the order of the release.
     is_ordered: bool,
-    outcome: Outcome,
+    outcome: PersonalOutcome,
     reservation: MemoryReservation,
     input: SchemaRef,
     schema: SchemaRef,

@@ -27,7 +27,7 @@
 mod exec;
 mod recount;
 
-pub use exec::{Columns, Outcome, PersonalExec};
+pub use exec::{PersonalColumns, PersonalExec, PersonalOutcome};
 
 use crate::arithmetic::common_multiple;
 use crate::error::Result;
@@ -39,7 +39,7 @@ use std::collections::{BTreeSet, HashMap};
 /// at several levels with the same text are one node, because a reader cannot distinguish them. An
 /// example is NULL, which may have the label of the top at levels below the top.
 #[derive(Debug)]
-pub struct Tree {
+pub struct LabelTree {
     /// For each ground code, the nodes from level 0 up.
     paths: Vec<Vec<u32>>,
     /// For each ground code, the number of leaves under its label at each level. A text that occurs
@@ -56,7 +56,7 @@ pub struct Tree {
 /// two exact integers; beyond it, Pleak is a sum of quotients.
 const MULTIPLE: u64 = 1 << 24;
 
-impl Tree {
+impl LabelTree {
     /// Builds the tree of a lookup table.
     pub fn new(lookup: &Lookup) -> Result<Self> {
         let mut numbers: HashMap<Option<String>, u32> = HashMap::new();
@@ -126,7 +126,7 @@ impl Tree {
 }
 
 /// Returns true if every limit of a class is met before any value is raised.
-fn is_protected(tree: &Tree, values: &[u32], limits: &[f64]) -> bool {
+fn is_protected(tree: &LabelTree, values: &[u32], limits: &[f64]) -> bool {
     let mut sorted = values.to_vec();
     sorted.sort_unstable();
     let counts: Vec<(u32, u32, usize)> = sorted
@@ -148,7 +148,7 @@ fn is_protected(tree: &Tree, values: &[u32], limits: &[f64]) -> bool {
 
 /// Generalizes the sensitive values of one class. Returns the level of each row's value, and the
 /// rows whose limits cannot be met.
-pub(super) fn protect(tree: &Tree, values: &[u32], limits: &[f64]) -> (Vec<u8>, Vec<usize>) {
+pub(super) fn protect(tree: &LabelTree, values: &[u32], limits: &[f64]) -> (Vec<u8>, Vec<usize>) {
     let mut levels = vec![0u8; values.len()];
     if is_protected(tree, values, limits) {
         return (levels, vec![]);
@@ -185,7 +185,7 @@ pub(super) fn protect(tree: &Tree, values: &[u32], limits: &[f64]) -> (Vec<u8>, 
 
 /// Returns the row in the leakage collection of `value` whose released value keeps the most
 /// information among the values that are not at the root.
-fn most_informative(tree: &Tree, value: u32, rows_at: &HashMap<u32, BTreeSet<u32>>) -> Option<u32> {
+fn most_informative(tree: &LabelTree, value: u32, rows_at: &HashMap<u32, BTreeSet<u32>>) -> Option<u32> {
     let root = *tree.paths[value as usize].last()?;
     let candidates = tree
         .told(value)
@@ -225,7 +225,7 @@ pub(super) mod tests {
 
     #[test]
     fn the_pneumonia_group_is_generalized_until_its_limits_hold() {
-        let tree = Tree::new(&diseases()).unwrap();
+        let tree = LabelTree::new(&diseases()).unwrap();
         // Both rows have a Pleak of 1. After one value is raised to `lung` (3 leaves), each row has
         // a Pleak of (1 + 1/3) / 2.
         assert_eq!(protect(&tree, &[PNEUMONIA; 2], &[0.5; 2]), (vec![1, 1], vec![]));
@@ -251,7 +251,10 @@ pub(super) mod tests {
         let hierarchy = Hierarchy::new("h", Arc::new(table), OnUnmapped::Error, OnNull::Top).unwrap();
         let values = StringArray::from(vec![Some("bronchitis"), Some("flu"), Some("ulcer"), None]);
         let lookup = hierarchy.bind(Arc::new(values)).unwrap();
-        let (tree, recount) = (Tree::new(&lookup).unwrap(), recount::Recount::new(&lookup).unwrap());
+        let (tree, recount) = (
+            LabelTree::new(&lookup).unwrap(),
+            recount::Recount::new(&lookup).unwrap(),
+        );
         // Flu and NULL are both raised to `*` in the end: each `*` reveals a quarter of either
         // value.
         for limits in [[0.25, 0.2], [0.2, 0.25], [0.25, 0.25], [0.4, 0.3], [1.0, 0.2]] {
@@ -289,7 +292,7 @@ pub(super) mod tests {
             rows in prop::collection::vec((0u32..5, 0u32..=20), 1..12),
         ) {
             let lookup = diseases();
-            let tree = Tree::new(&lookup).unwrap();
+            let tree = LabelTree::new(&lookup).unwrap();
             let values: Vec<u32> = rows.iter().map(|r| r.0).collect();
             let limits: Vec<f64> = rows.iter().map(|r| f64::from(r.1) / 20.0).collect();
             let (levels, unmet) = protect(&tree, &values, &limits);
@@ -311,7 +314,7 @@ pub(super) mod tests {
         #[test]
         fn the_order_of_raising_is_the_papers(rows in prop::collection::vec((0u32..5, 4u32..=20), 1..9)) {
             let lookup = diseases();
-            let tree = Tree::new(&lookup).unwrap();
+            let tree = LabelTree::new(&lookup).unwrap();
             let values: Vec<u32> = rows.iter().map(|r| r.0).collect();
             let limits: Vec<f64> = rows.iter().map(|r| f64::from(r.1) / 20.0).collect();
             // The procedure of the paper's text, row by row, with nothing stored between steps.

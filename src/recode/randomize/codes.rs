@@ -5,7 +5,7 @@ use rand::seq::SliceRandom;
 
 /// A vector of codes that all have the same width.
 #[derive(Debug, Clone)]
-pub(super) enum Codes {
+pub(super) enum CodeVector {
     /// Codes of up to 2^8 values.
     Bytes(Vec<u8>),
     /// Codes of up to 2^16 values.
@@ -18,38 +18,38 @@ pub(super) enum Codes {
 macro_rules! with {
     ($codes:expr, $values:ident => $body:expr) => {
         match $codes {
-            Codes::Bytes($values) => $body,
-            Codes::Shorts($values) => $body,
-            Codes::Words($values) => $body,
+            CodeVector::Bytes($values) => $body,
+            CodeVector::Shorts($values) => $body,
+            CodeVector::Words($values) => $body,
         }
     };
 }
 
-impl Codes {
+impl CodeVector {
     /// Returns an empty vector for codes below `values`.
     pub(super) fn for_values(values: usize) -> Self {
         match values {
-            0..=0x100 => Codes::Bytes(vec![]),
-            0x101..=0x1_0000 => Codes::Shorts(vec![]),
-            _ => Codes::Words(vec![]),
+            0..=0x100 => CodeVector::Bytes(vec![]),
+            0x101..=0x1_0000 => CodeVector::Shorts(vec![]),
+            _ => CodeVector::Words(vec![]),
         }
     }
 
     /// Returns an empty vector of the same width.
     pub(super) fn empty(&self) -> Self {
         match self {
-            Codes::Bytes(_) => Codes::Bytes(vec![]),
-            Codes::Shorts(_) => Codes::Shorts(vec![]),
-            Codes::Words(_) => Codes::Words(vec![]),
+            CodeVector::Bytes(_) => CodeVector::Bytes(vec![]),
+            CodeVector::Shorts(_) => CodeVector::Shorts(vec![]),
+            CodeVector::Words(_) => CodeVector::Words(vec![]),
         }
     }
 
     /// Returns the number of bytes per code.
     pub(super) fn width(&self) -> usize {
         match self {
-            Codes::Bytes(_) => 1,
-            Codes::Shorts(_) => 2,
-            Codes::Words(_) => 4,
+            CodeVector::Bytes(_) => 1,
+            CodeVector::Shorts(_) => 2,
+            CodeVector::Words(_) => 4,
         }
     }
 
@@ -61,36 +61,36 @@ impl Codes {
     #[inline]
     pub(super) fn push(&mut self, code: u32) {
         match self {
-            Codes::Bytes(values) => values.push(code as u8),
-            Codes::Shorts(values) => values.push(code as u16),
-            Codes::Words(values) => values.push(code),
+            CodeVector::Bytes(values) => values.push(code as u8),
+            CodeVector::Shorts(values) => values.push(code as u16),
+            CodeVector::Words(values) => values.push(code),
         }
     }
 
     #[inline]
     pub(super) fn get(&self, i: usize) -> u32 {
         match self {
-            Codes::Bytes(values) => values[i].into(),
-            Codes::Shorts(values) => values[i].into(),
-            Codes::Words(values) => values[i],
+            CodeVector::Bytes(values) => values[i].into(),
+            CodeVector::Shorts(values) => values[i].into(),
+            CodeVector::Words(values) => values[i],
         }
     }
 
     /// Returns `len` zeros of the same width.
     pub(super) fn zeros(&self, len: usize) -> Self {
         match self {
-            Codes::Bytes(_) => Codes::Bytes(vec![0; len]),
-            Codes::Shorts(_) => Codes::Shorts(vec![0; len]),
-            Codes::Words(_) => Codes::Words(vec![0; len]),
+            CodeVector::Bytes(_) => CodeVector::Bytes(vec![0; len]),
+            CodeVector::Shorts(_) => CodeVector::Shorts(vec![0; len]),
+            CodeVector::Words(_) => CodeVector::Words(vec![0; len]),
         }
     }
 
     #[inline]
     pub(super) fn set(&mut self, i: usize, code: u32) {
         match self {
-            Codes::Bytes(values) => values[i] = code as u8,
-            Codes::Shorts(values) => values[i] = code as u16,
-            Codes::Words(values) => values[i] = code,
+            CodeVector::Bytes(values) => values[i] = code as u8,
+            CodeVector::Shorts(values) => values[i] = code as u16,
+            CodeVector::Words(values) => values[i] = code,
         }
     }
 
@@ -98,9 +98,9 @@ impl Codes {
     pub(super) fn extend_into(&self, out: &mut Vec<u32>, start: usize, len: usize) {
         let range = start..start + len;
         match self {
-            Codes::Bytes(values) => out.extend(values[range].iter().map(|v| u32::from(*v))),
-            Codes::Shorts(values) => out.extend(values[range].iter().map(|v| u32::from(*v))),
-            Codes::Words(values) => out.extend_from_slice(&values[range]),
+            CodeVector::Bytes(values) => out.extend(values[range].iter().map(|v| u32::from(*v))),
+            CodeVector::Shorts(values) => out.extend(values[range].iter().map(|v| u32::from(*v))),
+            CodeVector::Words(values) => out.extend_from_slice(&values[range]),
         }
     }
 
@@ -119,12 +119,16 @@ impl Codes {
         with!(self, values => values.drain(..).flat_map(|v| v.to_le_bytes()).collect())
     }
 
-    /// Parses codes of the width of `self` from bytes that [`Codes::take_bytes`] returned.
+    /// Parses codes of the width of `self` from bytes that [`CodeVector::take_bytes`] returned.
     pub(super) fn with_bytes(&self, bytes: &[u8]) -> Self {
         match self {
-            Codes::Bytes(_) => Codes::Bytes(bytes.to_vec()),
-            Codes::Shorts(_) => Codes::Shorts(bytes.as_chunks().0.iter().map(|b| u16::from_le_bytes(*b)).collect()),
-            Codes::Words(_) => Codes::Words(bytes.as_chunks().0.iter().map(|b| u32::from_le_bytes(*b)).collect()),
+            CodeVector::Bytes(_) => CodeVector::Bytes(bytes.to_vec()),
+            CodeVector::Shorts(_) => {
+                CodeVector::Shorts(bytes.as_chunks().0.iter().map(|b| u16::from_le_bytes(*b)).collect())
+            }
+            CodeVector::Words(_) => {
+                CodeVector::Words(bytes.as_chunks().0.iter().map(|b| u32::from_le_bytes(*b)).collect())
+            }
         }
     }
 }

@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 /// For each released randomized column, its mutual information with the classes, in bits. The
 /// values are set at the end of a run.
-pub type Measured = Arc<Mutex<Vec<f64>>>;
+pub type MeasuredInformation = Arc<Mutex<Vec<f64>>>;
 
 /// Adds the randomized columns to rows that lack them. The rows are in the order of the release.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub struct Randomize {
     /// The origin of each released column.
     columns: Arc<Vec<From>>,
     numbering: Arc<Numbering>,
-    measured: Option<Measured>,
+    measured: Option<MeasuredInformation>,
 }
 
 /// [`Randomize`] as an operator.
@@ -51,7 +51,7 @@ impl RandomizeExec {
         source: &Schema,
         permutations: Arc<Vec<Arc<Permutation>>>,
         numbering: Arc<Numbering>,
-        measured: Option<Measured>,
+        measured: Option<MeasuredInformation>,
     ) -> Self {
         let schema = input.schema();
         let (mut fields, mut columns) = (vec![], vec![]);
@@ -201,7 +201,7 @@ struct Run {
     schema: SchemaRef,
     readers: Vec<Reader>,
     tables: Vec<ContingencyTable>,
-    measured: Option<Measured>,
+    measured: Option<MeasuredInformation>,
 }
 
 impl Run {

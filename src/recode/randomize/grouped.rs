@@ -1,8 +1,8 @@
 //! A uniform random permutation of a column inside each group: every value remains in its group.
 
-use super::codes::Codes;
+use super::codes::CodeVector;
 use super::contingency::{ContingencyTable, Spread};
-use super::sequence::Source;
+use super::sequence::RandomSource;
 use crate::error::{Error, ErrorKind, Result};
 use crate::spill::SpillSpace;
 use datafusion::execution::memory_pool::MemoryReservation;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// The codes of every group in random order, group by group.
 #[derive(Debug)]
 pub struct Grouped {
-    codes: Codes,
+    codes: CodeVector,
     /// The index at which each group starts.
     starts: Vec<usize>,
     _held: MemoryReservation,
@@ -27,7 +27,7 @@ impl Grouped {
         group_ranks: &[u32],
         ranks: &[u32],
         values: usize,
-        source: Source,
+        source: RandomSource,
         spill_space: &SpillSpace,
     ) -> Result<(Self, Spread)> {
         let mut sizes = vec![0u64; group_ranks.len()];
@@ -41,7 +41,7 @@ impl Grouped {
             at += *size as usize;
         }
         starts.push(at);
-        let width = Codes::for_values(values);
+        let width = CodeVector::for_values(values);
         let held = spill_space.reservation("anonsql permutation");
         held.try_grow(at * width.width() + starts.len() * 8)
             .map_err(|_| too_many(at))?;
@@ -126,7 +126,7 @@ mod tests {
         let mut table = ContingencyTable::new(&spill_space);
         table.add(&groups, &codes).unwrap();
         let ranks: Vec<u32> = (0..100).collect();
-        let source = Source { seed, column: 0 };
+        let source = RandomSource { seed, column: 0 };
         let (grouped, _) = Grouped::draw(table, &ranks[..10], &ranks, 100, source, &spill_space).unwrap();
         let mut reader = Reader::new(Arc::new(grouped));
         let codes = reader.next(&groups).unwrap();

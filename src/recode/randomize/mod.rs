@@ -25,9 +25,9 @@ mod permutation;
 mod sequence;
 
 pub use contingency::{ContingencyTable, Spread, mutual_information};
-pub use exec::{Measured, RandomizeExec};
+pub use exec::{MeasuredInformation, RandomizeExec};
 pub use grouped::Grouped;
 pub use matrix::order;
 pub use numbering::Numbering;
 pub use permutation::{Order, Permutation};
-pub use sequence::{Sequence, Source};
+pub use sequence::{RandomSource, Sequence};

@@ -8,7 +8,7 @@
 //! memory. The number of buckets depends on the rows alone, so the result does not depend on the
 //! memory or the threads.
 
-use super::codes::Codes;
+use super::codes::CodeVector;
 use crate::error::{Error, Result};
 use crate::spill::{Overflow, SpillSpace};
 use datafusion::execution::memory_pool::MemoryReservation;
@@ -22,14 +22,14 @@ const BUCKET_ROWS: u64 = 1 << 21;
 /// The source of the random numbers of a permutation. The same seed and column always give the same
 /// random numbers.
 #[derive(Debug, Clone, Copy)]
-pub struct Source {
+pub struct RandomSource {
     /// The seed of the run.
     pub seed: u64,
     /// The index of the column among the sensitive attributes.
     pub column: u32,
 }
 
-impl Source {
+impl RandomSource {
     /// Returns the random number generator of one part of the column's permutation. The search uses
     /// stream 0 of the generator.
     pub(super) fn rng(self, part: u32) -> ChaCha12Rng {
@@ -43,15 +43,15 @@ impl Source {
 #[derive(Debug)]
 pub struct Sequence {
     buckets: Vec<Bucket>,
-    width: Codes,
-    source: Source,
+    width: CodeVector,
+    source: RandomSource,
     _held: MemoryReservation,
 }
 
 #[derive(Debug)]
 enum Bucket {
     /// Shuffled codes in memory.
-    Held(Codes),
+    Held(CodeVector),
     /// Codes in a file, in the order in which they were scattered. They are shuffled each time they
     /// are read.
     Spilled(Overflow),
@@ -59,18 +59,18 @@ enum Bucket {
 
 impl Sequence {
     /// Generates a permutation of the multiset that contains code `i` `counts[i]` times.
-    pub fn draw(counts: &[u64], source: Source, spill_space: &SpillSpace) -> Result<Self> {
+    pub fn draw(counts: &[u64], source: RandomSource, spill_space: &SpillSpace) -> Result<Self> {
         Self::draw_in(counts, source, spill_space, BUCKET_ROWS)
     }
 
-    fn draw_in(counts: &[u64], source: Source, spill_space: &SpillSpace, bucket_rows: u64) -> Result<Self> {
+    fn draw_in(counts: &[u64], source: RandomSource, spill_space: &SpillSpace, bucket_rows: u64) -> Result<Self> {
         let rows: u64 = counts.iter().sum();
         let buckets = u32::try_from(rows.div_ceil(bucket_rows).max(1))
             .map_err(|_| Error::data("the column has too many rows for a permutation"))?;
-        let width = Codes::for_values(counts.len());
+        let width = CodeVector::for_values(counts.len());
         let held = spill_space.reservation("anonsql permutation");
         let fits = usize::try_from(rows).is_ok_and(|n| held.try_grow(n.saturating_mul(width.width())).is_ok());
-        let mut scattered: Vec<(Codes, Option<Overflow>)> = (0..buckets)
+        let mut scattered: Vec<(CodeVector, Option<Overflow>)> = (0..buckets)
             .map(|_| {
                 Ok((
                     width.empty(),
@@ -91,7 +91,7 @@ impl Sequence {
                 }
             }
         }
-        let finish = |(number, (mut codes, overflow)): (usize, (Codes, Option<Overflow>))| match overflow {
+        let finish = |(number, (mut codes, overflow)): (usize, (CodeVector, Option<Overflow>))| match overflow {
             None => {
                 codes.shuffle(0, codes.len(), &mut source.rng(number as u32));
                 Ok(Bucket::Held(codes))
@@ -111,17 +111,17 @@ impl Sequence {
 
     /// Returns a sequence of the codes in their given order.
     pub fn given(codes: &[u32], spill_space: &SpillSpace) -> Self {
-        let mut held = Codes::for_values(codes.iter().max().map_or(0, |m| *m as usize + 1));
+        let mut held = CodeVector::for_values(codes.iter().max().map_or(0, |m| *m as usize + 1));
         codes.iter().for_each(|code| held.push(*code));
         Self {
             width: held.empty(),
             buckets: vec![Bucket::Held(held)],
-            source: Source { seed: 0, column: 0 },
+            source: RandomSource { seed: 0, column: 0 },
             _held: spill_space.reservation("anonsql permutation"),
         }
     }
 
-    fn load(&self, bucket: usize) -> Result<Option<Codes>> {
+    fn load(&self, bucket: usize) -> Result<Option<CodeVector>> {
         match &self.buckets[bucket] {
             Bucket::Held(_) => Ok(None),
             Bucket::Spilled(overflow) => {
@@ -139,7 +139,7 @@ pub(super) struct Reader {
     sequence: Arc<Sequence>,
     bucket: usize,
     at: usize,
-    loaded: Option<Codes>,
+    loaded: Option<CodeVector>,
 }
 
 impl Reader {
@@ -187,7 +187,7 @@ mod tests {
     use super::*;
 
     fn drawn(counts: &[u64], seed: u64, spill_space: &SpillSpace, bucket_rows: u64) -> Vec<u32> {
-        let source = Source { seed, column: 1 };
+        let source = RandomSource { seed, column: 1 };
         let sequence = Arc::new(Sequence::draw_in(counts, source, spill_space, bucket_rows).unwrap());
         let rows = counts.iter().sum::<u64>() as usize;
         let mut reader = Reader::new(sequence);

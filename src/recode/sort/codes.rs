@@ -24,7 +24,7 @@ pub(super) enum Coding {
 }
 
 /// The codes of the rows of a batch.
-pub(super) struct Codes {
+pub(super) struct BatchCodes {
     pub(super) words: Vec<u64>,
     pub(super) nulls: Option<NullBuffer>,
 }
@@ -84,13 +84,13 @@ pub(super) enum Coder {
 
 impl Coder {
     /// Returns the codes of a column; `None` if a number has more than 64 bits.
-    pub(super) fn encode(&mut self, column: &ArrayRef) -> Result<Option<Codes>> {
+    pub(super) fn encode(&mut self, column: &ArrayRef) -> Result<Option<BatchCodes>> {
         Ok(match self {
-            Coder::Number => numbers(column).map(|words| Codes {
+            Coder::Number => numbers(column).map(|words| BatchCodes {
                 words,
                 nulls: column.logical_nulls().filter(|nulls| nulls.null_count() > 0),
             }),
-            Coder::Dictionary(local) => Some(Codes {
+            Coder::Dictionary(local) => Some(BatchCodes {
                 words: local.encode(column)?.into_iter().map(u64::from).collect(),
                 nulls: None,
             }),
@@ -206,7 +206,7 @@ fn numbers(column: &ArrayRef) -> Option<Vec<u64>> {
 }
 
 /// Returns the values of numbers by their codes.
-pub(super) fn of_numbers(data_type: &DataType, codes: Codes) -> Result<ArrayRef> {
+pub(super) fn of_numbers(data_type: &DataType, codes: BatchCodes) -> Result<ArrayRef> {
     fn buffer<T: Number>(codes: &[u64]) -> Buffer {
         codes.iter().map(|code| T::of_code(*code)).collect::<Vec<T>>().into()
     }

@@ -13,12 +13,12 @@ struct Place {
 
 /// The positions of all columns in a packed row. A column never straddles two words.
 #[derive(Debug, Clone)]
-pub(super) struct Layout {
+pub(super) struct RowLayout {
     places: Vec<Place>,
     words: usize,
 }
 
-impl Layout {
+impl RowLayout {
     /// Creates the layout of columns of these widths in bits, the most significant column first.
     /// Each width is at most 64.
     pub(super) fn new(bits: impl IntoIterator<Item = u32>) -> Self {
@@ -78,7 +78,7 @@ mod tests {
         ) {
             let fit = |(code, bits): (&u64, &u32)| code.checked_shr(64 - bits).unwrap_or(0);
             let rows: Vec<Vec<u64>> = rows.iter().map(|row| row.iter().zip(&bits).map(fit).collect()).collect();
-            let layout = Layout::new(bits.iter().copied());
+            let layout = RowLayout::new(bits.iter().copied());
             let mut packed = vec![0; rows.len() * layout.words()];
             for column in 0..bits.len() {
                 layout.put(column, rows.iter().map(|row| row[column]), &mut packed);

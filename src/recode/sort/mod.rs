@@ -30,9 +30,9 @@ use datafusion::execution::memory_pool::{MemoryLimit, MemoryReservation};
 use datafusion::physical_plan::execution_plan::reset_plan_states;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream, execute_stream_partitioned};
 use futures::{StreamExt, TryStreamExt, stream};
-use packing::{Chunk, Packing};
+use packing::{PackedBatch, Packing};
 use parking_lot::Mutex;
-use runs::{Merge, Store, Words, sort};
+use runs::{MachineWords, Merge, Store, sort};
 use std::fmt;
 use std::sync::Arc;
 use tokio::task::JoinSet;
@@ -161,7 +161,7 @@ async fn packed(
 struct Scan {
     columns: Vec<usize>,
     codings: Vec<Coding>,
-    chunks: Mutex<Vec<(Chunk, Words)>>,
+    chunks: Mutex<Vec<(PackedBatch, MachineWords)>>,
     store: Store,
     space: SpillSpace,
     /// The memory that sorting needs in addition to the rows, and the number of bytes of rows that
@@ -268,7 +268,7 @@ impl Scan {
 }
 
 /// Divides chunks into groups of about `rows` rows.
-fn divided(chunks: Vec<(Chunk, Words)>, rows: usize) -> Vec<Vec<(Chunk, Words)>> {
+fn divided(chunks: Vec<(PackedBatch, MachineWords)>, rows: usize) -> Vec<Vec<(PackedBatch, MachineWords)>> {
     let mut groups: Vec<Vec<_>> = vec![];
     let mut left = 0;
     for (chunk, words) in chunks {
@@ -305,7 +305,7 @@ impl Partition {
 
     /// Packs a batch. Returns `None` if the batch cannot be packed, or if the memory for its values
     /// is not available.
-    fn pack(&mut self, batch: &RecordBatch) -> Result<Option<(Chunk, Vec<u64>)>> {
+    fn pack(&mut self, batch: &RecordBatch) -> Result<Option<(PackedBatch, Vec<u64>)>> {
         let mut codes = vec![];
         for (column, coder) in self.scan.columns.iter().zip(&mut self.coders) {
             match coder.encode(batch.column(*column))? {
@@ -316,11 +316,11 @@ impl Partition {
         let own: usize = self.coders.iter().map(Coder::bytes).sum();
         let shared: usize = self.scan.codings.iter().map(Coding::bytes).sum();
         let has_room = own.max(shared) <= self.most && self.held.try_resize(own + shared).is_ok();
-        Ok(if has_room { Chunk::pack(&codes) } else { None })
+        Ok(if has_room { PackedBatch::pack(&codes) } else { None })
     }
 
     /// Stores a packed batch in memory, or in a spill file if the memory is not available.
-    async fn keep(&self, chunk: Chunk, words: Vec<u64>) -> Result<()> {
+    async fn keep(&self, chunk: PackedBatch, words: Vec<u64>) -> Result<()> {
         let words = match self.scan.store.hold(words) {
             Ok(held) => held,
             Err(words) => {

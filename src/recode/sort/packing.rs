@@ -1,8 +1,8 @@
 //! Packs rows into machine words: each batch with the codes of the scan, and then all rows with
 //! codes that compare as the values do.
 
-use super::codes::{Codes, Coding, of_numbers, of_ranks};
-use super::layout::Layout;
+use super::codes::{BatchCodes, Coding, of_numbers, of_ranks};
+use super::layout::RowLayout;
 use crate::error::Result;
 use crate::frequency::Dictionary;
 use crate::pool::{check_cancelled, map};
@@ -25,7 +25,7 @@ impl Span {
         nulls: false,
     };
 
-    fn of(codes: &Codes) -> Self {
+    fn of(codes: &BatchCodes) -> Self {
         let add = |span: Span, code: u64| Span {
             least: span.least.min(code),
             most: span.most.max(code),
@@ -74,16 +74,16 @@ impl Span {
 
 /// A batch of rows in the codes of the scan, packed as tightly as the values of the batch allow.
 #[derive(Debug)]
-pub(super) struct Chunk {
+pub(super) struct PackedBatch {
     spans: Vec<Span>,
-    layout: Layout,
+    layout: RowLayout,
     rows: usize,
 }
 
-impl Chunk {
+impl PackedBatch {
     /// Packs the codes of a batch, the most significant column first. Returns the chunk and its
     /// words, or `None` if a column needs more than 64 bits.
-    pub(super) fn pack(columns: &[Codes]) -> Option<(Self, Vec<u64>)> {
+    pub(super) fn pack(columns: &[BatchCodes]) -> Option<(Self, Vec<u64>)> {
         let spans: Vec<Span> = columns.iter().map(Span::of).collect();
         let layout = layout(&spans)?;
         let rows = columns.first().map_or(0, |codes| codes.words.len());
@@ -107,9 +107,9 @@ impl Chunk {
     }
 }
 
-fn layout(spans: &[Span]) -> Option<Layout> {
+fn layout(spans: &[Span]) -> Option<RowLayout> {
     let bits: Option<Vec<u32>> = spans.iter().map(|span| span.bits()).collect();
-    bits.map(Layout::new)
+    bits.map(RowLayout::new)
 }
 
 /// The rule for packing all rows into codes that compare as the rows do.
@@ -118,13 +118,13 @@ pub(super) struct Packing {
     spans: Vec<Span>,
     /// The values and ranks of the columns that have a dictionary.
     dictionaries: Vec<Option<Dictionary>>,
-    layout: Layout,
+    layout: RowLayout,
 }
 
 impl Packing {
     /// Returns the packing of the rows of `chunks`. The columns of `codings` are in the order of
     /// the chunks. Returns `None` if a column needs more than 64 bits.
-    pub(super) fn of<'a>(codings: &[Coding], chunks: impl Iterator<Item = &'a Chunk>) -> Result<Option<Self>> {
+    pub(super) fn of<'a>(codings: &[Coding], chunks: impl Iterator<Item = &'a PackedBatch>) -> Result<Option<Self>> {
         let finished = map(codings.len(), |i| check_cancelled().and_then(|()| codings[i].finish()));
         let dictionaries = finished.into_iter().collect::<Result<Vec<_>>>()?;
         let mut spans = vec![Span::EMPTY; codings.len()];
@@ -162,7 +162,7 @@ impl Packing {
     }
 
     /// Appends the rows of a chunk with these `words` to `rows`.
-    pub(super) fn append(&self, chunk: &Chunk, words: &[u64], rows: &mut Vec<u64>) {
+    pub(super) fn append(&self, chunk: &PackedBatch, words: &[u64], rows: &mut Vec<u64>) {
         let start = rows.len();
         rows.resize(start + chunk.rows * self.words(), 0);
         let rows = &mut rows[start..];
@@ -216,6 +216,6 @@ impl Packing {
             NullBuffer::new(valid)
         });
         let words = codes.iter().map(|code| code.wrapping_add(span.least)).collect();
-        of_numbers(data_type, Codes { words, nulls })
+        of_numbers(data_type, BatchCodes { words, nulls })
     }
 }

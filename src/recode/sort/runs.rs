@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 
 /// Machine words in memory, or in a spill file from `offset` on.
 #[derive(Debug)]
-pub(super) enum Words {
+pub(super) enum MachineWords {
     Memory(Vec<u64>),
     File { offset: u64, count: usize },
 }
@@ -38,15 +38,15 @@ impl Store {
     }
 
     /// Stores words in memory. If memory is not available, returns the words as the error.
-    pub(super) fn hold(&self, words: Vec<u64>) -> std::result::Result<Words, Vec<u64>> {
+    pub(super) fn hold(&self, words: Vec<u64>) -> std::result::Result<MachineWords, Vec<u64>> {
         match self.memory.try_grow(words.capacity() * 8) {
-            Ok(()) => Ok(Words::Memory(words)),
+            Ok(()) => Ok(MachineWords::Memory(words)),
             Err(_) => Err(words),
         }
     }
 
     /// Writes words to the file.
-    pub(super) fn write(&self, words: &[u64]) -> Result<Words> {
+    pub(super) fn write(&self, words: &[u64]) -> Result<MachineWords> {
         let mut end = self.end.lock();
         let file = match self.file.get() {
             Some(file) => file,
@@ -58,20 +58,20 @@ impl Store {
         file.append(words.to_byte_slice())?;
         let offset = *end;
         *end += words.len() as u64 * 8;
-        Ok(Words::File {
+        Ok(MachineWords::File {
             offset,
             count: words.len(),
         })
     }
 
     /// Returns stored words, and releases their memory.
-    pub(super) fn take(&self, words: Words) -> Result<Vec<u64>> {
+    pub(super) fn take(&self, words: MachineWords) -> Result<Vec<u64>> {
         match words {
-            Words::Memory(words) => {
+            MachineWords::Memory(words) => {
                 self.memory.shrink(words.capacity() * 8);
                 Ok(words)
             }
-            Words::File { offset, count } => {
+            MachineWords::File { offset, count } => {
                 let mut words = vec![];
                 self.read(offset, count, &mut words)?;
                 Ok(words)
@@ -123,7 +123,7 @@ fn in_order(rows: &mut Vec<u64>, words: usize, are_runs: bool) {
 /// A run that is read one block at a time.
 #[derive(Debug)]
 struct Head {
-    run: Words,
+    run: MachineWords,
     /// If the run is in a file: the rows that were read but not yet used.
     read: Vec<u64>,
     /// The number of words of the run that were used, or, in a file, read.
@@ -134,22 +134,22 @@ impl Head {
     /// Returns the next rows, about `block` words.
     fn block(&self, block: usize) -> &[u64] {
         match &self.run {
-            Words::Memory(rows) => &rows[self.at..rows.len().min(self.at + block)],
-            Words::File { .. } => &self.read,
+            MachineWords::Memory(rows) => &rows[self.at..rows.len().min(self.at + block)],
+            MachineWords::File { .. } => &self.read,
         }
     }
 
     /// Returns true if more rows come after the block.
     fn goes_on(&self, block: usize) -> bool {
         match &self.run {
-            Words::Memory(rows) => self.at + block < rows.len(),
-            Words::File { count, .. } => self.at < *count,
+            MachineWords::Memory(rows) => self.at + block < rows.len(),
+            MachineWords::File { count, .. } => self.at < *count,
         }
     }
 
     /// Reads a run in a file until its block has `block` words.
     fn fill(&mut self, store: &Store, block: usize) -> Result<()> {
-        let Words::File { offset, count } = self.run else {
+        let MachineWords::File { offset, count } = self.run else {
             return Ok(());
         };
         let more = block.saturating_sub(self.read.len()).min(count - self.at);
@@ -163,8 +163,8 @@ impl Head {
     /// Skips the next `used` words.
     fn advance(&mut self, used: usize) {
         match &self.run {
-            Words::Memory(_) => self.at += used,
-            Words::File { .. } => drop(self.read.drain(..used)),
+            MachineWords::Memory(_) => self.at += used,
+            MachineWords::File { .. } => drop(self.read.drain(..used)),
         }
     }
 }
@@ -184,7 +184,7 @@ pub(super) struct Merge {
 impl Merge {
     /// Merges sorted runs of rows of `words` words each. A step considers about `bytes` bytes of
     /// rows.
-    pub(super) fn new(store: Arc<Store>, words: usize, runs: Vec<Words>, bytes: usize) -> Self {
+    pub(super) fn new(store: Arc<Store>, words: usize, runs: Vec<MachineWords>, bytes: usize) -> Self {
         const LEAST: usize = 1 << 8;
         let rows = bytes / (words * 8 * runs.len().max(1));
         let head = |run| Head {

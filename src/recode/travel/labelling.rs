@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// A labelling without its arrays.
 #[derive(Serialize, Deserialize)]
-pub(super) enum Sent {
+pub(super) enum SentLabelling {
     /// The node, and the number of released classes.
     Node { node: Node, released: u32 },
     /// The node of the combinations.
@@ -31,7 +31,7 @@ pub(super) enum Arrived {
     Partition(Grouped),
 }
 
-impl Sent {
+impl SentLabelling {
     /// Packs a labelling of `columns` columns, and adds its arrays to `parcel`.
     pub(super) fn pack(labelling: &Labelling, columns: usize, parcel: &mut Parcel) -> Self {
         match labelling {

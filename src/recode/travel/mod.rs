@@ -6,7 +6,7 @@
 
 mod labelling;
 
-use self::labelling::{Arrived, Sent};
+use self::labelling::{Arrived, SentLabelling};
 use super::decode::Decode;
 use super::exec::Recode;
 use super::fold::{Fold, Repeat};
@@ -26,7 +26,7 @@ pub(crate) type ReadSecret = fn(&str) -> Result<Vec<u8>>;
 /// The parts of a recoding plan other than its arrays.
 #[derive(Serialize, Deserialize)]
 struct Header {
-    labelling: Sent,
+    labelling: SentLabelling,
     starred: bool,
     rules: Vec<Rule>,
     columns: Vec<(String, Treatment)>,
@@ -108,7 +108,7 @@ impl RecodingPlan {
         let mut arrays = Parcel::default();
         let lookups = self.key_schema.lookups().iter().map(|lookup| lookup.pack(&mut arrays));
         let lookups: Vec<LookupHeader> = lookups.collect();
-        let labelling = Sent::pack(&self.labelling, self.labels.len(), &mut arrays);
+        let labelling = SentLabelling::pack(&self.labelling, self.labels.len(), &mut arrays);
         let mut parcel = Parcel::new(&Header {
             labelling,
             starred: self.starred,

@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::{Cover, Hierarchy, LabelForm, Lookup, OnUnmapped, is_binary, plain_type};
 use crate::quoting::quote;
 use crate::recount::{bind, type_of, with_one_zero};
-use crate::utility::{Column, Labels};
+use crate::utility::{ColumnLabels, ColumnValues};
 use arrow::array::ArrayRef;
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
@@ -35,7 +35,7 @@ pub(crate) struct Reading {
 
 /// The SQL for a column whose values are counted together with the values of other columns, in one
 /// scan of each table.
-pub(super) struct Together {
+pub(super) struct JointColumn {
     pub(super) column: String,
     /// The SQL of the value in the source.
     pub(super) source: String,
@@ -70,7 +70,7 @@ impl Reading {
         session: &SessionContext,
         released: &str,
         source: &str,
-    ) -> Result<Option<Together>> {
+    ) -> Result<Option<JointColumn>> {
         let label = type_of(session, released, &self.column).await?;
         let value = type_of(session, source, &self.column).await?;
         let is_read = |of: &DataType| !plain_type(of).is_nested() && !is_binary(plain_type(of));
@@ -79,7 +79,7 @@ impl Reading {
             return Ok(None);
         }
         let column = quote(&self.column);
-        Ok(Some(Together {
+        Ok(Some(JointColumn {
             column: self.column.clone(),
             source: with_one_zero(&column, &value),
             own: is_own.then(|| with_one_zero(&column, &label)),
@@ -202,12 +202,12 @@ impl ComparedColumn {
     }
 
     /// Returns the column in the form that a comparison reads.
-    pub(super) fn column(&self) -> Column {
+    pub(super) fn column(&self) -> ColumnValues {
         let numbers = self.lookup.extents().map(|extents| {
             let number = |(low, high): &(f64, f64)| (low <= high).then_some(*low);
             extents.iter().map(number).collect()
         });
-        Column {
+        ColumnValues {
             name: self.name.clone(),
             values: self.lookup.values().len(),
             numbers,
@@ -222,7 +222,7 @@ impl ComparedColumn {
 
     /// Returns the values that each released label stands for, or the reason if a label stands for
     /// none.
-    pub(super) fn covered(self, released: &Texts, at: usize, is_in_source: &[bool]) -> Result<Readable<Labels>> {
+    pub(super) fn covered(self, released: &Texts, at: usize, is_in_source: &[bool]) -> Result<Readable<ColumnLabels>> {
         let labels = released.array(at);
         let any: Vec<u32> = (0..)
             .zip(is_in_source)
@@ -259,7 +259,7 @@ impl ComparedColumn {
         };
         let unread = covered.iter().filter(|values| values.is_empty()).count();
         Ok(match unread {
-            0 => Readable::Read(Labels(covered)),
+            0 => Readable::Read(ColumnLabels(covered)),
             n => Readable::Not(format!(
                 "labels ({n}) stand for no value of the source; name the hierarchy of these labels: QUASI IDENTIFIERS ({} \
                  USING hierarchy)",

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::hierarchy::plain_type;
 use crate::quoting::quote;
 use crate::recount::sql::{number, steady};
-use crate::utility::{Figure, Measure};
+use crate::utility::{Figure, MeasureKind};
 use arrow::datatypes::DataType;
 
 /// Returns the figures of masked columns, and of their correlations with each other and with the
@@ -23,26 +23,26 @@ pub(super) async fn figures(tables: &Tables<'_>, masked: &[String], others: &[St
         if is_number(tables, column).await? {
             let value = as_number(column);
             for (measure, aggregate) in [
-                (Measure::Total, "sum"),
-                (Measure::Mean, "avg"),
-                (Measure::Deviation, "stddev"),
+                (MeasureKind::Total, "sum"),
+                (MeasureKind::Mean, "avg"),
+                (MeasureKind::Deviation, "stddev"),
             ] {
                 let figure = both(tables, &format!("{aggregate}({value})")).await?;
                 found.push(of(measure, figure).of(column));
             }
             for other in &numbers {
                 let figure = both(tables, &format!("corr({value}, {})", as_number(other))).await?;
-                found.push(of(Measure::Correlation((*other).clone()), figure).of(column));
+                found.push(of(MeasureKind::Correlation((*other).clone()), figure).of(column));
             }
             numbers.push(column);
         } else if is_in_both(tables, column).await? {
-            found.push(Figure::new(Measure::TotalVariation, total_variation(tables, column).await?).of(column));
+            found.push(Figure::new(MeasureKind::TotalVariation, total_variation(tables, column).await?).of(column));
         }
     }
     Ok(found)
 }
 
-fn of(measure: Measure, (release, source): (Option<f64>, Option<f64>)) -> Figure {
+fn of(measure: MeasureKind, (release, source): (Option<f64>, Option<f64>)) -> Figure {
     Figure::new(measure, release).beside(source)
 }
 

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::frequency::{Interner, ranked};
 use crate::pool::{Pool, map};
 use crate::quoting::quote;
-use crate::utility::{Column, Comparison, Figure, Labels, MOST_CLASSES, Measure, Sample};
+use crate::utility::{ColumnLabels, ColumnValues, Figure, MOST_CLASSES, MeasureKind, ReleaseComparison, Sample};
 use arrow::array::{Array, ArrayRef};
 use datafusion::prelude::SessionContext;
 use std::collections::HashMap;
@@ -180,7 +180,7 @@ fn measured(read: Vec<Read>, mut unread: Vec<(String, String)>, class: Option<&s
     figures.extend(of_columns.into_iter().flatten());
     figures.extend(compared.iter().flat_map(|(_, comparison)| comparison.of_relations()));
     let not_measured = |(name, why): (String, String)| {
-        let figure = Figure::new(Measure::TotalVariation, None).of(&name);
+        let figure = Figure::new(MeasureKind::TotalVariation, None).of(&name);
         figure.note(format!("not measured: {why}"))
     };
     figures.extend(unread.into_iter().map(not_measured));
@@ -189,7 +189,11 @@ fn measured(read: Vec<Read>, mut unread: Vec<(String, String)>, class: Option<&s
 
 /// Encodes the rows that were read. Returns the comparison and the positions of its columns among
 /// all columns. Columns whose labels cannot be read are added to `unread`.
-fn compared(read: Read, unread: &mut Vec<(String, String)>, class: Option<&str>) -> Result<(Vec<usize>, Comparison)> {
+fn compared(
+    read: Read,
+    unread: &mut Vec<(String, String)>,
+    class: Option<&str>,
+) -> Result<(Vec<usize>, ReleaseComparison)> {
     let Read {
         columns: read,
         released,
@@ -208,7 +212,7 @@ fn compared(read: Read, unread: &mut Vec<(String, String)>, class: Option<&str>)
         match read.covered(&released, i, &is_in_source)? {
             Readable::Not(why) => unread.push((column.name, why)),
             Readable::Read(covered) => {
-                let raw = || Labels::raw(column.values);
+                let raw = || ColumnLabels::raw(column.values);
                 release.push(covered, released.rows[i].clone());
                 source.push(raw(), codes);
                 if let (Some(testing), Some(tested)) = (&mut testing, tested) {
@@ -220,7 +224,7 @@ fn compared(read: Read, unread: &mut Vec<(String, String)>, class: Option<&str>)
         }
     }
     let class = class.map(|class| class_of(class, &columns, &release)).transpose()?;
-    let comparison = Comparison {
+    let comparison = ReleaseComparison {
         columns,
         source,
         release,
@@ -231,7 +235,7 @@ fn compared(read: Read, unread: &mut Vec<(String, String)>, class: Option<&str>)
 }
 
 /// Returns the index of the class label. Fails if its values are generalized or too many.
-fn class_of(class: &str, columns: &[Column], release: &Sample) -> Result<usize> {
+fn class_of(class: &str, columns: &[ColumnValues], release: &Sample) -> Result<usize> {
     let raw = || {
         Error::usage(format!(
             "CLASS ({class}): classifiers are trained to find the class as it is in the source, and the release has other \

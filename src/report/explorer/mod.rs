@@ -44,7 +44,7 @@ pub struct Explorer {
     /// One digit per node: `1` if it satisfies the models within the suppression limit, `0` if not.
     pub holds: String,
     /// The metrics.
-    pub metrics: Vec<Measured>,
+    pub metrics: Vec<MetricValues>,
     /// The name of the metric that the page sorts by.
     pub metric: String,
     /// The models of the statement.
@@ -72,13 +72,13 @@ pub struct Levels {
 
 /// A metric with its value at each node.
 #[derive(Debug, Clone, Serialize)]
-pub struct Measured {
+pub struct MetricValues {
     name: String,
     /// Six significant digits; `None` where a node has no value.
     values: Vec<Option<f64>>,
 }
 
-impl Measured {
+impl MetricValues {
     /// Creates the metric with these values, rounded for the page.
     pub fn new(name: &str, values: impl Iterator<Item = f64>) -> Self {
         let rounded = |value: f64| format!("{value:.5e}").parse().ok().filter(|v: &f64| v.is_finite());
@@ -127,7 +127,7 @@ mod tests {
         let explorer = Explorer {
             source: "</title><script>".into(),
             statement: "ANONYMIZE \"</script><!--\"".into(),
-            metrics: vec![Measured::new(
+            metrics: vec![MetricValues::new(
                 "glm",
                 [1.0 / 3.0, f64::NAN, 12_345_678.9, 0.0].into_iter(),
             )],

@@ -2,9 +2,9 @@
 
 use super::entry::Entry;
 use crate::error::Result;
-use crate::report::block::{Block, Line, Table};
+use crate::report::block::{Block, Line, TableBlock};
 use crate::report::number::{count, counted, grouped, number};
-use crate::report::{Front, FrontChart, Report, neighbours};
+use crate::report::{FrontChart, FrontSummary, Report, neighbours};
 
 pub(super) const ENTRY: Entry = Entry {
     id: "choice",
@@ -75,7 +75,7 @@ fn around(report: &Report) -> Result<Vec<Block>> {
     };
     let text =
         format!("The neighbours of the released combination have one level more, or less, of one column. {finer}");
-    let mut table = Table::new(
+    let mut table = TableBlock::new(
         "The neighbours of the released combination",
         &["Level", "Promise", "#k", "#Suppressed", &format!("#{metric}")],
     );
@@ -92,7 +92,7 @@ fn around(report: &Report) -> Result<Vec<Block>> {
     Ok(vec![Block::Paragraph(text.into()), Block::Evidence(figure, table)])
 }
 
-fn pareto(front: &Front) -> Result<Vec<Block>> {
+fn pareto(front: &FrontSummary) -> Result<Vec<Block>> {
     if let [only] = front.points.as_slice() {
         let text = format!(
             "There is nothing to weigh: of the combinations assessed, {} is at least as good as every other in every objective.",
@@ -111,7 +111,7 @@ fn pareto(front: &Front) -> Result<Vec<Block>> {
     let mut headings = vec!["Levels".to_string()];
     headings.extend(front.objectives.iter().map(|o| format!("#{}", o.name)));
     headings.push("Mark".into());
-    let mut table = Table::new(
+    let mut table = TableBlock::new(
         "The Pareto front",
         &headings.iter().map(String::as_str).collect::<Vec<_>>(),
     );

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::report::Report;
-use crate::report::block::{Answer, Block, Section, Tone};
+use crate::report::block::{Block, Section, ShortAnswer, Tone};
 
 /// A section of every report on a `T`.
 pub(in crate::report) struct Entry<T = Report> {
@@ -10,14 +10,14 @@ pub(in crate::report) struct Entry<T = Report> {
     pub(super) id: &'static str,
     pub(super) heading: &'static str,
     /// Returns the short answer, if the heading is a question that this report answers.
-    pub(super) answer: Option<fn(&T) -> Option<Answer>>,
+    pub(super) answer: Option<fn(&T) -> Option<ShortAnswer>>,
     /// Returns the content below the heading and the answer.
     pub(super) blocks: fn(&T) -> Result<Vec<Block>>,
 }
 
 /// Returns the answer to a question about released records for a release without any.
-pub(super) fn nothing_released() -> Answer {
-    Answer {
+pub(super) fn nothing_released() -> ShortAnswer {
+    ShortAnswer {
         tone: Tone::Good,
         verdict: "No",
         text: "No record was released with its quasi-identifiers.".into(),

@@ -3,7 +3,7 @@
 use super::entry::Entry;
 use crate::error::Result;
 use crate::report::Report;
-use crate::report::block::{Answer, Block, Line, Table, Tone};
+use crate::report::block::{Block, Line, ShortAnswer, TableBlock, Tone};
 use crate::report::number::{count, counted, number, share};
 
 pub(super) const ENTRY: Entry = Entry {
@@ -13,7 +13,7 @@ pub(super) const ENTRY: Entry = Entry {
     blocks,
 };
 
-fn answer(report: &Report) -> Answer {
+fn answer(report: &Report) -> ShortAnswer {
     let rows = report.rows_in_classes();
     let uniform = report.disclosure.iter().filter(|d| d.rows_in_uniform_classes > 0);
     let worst = uniform.max_by_key(|d| d.rows_in_uniform_classes);
@@ -24,14 +24,14 @@ fn answer(report: &Report) -> Answer {
         .map(|d| d.attribute.as_str())
         .collect();
     if report.disclosure.is_empty() {
-        return Answer {
+        return ShortAnswer {
             tone: Tone::Open,
             verdict: "Not assessed",
             text: "No sensitive attribute was named, so nothing was measured.".into(),
         };
     }
     if let Some(worst) = worst {
-        return Answer {
+        return ShortAnswer {
             tone: Tone::Open,
             verdict: "Yes, for some",
             text: Line::from(format!(
@@ -49,7 +49,7 @@ fn answer(report: &Report) -> Answer {
         };
     }
     if !unconstrained.is_empty() {
-        return Answer {
+        return ShortAnswer {
             tone: Tone::Open,
             verdict: "Not constrained",
             text: Line::from("No model constrains ")
@@ -57,7 +57,7 @@ fn answer(report: &Report) -> Answer {
                 .text("; no class has a single value, but some may be nearly certain."),
         };
     }
-    Answer {
+    ShortAnswer {
         tone: Tone::Partial,
         verdict: "Limited",
         text: Line::from("The models limit how much a class reveals about ")
@@ -75,7 +75,7 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
     if report.disclosure.is_empty() {
         return Ok(blocks);
     }
-    let mut table = Table::new(
+    let mut table = TableBlock::new(
         "What a class reveals about the sensitive attributes",
         &[
             "Sensitive attribute",

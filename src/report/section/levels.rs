@@ -2,8 +2,8 @@
 
 use super::entry::Entry;
 use crate::error::Result;
-use crate::report::block::{Block, Line, Table};
-use crate::report::{Report, Role};
+use crate::report::block::{Block, Line, TableBlock};
+use crate::report::{Report, ReportedRole};
 
 pub(super) const ENTRY: Entry = Entry {
     id: "levels",
@@ -13,10 +13,10 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 fn blocks(report: &Report) -> Result<Vec<Block>> {
-    let mut table = Table::new("Levels of each column", &["Column", "#Level", "What the level says"]);
+    let mut table = TableBlock::new("Levels of each column", &["Column", "#Level", "What the level says"]);
     for column in report
-        .with_role(Role::QuasiIdentifier)
-        .chain(report.with_role(Role::ItemSet))
+        .with_role(ReportedRole::QuasiIdentifier)
+        .chain(report.with_role(ReportedRole::ItemSet))
     {
         let Some(g) = &column.generalization else { continue };
         for (level, rule) in (0..).zip(&g.levels) {

@@ -2,10 +2,10 @@
 
 use super::entry::{Entry, nothing_released};
 use crate::error::Result;
-use crate::report::bars::{Bars, Layout};
-use crate::report::block::{Answer, Block, Line, Table, Tone};
+use crate::report::bars::{BarLayout, Bars};
+use crate::report::block::{Block, Line, ShortAnswer, TableBlock, Tone};
 use crate::report::number::percent;
-use crate::report::{Attacker, Measure, Report, Role};
+use crate::report::{AttackMeasure, Attacker, Report, ReportedRole};
 
 pub(super) const ENTRY: Entry = Entry {
     id: "linkability",
@@ -14,14 +14,14 @@ pub(super) const ENTRY: Entry = Entry {
     blocks,
 };
 
-fn answer(report: &Report) -> Answer {
+fn answer(report: &Report) -> ShortAnswer {
     let pseudonyms: Vec<&str> = report
-        .with_role(Role::DirectIdentifier)
+        .with_role(ReportedRole::DirectIdentifier)
         .filter(|c| c.released && c.mask.is_none_or(|kind| kind.is_pseudonym))
         .map(|c| c.name.as_str())
         .collect();
     if !pseudonyms.is_empty() {
-        return Answer {
+        return ShortAnswer {
             tone: Tone::Open,
             verdict: "Yes, by pseudonym",
             text: Line::from("Records with the same pseudonym in ")
@@ -30,8 +30,8 @@ fn answer(report: &Report) -> Answer {
         };
     }
     let after = |measure| report.risk(Attacker::Prosecutor, measure).and_then(|r| r.after);
-    match (after(Measure::Highest), after(Measure::Mean)) {
-        (Some(highest), Some(mean)) if highest < 1.0 => Answer {
+    match (after(AttackMeasure::Highest), after(AttackMeasure::Mean)) {
+        (Some(highest), Some(mean)) if highest < 1.0 => ShortAnswer {
             tone: Tone::Partial,
             verdict: "Reduced, to classes",
             text: format!(
@@ -42,7 +42,7 @@ fn answer(report: &Report) -> Answer {
             )
             .into(),
         },
-        (Some(_), _) => Answer {
+        (Some(_), _) => ShortAnswer {
             tone: Tone::Open,
             verdict: "Yes",
             text: "Records that are alone in their class can be linked by their quasi-identifiers.".into(),
@@ -56,7 +56,7 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
         .into_iter()
         .map(|a| (Line::from(attacker(a)), Line::from(knows(a))))
         .collect();
-    let mut table = Table::new(
+    let mut table = TableBlock::new(
         "Re-identification risk by attacker",
         &["Attacker", "Risk", "#Before", "#After"],
     );
@@ -71,16 +71,16 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
     }
     let groups = report.risks.iter().filter_map(|r| {
         let what = match r.measure {
-            Measure::Highest => "highest",
-            Measure::Mean => "mean",
-            Measure::ShareAbove(_) => return None,
+            AttackMeasure::Highest => "highest",
+            AttackMeasure::Mean => "mean",
+            AttackMeasure::ShareAbove(_) => return None,
         };
         r.after.or(r.before)?;
         Some((format!("{} {what}", attacker(r.attacker)), [r.before, r.after]))
     });
     let bars = Bars {
         title: "Re-identification risk by attacker".into(),
-        layout: Layout::Grouped,
+        layout: BarLayout::Grouped,
         series: ["before", "after"],
         groups: groups.collect(),
         most: 1.0,
@@ -96,7 +96,7 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
         Block::Terms(attackers),
         Block::Evidence(bars.draw()?, table),
     ];
-    let journalist = report.risk(Attacker::Journalist, Measure::Highest);
+    let journalist = report.risk(Attacker::Journalist, AttackMeasure::Highest);
     if journalist.is_none_or(|r| r.before.is_none()) {
         blocks.push(Block::Paragraph(Line::from(match &report.release.population {
             None => {
@@ -128,10 +128,10 @@ fn knows(attacker: Attacker) -> &'static str {
     }
 }
 
-fn measure(measure: Measure) -> String {
+fn measure(measure: AttackMeasure) -> String {
     match measure {
-        Measure::Highest => "highest".into(),
-        Measure::Mean => "mean".into(),
-        Measure::ShareAbove(limit) => format!("records above {}", percent(limit)),
+        AttackMeasure::Highest => "highest".into(),
+        AttackMeasure::Mean => "mean".into(),
+        AttackMeasure::ShareAbove(limit) => format!("records above {}", percent(limit)),
     }
 }

@@ -2,10 +2,10 @@
 
 use super::entry::Entry;
 use crate::error::Result;
-use crate::report::bars::{Bars, Layout};
-use crate::report::block::{Answer, Block, Line, Table, Tone};
+use crate::report::bars::{BarLayout, Bars};
+use crate::report::block::{Block, Line, ShortAnswer, TableBlock, Tone};
 use crate::report::number::{count, counted, percent, share};
-use crate::report::{Report, Role};
+use crate::report::{Report, ReportedRole};
 
 pub(super) const ENTRY: Entry = Entry {
     id: "loss",
@@ -19,10 +19,10 @@ const LITTLE: f64 = 0.25;
 
 /// Returns the answer: the columns that lost everything, and the least and the greatest loss of the
 /// others.
-fn answer(report: &Report) -> Option<Answer> {
+fn answer(report: &Report) -> Option<ShortAnswer> {
     let columns = report
-        .with_role(Role::QuasiIdentifier)
-        .chain(report.with_role(Role::ItemSet));
+        .with_role(ReportedRole::QuasiIdentifier)
+        .chain(report.with_role(ReportedRole::ItemSet));
     let columns = columns.filter_map(|column| Some((column.name.as_str(), column.generalization.as_ref()?)));
     let (lost, left): (Vec<_>, Vec<_>) = columns.partition(|(_, g)| g.is_lost());
     let least = left.iter().min_by(|a, b| a.1.loss().total_cmp(&b.1.loss()));
@@ -55,7 +55,7 @@ fn answer(report: &Report) -> Option<Answer> {
         (true, Some((_, g))) if g.loss() <= LITTLE => (Tone::Good, "Little"),
         _ => (Tone::Partial, "Some detail"),
     };
-    Some(Answer { tone, verdict, text })
+    Some(ShortAnswer { tone, verdict, text })
 }
 
 /// Describes how many rows were suppressed, and whether they are in the release.
@@ -86,14 +86,14 @@ fn suppressed(report: &Report) -> String {
 }
 
 fn blocks(report: &Report) -> Result<Vec<Block>> {
-    let mut table = Table::new(
+    let mut table = TableBlock::new(
         "Loss by column",
         &["Column", "#By generalization", "#By suppression", "#Together"],
     );
     let mut groups = vec![];
     for column in report
-        .with_role(Role::QuasiIdentifier)
-        .chain(report.with_role(Role::ItemSet))
+        .with_role(ReportedRole::QuasiIdentifier)
+        .chain(report.with_role(ReportedRole::ItemSet))
     {
         if let Some(g) = &column.generalization {
             table.row(vec![
@@ -108,7 +108,7 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
     }
     let bars = Bars {
         title: "Loss by column".into(),
-        layout: Layout::Stacked,
+        layout: BarLayout::Stacked,
         series: ["by generalization", "by suppression"],
         groups,
         most: 1.0,
@@ -118,7 +118,7 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
     let mut about = "The loss of a column is the mean share of its hierarchy that a released value stands for \
                      (general loss): 0% if every value is unchanged, 100% if all are *."
         .to_string();
-    if report.with_role(Role::ItemSet).next().is_some() {
+    if report.with_role(ReportedRole::ItemSet).next().is_some() {
         about += " Of a list of items it is the mean over the items of the released records, and suppression is that of items \
                   which were removed from all lists.";
     }

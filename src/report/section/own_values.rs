@@ -3,7 +3,7 @@
 use super::entry::Entry;
 use crate::error::Result;
 use crate::report::Report;
-use crate::report::block::{Block, Line, Table};
+use crate::report::block::{Block, Line, TableBlock};
 use crate::report::number::{count, share};
 
 pub(super) const ENTRY: Entry = Entry {
@@ -17,7 +17,7 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
     if report.own_values.is_empty() {
         return Ok(vec![]);
     }
-    let mut table = Table::new(
+    let mut table = TableBlock::new(
         "Rows that keep their own value",
         &[
             "Column",
@@ -65,12 +65,12 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
 mod tests {
     use super::*;
     use crate::masks::OwnRows;
-    use crate::report::{Format, OwnValues, sample};
+    use crate::report::{OwnValues, ReportFormat, sample};
 
     #[test]
     fn a_column_has_its_shares_or_says_that_they_were_not_counted() {
         let mut report = sample::report();
-        let page = |report: &Report| report.render(Format::Markdown).unwrap();
+        let page = |report: &Report| report.render(ReportFormat::Markdown).unwrap();
         let counts = |rows, own, near| Some(OwnRows { rows, own, near });
         let of = |column: &str, counts| OwnValues {
             column: column.into(),
@@ -98,7 +98,7 @@ mod tests {
     fn json_has_the_counts() {
         let mut report = sample::report();
         let json = |report: &Report| -> serde_json::Value {
-            serde_json::from_str(&report.render(Format::Json).unwrap()).unwrap()
+            serde_json::from_str(&report.render(ReportFormat::Json).unwrap()).unwrap()
         };
         report.own_values = vec![OwnValues {
             column: "income".into(),

@@ -3,7 +3,7 @@
 use super::entry::Entry;
 use crate::error::Result;
 use crate::report::Report;
-use crate::report::block::{Block, Line, Table};
+use crate::report::block::{Block, Line, TableBlock};
 use crate::report::number::bytes;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -28,7 +28,7 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
         terms.push(("Policy".into(), Line::default().name(&policy.name).text(digest)));
     }
     let mut blocks = vec![Block::Terms(terms)];
-    let mut table = Table::new(
+    let mut table = TableBlock::new(
         "Files and tables that were read",
         &["Input", "#Size", "SHA-256, tag or version"],
     );

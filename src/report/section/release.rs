@@ -3,9 +3,9 @@
 
 use super::entry::Entry;
 use crate::error::Result;
-use crate::report::block::{Block, Line, Table};
+use crate::report::block::{Block, Line, TableBlock};
 use crate::report::number::{bytes, count, counted};
-use crate::report::{Column, Report, Role};
+use crate::report::{ColumnSummary, Report, ReportedRole};
 
 pub(super) const ENTRY: Entry = Entry {
     id: "release",
@@ -39,7 +39,7 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
     if let Some(population) = &release.population {
         facts.push(("Population".into(), Line::default().name(population)));
     }
-    let mut table = Table::new(
+    let mut table = TableBlock::new(
         "Columns, their roles and what was done to them",
         &["Column", "Role", "What was done", "#Level"],
     );
@@ -77,19 +77,19 @@ fn persons(line: Line, report: &Report) -> Line {
     ))
 }
 
-fn role(role: Role) -> &'static str {
+fn role(role: ReportedRole) -> &'static str {
     match role {
-        Role::DirectIdentifier => "direct identifier",
-        Role::QuasiIdentifier => "quasi-identifier",
-        Role::ItemSet => "quasi-identifier, a list of items",
-        Role::Sensitive => "sensitive attribute",
-        Role::ClassLabel => "class label",
-        Role::Kept => "other attribute",
-        Role::Entity => "data principal",
+        ReportedRole::DirectIdentifier => "direct identifier",
+        ReportedRole::QuasiIdentifier => "quasi-identifier",
+        ReportedRole::ItemSet => "quasi-identifier, a list of items",
+        ReportedRole::Sensitive => "sensitive attribute",
+        ReportedRole::ClassLabel => "class label",
+        ReportedRole::Kept => "other attribute",
+        ReportedRole::Entity => "data principal",
     }
 }
 
-fn done(column: &Column) -> Line {
+fn done(column: &ColumnSummary) -> Line {
     let text = Line::from(column.technique.as_str());
     match &column.generalization {
         Some(g) if g.level.is_none_or(|level| level > 0 && level < g.top) => {

@@ -2,9 +2,9 @@
 
 use super::entry::Entry;
 use crate::error::Result;
-use crate::report::block::{Block, Line, Table};
+use crate::report::block::{Block, Line, TableBlock};
 use crate::report::number::number;
-use crate::report::{Comparison, Promise, Report};
+use crate::report::{PromiseSummary, Report, RequiredComparison};
 
 pub(super) const ENTRY: Entry = Entry {
     id: "requirements",
@@ -14,7 +14,7 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 fn blocks(report: &Report) -> Result<Vec<Block>> {
-    let mut table = Table::new(
+    let mut table = TableBlock::new(
         "Privacy models",
         &["Model", "What it says", "#Required", "#Reached", "Holds"],
     );
@@ -41,11 +41,11 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
     ])
 }
 
-fn required(promise: &Promise) -> String {
+fn required(promise: &PromiseSummary) -> String {
     let how = match promise.comparison {
-        Comparison::AtLeast => "at least",
-        Comparison::AtMost => "at most",
-        Comparison::Below => "below",
+        RequiredComparison::AtLeast => "at least",
+        RequiredComparison::AtMost => "at most",
+        RequiredComparison::Below => "below",
     };
     format!("{how} {}", number(promise.required))
 }

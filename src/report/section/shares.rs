@@ -2,10 +2,10 @@
 
 use super::entry::Entry;
 use crate::error::Result;
-use crate::report::block::{Block, Line, Table};
+use crate::report::block::{Block, Line, TableBlock};
 use crate::report::number::count;
 use crate::report::shares::Shares;
-use crate::report::{LabelShare, Report, Role};
+use crate::report::{LabelShare, Report, ReportedRole};
 
 pub(super) const ENTRY: Entry = Entry {
     id: "shares",
@@ -17,9 +17,9 @@ pub(super) const ENTRY: Entry = Entry {
 const TITLE: &str = "Shares of the records by label";
 
 fn blocks(report: &Report) -> Result<Vec<Block>> {
-    let mut table = Table::new(TITLE, &["Column", "#Labels", "Percent before", "Percent after"]);
+    let mut table = TableBlock::new(TITLE, &["Column", "#Labels", "Percent before", "Percent after"]);
     let mut columns = vec![];
-    for column in report.with_role(Role::QuasiIdentifier) {
+    for column in report.with_role(ReportedRole::QuasiIdentifier) {
         let Some(g) = &column.generalization else { continue };
         let Some(labels) = g.labels.filter(|labels| *labels > 0) else {
             continue;

@@ -2,10 +2,10 @@
 
 use super::entry::{Entry, nothing_released};
 use crate::error::Result;
-use crate::report::bars::{Bars, Layout};
-use crate::report::block::{Answer, Block, Line, Table, Tone};
+use crate::report::bars::{BarLayout, Bars};
+use crate::report::block::{Block, Line, ShortAnswer, TableBlock, Tone};
 use crate::report::number::{count, counted, percent, share};
-use crate::report::{Bin, Report, Role};
+use crate::report::{Bin, Report, ReportedRole};
 
 pub(super) const ENTRY: Entry = Entry {
     id: "singling-out",
@@ -14,12 +14,12 @@ pub(super) const ENTRY: Entry = Entry {
     blocks,
 };
 
-fn answer(report: &Report) -> Answer {
+fn answer(report: &Report) -> ShortAnswer {
     let (one, many) = report.unit();
     let [_, (alone, all)] = report.alone();
     match report.release.smallest_class {
         None => nothing_released(),
-        Some(least) if least > 1 => Answer {
+        Some(least) if least > 1 => ShortAnswer {
             tone: Tone::Good,
             verdict: "Not by the quasi-identifiers",
             text: format!(
@@ -28,7 +28,7 @@ fn answer(report: &Report) -> Answer {
             )
             .into(),
         },
-        Some(_) => Answer {
+        Some(_) => ShortAnswer {
             tone: Tone::Open,
             verdict: "Yes",
             text: format!(
@@ -47,7 +47,7 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
     let [(before, all_before), (after, all_after)] = report.alone();
     let (one, many) = report.unit();
     let line = Line::from("Singling out means isolating the records of one person. Someone who knows a person's ")
-        .names(report.with_role(Role::QuasiIdentifier).map(|c| c.name.as_str()))
+        .names(report.with_role(ReportedRole::QuasiIdentifier).map(|c| c.name.as_str()))
         .text(format!(
             " can do it if no other {one} has the same values. This was the case for {} ({}) in the source, and for \
              {} in the release.",
@@ -70,14 +70,14 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
 }
 
 /// Returns the classes by size.
-fn table(report: &Report) -> Table {
+fn table(report: &Report) -> TableBlock {
     let (_, many) = report.unit();
     let members = if report.release.entity.is_some() {
         "Persons"
     } else {
         "Records"
     };
-    let mut table = Table::new(
+    let mut table = TableBlock::new(
         "Equivalence classes by size",
         &[
             &format!("Size, in {many}"),
@@ -105,7 +105,7 @@ fn bars(report: &Report, [all_before, all_after]: [u64; 2]) -> Bars<'static> {
     let part = |part: u64, all: u64| Some(if all == 0 { 0.0 } else { part as f64 / all as f64 });
     Bars {
         title: format!("Share of the {many} by the size of their class"),
-        layout: Layout::Grouped,
+        layout: BarLayout::Grouped,
         series: ["before", "after"],
         groups: report
             .class_sizes

@@ -4,7 +4,7 @@
 use super::entry::Entry;
 use crate::error::Result;
 use crate::report::Report;
-use crate::report::block::{Answer, Block, Line, Table, Tone};
+use crate::report::block::{Block, Line, ShortAnswer, TableBlock, Tone};
 use crate::report::number::counted;
 use crate::warning::{columns, open};
 
@@ -15,19 +15,19 @@ pub(super) const ENTRY: Entry = Entry {
     blocks,
 };
 
-fn answer(report: &Report) -> Option<Answer> {
+fn answer(report: &Report) -> Option<ShortAnswer> {
     let warnings = &report.warnings;
     let n = open(warnings).count() as u64;
     Some(match (warnings.is_empty(), n) {
         (true, _) => return None,
-        (false, 0) => Answer {
+        (false, 0) => ShortAnswer {
             tone: Tone::Partial,
             verdict: "Accepted",
             text: Line::from("The statement accepts what was warned of: ")
                 .names(columns(warnings))
                 .text("."),
         },
-        (false, n) => Answer {
+        (false, n) => ShortAnswer {
             tone: Tone::Open,
             verdict: "Yes",
             text: Line::from(format!("{} about ", counted(n, "warning", "warnings")))
@@ -41,7 +41,7 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
     if report.warnings.is_empty() {
         return Ok(vec![]);
     }
-    let mut table = Table::new(
+    let mut table = TableBlock::new(
         "Warnings about the roles of the columns",
         &["Columns", "Warning", "State"],
     );

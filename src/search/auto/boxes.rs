@@ -271,7 +271,7 @@ mod tests {
     use crate::error::Result as Answer;
     use crate::lattice::Lattice;
     use crate::search::testing::Toy;
-    use crate::search::{Assessment, Budget, Counters};
+    use crate::search::{Assessment, Counters, SearchBudget};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -339,9 +339,9 @@ mod tests {
                     ends_at,
                     end: Arc::default(),
                 };
-                let budget = Budget {
+                let budget = SearchBudget {
                     interrupt: Arc::clone(&oracle.end),
-                    ..Budget::default()
+                    ..SearchBudget::default()
                 };
                 let mut context = Context::new(7, budget);
                 let end = Boxes::new(&oracle, &mut context).finish();

@@ -19,7 +19,7 @@ const PATIENCE: (u32, u32) = (3, 10);
 const BATCH: usize = 8;
 
 /// The state of one run. The bounds are stored by the index of the node in the lattice.
-pub(super) struct Cover<'a> {
+pub(super) struct CoverRun<'a> {
     oracle: &'a dyn Oracle,
     context: &'a mut Context,
     strides: Vec<usize>,
@@ -47,7 +47,7 @@ struct Sampled {
     floor_needed: f64,
 }
 
-impl<'a> Cover<'a> {
+impl<'a> CoverRun<'a> {
     pub(super) fn new(oracle: &'a dyn Oracle, context: &'a mut Context) -> Self {
         let lattice = oracle.lattice();
         let size = lattice.size() as usize;

@@ -36,7 +36,7 @@ use super::context::{Context, Stop};
 use super::oracle::Oracle;
 use crate::catalogue::{Entry, Info, Kind, Param};
 use boxes::Boxes;
-use cover::Cover;
+use cover::CoverRun;
 pub(super) use guess::Fit;
 
 /// The `auto` search.
@@ -50,7 +50,7 @@ impl Search for Auto {
         if oracle.lattice().size() > u128::from(self.nodes_in_memory) {
             return Boxes::new(oracle, context).finish();
         }
-        Cover::new(oracle, context).finish()?;
+        CoverRun::new(oracle, context).finish()?;
         Ok(Finding::OPTIMAL)
     }
 
@@ -84,7 +84,7 @@ pub const ENTRY: Entry<Build> = Entry {
 mod tests {
     use crate::catalogue::{Argument, Call, Value};
     use crate::search::testing::{check_optimal, toy};
-    use crate::search::{Budget, Stop};
+    use crate::search::{SearchBudget, Stop};
     use proptest::prelude::*;
 
     fn boxes() -> Call {
@@ -109,7 +109,7 @@ mod tests {
         #[test]
         fn when_stopped_the_bound_holds(toy in toy(), max_nodes in 0u64..40, in_boxes: bool) {
             let call = if in_boxes { boxes() } else { Call::bare("auto") };
-            let budget = Budget { max_nodes: Some(max_nodes), ..Budget::default() };
+            let budget = SearchBudget { max_nodes: Some(max_nodes), ..SearchBudget::default() };
             let (end, context) = toy.run_within(&call, 1, budget);
             prop_assert!(context.assessed() <= max_nodes);
             prop_assert!(matches!(end, Ok(_) | Err(Stop::NodeLimit)));

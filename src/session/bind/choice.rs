@@ -1,7 +1,7 @@
 //! Binds how the released node or partition is found: a recoding, a search, a named node, or the
 //! node of a manifest.
 
-use super::replay::{Asked, replay};
+use super::replay::{ComparedRequest, replay};
 use super::roles::level;
 use crate::catalogue::Call;
 use crate::error::{Error, Result};
@@ -12,7 +12,7 @@ use crate::session::registry::Registry;
 use crate::sql::clause::{ChoiceClause, RecodingClause};
 
 /// Binds the recoding with its search, or the node that AT NODE or USING MANIFEST names.
-pub(super) async fn choice(context: &AnonContext, registry: &Registry, asked: &Asked<'_>) -> Result<Choice> {
+pub(super) async fn choice(context: &AnonContext, registry: &Registry, asked: &ComparedRequest<'_>) -> Result<Choice> {
     let (recoding, quasi_identifiers) = (asked.statement.policy.recoding, asked.quasi_identifiers);
     let local = recoding == Some(RecodingClause::Local);
     let levels = match &asked.statement.policy.choice {

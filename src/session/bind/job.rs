@@ -4,7 +4,7 @@ use super::append;
 use super::choice::choice;
 use super::constraints::constraints;
 use super::goal::{goal, terms};
-use super::replay::{Asked, fit};
+use super::replay::{ComparedRequest, fit};
 use super::roles::masks;
 use super::target::target;
 use crate::catalogue::{Arguments, Info, Kind, Param};
@@ -107,7 +107,7 @@ impl AnonContext {
         let strict = options.given("strict", Arguments::boolean)?;
         let strict = strict.unwrap_or_else(|| self.is_strict());
         let sensitive = self.sensitive(&statement.policy.sensitive).await?;
-        let asked = Asked {
+        let asked = ComparedRequest {
             statement,
             source: &source,
             quasi_identifiers: &quasi_identifiers,

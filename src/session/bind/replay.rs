@@ -3,7 +3,7 @@
 
 use super::roles::level;
 use crate::catalogue::Call;
-use crate::drift::{Change, Drift, DriftKind, OnDrift, changes, refusal};
+use crate::drift::{Drift, DriftKind, OnDrift, SchemaChange, changes, refusal};
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{MANIFEST, Manifest};
 use crate::formats::At;
@@ -18,7 +18,7 @@ use crate::session::statements::anonymize::spec::AnonymizeSpec;
 use std::sync::Arc;
 
 /// The parts of a request that are compared with the earlier release.
-pub(super) struct Asked<'a> {
+pub(super) struct ComparedRequest<'a> {
     pub(super) statement: &'a AnonymizeSpec,
     pub(super) source: &'a SourceTable,
     pub(super) quasi_identifiers: &'a [QuasiIdentifier],
@@ -27,7 +27,7 @@ pub(super) struct Asked<'a> {
     pub(super) strict: bool,
 }
 
-impl Asked<'_> {
+impl ComparedRequest<'_> {
     /// Returns true if a release depends on the column, because it releases the column or counts by
     /// it.
     fn uses(&self, column: &str) -> bool {
@@ -53,7 +53,7 @@ pub(super) async fn replay(
     context: &AnonContext,
     registry: &Registry,
     (path, on_drift): (&str, Option<OnDrift>),
-    asked: &Asked<'_>,
+    asked: &ComparedRequest<'_>,
 ) -> Result<Replay> {
     // This is one function because it lists each kind of drift with its effect.
     let manifest = context.manifest_at(path, &At::Newest).await?;
@@ -78,11 +78,11 @@ pub(super) async fn replay(
     for (_, is_used, drift) in &changes {
         context.observer.drifted(drift, stops(*is_used));
     }
-    let of = |wanted: Change| -> Vec<String> {
+    let of = |wanted: SchemaChange| -> Vec<String> {
         let unused = changes.iter().filter(|(change, used, _)| *change == wanted && !used);
         unused.flat_map(|(_, _, drift)| drift.columns.clone()).collect()
     };
-    let (come, gone) = (of(Change::Come), of(Change::Gone));
+    let (come, gone) = (of(SchemaChange::Come), of(SchemaChange::Gone));
     let mut drift: Vec<Drift> = changes.into_iter().map(|(_, _, drift)| drift).collect();
     if is_stopped {
         return Err(refusal(ErrorKind::Drift, &drift));

@@ -2,14 +2,14 @@
 
 use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
-use crate::session::context::Catalog;
+use crate::session::context::NamedHierarchies;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// The session's hierarchies; two values are equal if they share the same memory.
 #[derive(Clone)]
-pub(super) struct Hierarchies(pub(super) Catalog);
+pub(super) struct Hierarchies(pub(super) NamedHierarchies);
 
 impl Hierarchies {
     /// Returns the hierarchy called `name`, or an error that suggests similar names.

@@ -3,7 +3,7 @@
 //! be NULL.
 
 use crate::error::{Error, Result};
-use crate::masks::{Given, Item, MaskClause, MaskKind, Masking, Part, SECRET, no_place};
+use crate::masks::{Given, MaskClause, MaskItem, MaskKind, MaskPart, Masking, SECRET, no_place};
 use crate::secret::Secret;
 use arrow::array::ArrayRef;
 use arrow::datatypes::{DataType, Field, FieldRef};
@@ -33,7 +33,7 @@ impl Hash for MaskFunction {
 impl MaskFunction {
     /// Creates the function of a kind of mask, if the kind has a function.
     pub(super) fn new(kind: &'static MaskKind) -> Option<Self> {
-        let arguments = kind.clause.parts.iter().filter(|p| !matches!(p, Part::Words(_)));
+        let arguments = kind.clause.parts.iter().filter(|p| !matches!(p, MaskPart::Words(_)));
         let info = kind.function?;
         Some(Self {
             kind,
@@ -48,9 +48,9 @@ impl MaskFunction {
     }
 
     /// Returns the parts of the clause that are arguments.
-    fn parts(&self) -> impl Iterator<Item = &'static Part> {
+    fn parts(&self) -> impl Iterator<Item = &'static MaskPart> {
         let parts = self.kind.clause.parts.iter();
-        parts.filter(|part| !matches!(part, Part::Words(_)))
+        parts.filter(|part| !matches!(part, MaskPart::Words(_)))
     }
 
     /// Returns the mask clause that the arguments after the value represent.
@@ -58,15 +58,15 @@ impl MaskFunction {
         let mut given = vec![];
         for (part, argument) in self.parts().zip(arguments) {
             let (name, item) = match part {
-                Part::Value(name, Item::Column, _) => {
+                MaskPart::Value(name, MaskItem::Column, _) => {
                     // The rows of the argument replace the column that the clause names.
                     given.push(((*name).to_string(), Given::Text((*name).into())));
                     continue;
                 }
-                Part::Maybe(..) if argument.is_some_and(ScalarValue::is_null) => continue,
-                Part::Value(name, item, _) | Part::Maybe(_, name, item, _) => (*name, *item),
-                Part::Secret => (SECRET, Item::Text),
-                Part::Words(_) => continue,
+                MaskPart::Maybe(..) if argument.is_some_and(ScalarValue::is_null) => continue,
+                MaskPart::Value(name, item, _) | MaskPart::Maybe(_, name, item, _) => (*name, *item),
+                MaskPart::Secret => (SECRET, MaskItem::Text),
+                MaskPart::Words(_) => continue,
             };
             let argument = argument.ok_or_else(|| self.usage())?;
             given.push((name.to_string(), self.given(item, argument)?));
@@ -78,14 +78,14 @@ impl MaskFunction {
         }
     }
 
-    fn given(&self, item: Item, argument: &ScalarValue) -> Result<Given> {
+    fn given(&self, item: MaskItem, argument: &ScalarValue) -> Result<Given> {
         let text = argument.try_as_str().flatten();
         let given = match item {
-            Item::Whole => match argument.cast_to(&DataType::UInt32) {
+            MaskItem::Whole => match argument.cast_to(&DataType::UInt32) {
                 Ok(ScalarValue::UInt32(Some(n))) if argument.data_type().is_integer() => Some(Given::Whole(n)),
                 _ => None,
             },
-            Item::Word(words) => {
+            MaskItem::Word(words) => {
                 let word = words
                     .iter()
                     .find(|word| text.is_some_and(|text| text.eq_ignore_ascii_case(word)));
@@ -94,14 +94,14 @@ impl MaskFunction {
                 })?;
                 Some(Given::Text((*word).to_string()))
             }
-            Item::OneOf(texts) => {
-                let listed = text.and_then(|text| Item::listed(texts, text));
+            MaskItem::OneOf(texts) => {
+                let listed = text.and_then(|text| MaskItem::listed(texts, text));
                 let listed = listed.ok_or_else(|| {
                     Error::usage(format!("{} takes one of {}, in quotes", self.name, texts.join(", ")))
                 })?;
                 Some(Given::Text(listed.into()))
             }
-            Item::Text | Item::Column | Item::Share => text.map(|text| Given::Text(text.into())),
+            MaskItem::Text | MaskItem::Column | MaskItem::Share => text.map(|text| Given::Text(text.into())),
         };
         given.ok_or_else(|| self.usage())
     }
@@ -140,7 +140,7 @@ impl ScalarUDFImpl for MaskFunction {
         let clause = self.clause(scalars.iter().skip(1).map(Option::as_ref))?;
         let entity = self
             .parts()
-            .position(|part| matches!(part, Part::Value(_, Item::Column, _)));
+            .position(|part| matches!(part, MaskPart::Value(_, MaskItem::Column, _)));
         let array = |at: usize| -> DfResult<ArrayRef> {
             let value = args.args.get(at).ok_or_else(|| self.usage())?;
             value.to_array(args.number_rows)

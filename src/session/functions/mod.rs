@@ -10,7 +10,7 @@ mod unmask;
 
 use crate::catalogue::Info;
 use crate::masks::MASKS;
-use crate::session::context::{Catalog, SharedRegistry};
+use crate::session::context::{NamedHierarchies, SharedRegistry};
 use datafusion::logical_expr::ScalarUDF;
 use datafusion::prelude::SessionContext;
 use generalize::Generalize;
@@ -38,7 +38,7 @@ pub fn functions() -> Vec<Info> {
 }
 
 /// Registers the functions in a session.
-pub(super) fn register(session: &SessionContext, catalog: &Catalog, registry: &SharedRegistry) {
+pub(super) fn register(session: &SessionContext, catalog: &NamedHierarchies, registry: &SharedRegistry) {
     let hierarchies = Hierarchies(Arc::clone(catalog));
     session.register_udf(ScalarUDF::from(Generalize::new(hierarchies.clone())));
     session.register_udtf(

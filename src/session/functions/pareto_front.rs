@@ -5,8 +5,8 @@ use crate::catalogue::Info;
 use crate::error::{Error, Result};
 use crate::observe::Silent;
 use crate::operator::{ComputedTable, Operator, Rows};
-use crate::session::context::{AnonContext, Catalog, SharedRegistry};
-use crate::session::statements::pareto::{ENTRY, Pareto, Request, schema};
+use crate::session::context::{AnonContext, NamedHierarchies, SharedRegistry};
+use crate::session::statements::pareto::{ENTRY, FrontRequest, Pareto, schema};
 use crate::sql::variable::Variables;
 use arrow::datatypes::SchemaRef;
 use datafusion::catalog::{TableFunctionArgs, TableFunctionImpl, TableProvider};
@@ -30,7 +30,7 @@ pub(super) const INFO: Info = Info {
 /// statement.
 #[derive(Clone)]
 pub(in crate::session) struct ParetoFrontFunction {
-    pub(in crate::session) hierarchies: Catalog,
+    pub(in crate::session) hierarchies: NamedHierarchies,
     pub(in crate::session) registry: SharedRegistry,
 }
 
@@ -70,7 +70,7 @@ fn usage() -> Error {
     )
 }
 
-fn read(text: &str) -> Result<Request> {
+fn read(text: &str) -> Result<FrontRequest> {
     let statement = ENTRY.parse(&format!("PARETO FRONT OF {text}"), &Variables::default());
     let statement = statement.map_err(|e| e.context("pareto_front"))?;
     match statement.as_ref().and_then(|s| s.get::<Pareto>()) {
@@ -78,7 +78,7 @@ fn read(text: &str) -> Result<Request> {
             "pareto_front cannot use the policies of the session; write PARETO FRONT OF ANONYMIZE ... USING POLICY",
         )),
         Some(asked) if asked.anonymize.report.is_none() => {
-            Request::new(asked.anonymize.clone(), asked.objectives.clone(), asked.epsilon.clone())
+            FrontRequest::new(asked.anonymize.clone(), asked.objectives.clone(), asked.epsilon.clone())
         }
         _ => Err(usage()),
     }

@@ -5,7 +5,7 @@ use super::listing::Listing;
 use super::options::PathOptions;
 use super::table::table;
 use crate::error::{Error, Result};
-use crate::source::csv::{CsvFiles, Dialect, Kinds, Sniffed, Source, continued, sniff, typed};
+use crate::source::csv::{CsvFiles, Dialect, Kinds, Sniffed, TypeOrigin, continued, sniff, typed};
 use crate::source::{Noted, Types};
 use arrow::datatypes::{DataType, Field, Schema};
 use datafusion::common::Column;
@@ -71,8 +71,8 @@ pub(super) async fn read_csv(
             None => text,
         };
         let (data_type, source) = match options.types.get(field.name()) {
-            Some(stated) => (stated.clone(), Source::Statement),
-            None => (kinds.data_type(), Source::Rows),
+            Some(stated) => (stated.clone(), TypeOrigin::Statement),
+            None => (kinds.data_type(), TypeOrigin::Rows),
         };
         let value = match data_type {
             DataType::Utf8 => text,

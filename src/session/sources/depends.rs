@@ -43,9 +43,9 @@ type Dependent = (Weak<dyn TableProvider>, &'static str);
 /// The tables of a session that were made from rows that depend on other rows, each with the
 /// reason.
 #[derive(Debug, Clone, Default)]
-pub(in crate::session) struct Made(Arc<RwLock<Vec<Dependent>>>);
+pub(in crate::session) struct DependentTables(Arc<RwLock<Vec<Dependent>>>);
 
-impl Made {
+impl DependentTables {
     /// Records a table, and the reason why its rows depend on other rows.
     pub(in crate::session) fn add(&self, table: &Arc<dyn TableProvider>, why: &'static str) {
         let mut made = self.0.write();

@@ -7,7 +7,7 @@ use std::fmt;
 
 /// The format of a file of data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Format {
+pub(super) enum DataFormat {
     Parquet,
     Csv,
     /// CSV with tabs.
@@ -18,26 +18,26 @@ pub(super) enum Format {
 }
 
 /// Every format with the endings of its names.
-const FORMATS: &[(Format, &str, &[&str])] = &[
-    (Format::Parquet, "Parquet", &["parquet", "pq", "parq", "pqt"]),
-    (Format::Csv, "CSV", &["csv"]),
-    (Format::Tsv, "TSV", &["tsv", "tab"]),
-    (Format::Json, "JSON", &["json", "ndjson", "jsonl"]),
-    (Format::Avro, "Avro", &["avro"]),
-    (Format::Arrow, "Arrow IPC", &["arrow", "arrows", "ipc", "feather"]),
+const FORMATS: &[(DataFormat, &str, &[&str])] = &[
+    (DataFormat::Parquet, "Parquet", &["parquet", "pq", "parq", "pqt"]),
+    (DataFormat::Csv, "CSV", &["csv"]),
+    (DataFormat::Tsv, "TSV", &["tsv", "tab"]),
+    (DataFormat::Json, "JSON", &["json", "ndjson", "jsonl"]),
+    (DataFormat::Avro, "Avro", &["avro"]),
+    (DataFormat::Arrow, "Arrow IPC", &["arrow", "arrows", "ipc", "feather"]),
 ];
 
 /// A kind of content that is recognised by its first bytes.
 enum Content {
-    Data(Format),
+    Data(DataFormat),
     Compressed(FileCompressionType),
     Other(&'static str),
 }
 
 const CONTENTS: &[(&[u8], Content)] = &[
-    (b"PAR1", Content::Data(Format::Parquet)),
-    (b"Obj\x01", Content::Data(Format::Avro)),
-    (b"ARROW1", Content::Data(Format::Arrow)),
+    (b"PAR1", Content::Data(DataFormat::Parquet)),
+    (b"Obj\x01", Content::Data(DataFormat::Avro)),
+    (b"ARROW1", Content::Data(DataFormat::Arrow)),
     (b"\x1f\x8b", Content::Compressed(FileCompressionType::GZIP)),
     (b"\x28\xb5\x2f\xfd", Content::Compressed(FileCompressionType::ZSTD)),
     (b"BZh", Content::Compressed(FileCompressionType::BZIP2)),
@@ -72,7 +72,7 @@ const CONTENTS: &[(&[u8], Content)] = &[
     (b"%PDF", Content::Other("a PDF")),
 ];
 
-impl Format {
+impl DataFormat {
     /// Returns the names of the formats in OPTIONS.
     pub(super) const NAMES: &'static [&'static str] = &["parquet", "csv", "tsv", "json", "ndjson", "avro", "arrow"];
 
@@ -93,11 +93,11 @@ impl Format {
 
     /// Returns true if files of the format are text files, which may be compressed as whole files.
     pub(super) fn is_text(self) -> bool {
-        matches!(self, Format::Csv | Format::Tsv | Format::Json)
+        matches!(self, DataFormat::Csv | DataFormat::Tsv | DataFormat::Json)
     }
 
     pub(super) fn is_csv(self) -> bool {
-        matches!(self, Format::Csv | Format::Tsv)
+        matches!(self, DataFormat::Csv | DataFormat::Tsv)
     }
 
     /// Returns the format of a file with these first bytes, after decompression. `named` is the
@@ -144,7 +144,7 @@ impl Format {
     }
 }
 
-impl fmt::Display for Format {
+impl fmt::Display for DataFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let found = FORMATS.iter().find(|(format, ..)| format == self);
         f.write_str(found.map_or("", |(_, name, _)| name))
@@ -170,50 +170,50 @@ mod tests {
     #[test]
     fn names_tell_format_and_compression() {
         for (name, format, compression) in [
-            ("a/b.csv", Some(Format::Csv), FileCompressionType::UNCOMPRESSED),
-            ("A.CSV.GZ", Some(Format::Csv), FileCompressionType::GZIP),
-            ("a.tsv.zst", Some(Format::Tsv), FileCompressionType::ZSTD),
-            ("a.jsonl.bz2", Some(Format::Json), FileCompressionType::BZIP2),
+            ("a/b.csv", Some(DataFormat::Csv), FileCompressionType::UNCOMPRESSED),
+            ("A.CSV.GZ", Some(DataFormat::Csv), FileCompressionType::GZIP),
+            ("a.tsv.zst", Some(DataFormat::Tsv), FileCompressionType::ZSTD),
+            ("a.jsonl.bz2", Some(DataFormat::Json), FileCompressionType::BZIP2),
             (
                 "a.snappy.parquet",
-                Some(Format::Parquet),
+                Some(DataFormat::Parquet),
                 FileCompressionType::UNCOMPRESSED,
             ),
-            ("a.avro", Some(Format::Avro), FileCompressionType::UNCOMPRESSED),
-            ("a.feather", Some(Format::Arrow), FileCompressionType::UNCOMPRESSED),
+            ("a.avro", Some(DataFormat::Avro), FileCompressionType::UNCOMPRESSED),
+            ("a.feather", Some(DataFormat::Arrow), FileCompressionType::UNCOMPRESSED),
             ("a.csv/b", None, FileCompressionType::UNCOMPRESSED),
             ("a.gz", None, FileCompressionType::GZIP),
             ("a.xlsx", None, FileCompressionType::UNCOMPRESSED),
         ] {
-            assert_eq!(Format::of_name(name), (format, compression), "{name}");
+            assert_eq!(DataFormat::of_name(name), (format, compression), "{name}");
         }
-        assert!(Format::NAMES.iter().all(|name| Format::called(name).is_some()));
+        assert!(DataFormat::NAMES.iter().all(|name| DataFormat::called(name).is_some()));
     }
 
     #[test]
     fn content_that_is_another_is_told() {
         for (named, head, said) in [
             (
-                Some(Format::Csv),
+                Some(DataFormat::Csv),
                 &b"PAR1..."[..],
                 "says CSV, but its content is Parquet; write OPTIONS (format parquet)",
             ),
-            (Some(Format::Parquet), b"age,sex\n1,f\n", "content is text"),
-            (Some(Format::Csv), b"\x1f\x8b\x08", "OPTIONS (compression gzip)"),
-            (Some(Format::Csv), b"PK\x03\x04..", "ZIP archive"),
+            (Some(DataFormat::Parquet), b"age,sex\n1,f\n", "content is text"),
+            (Some(DataFormat::Csv), b"\x1f\x8b\x08", "OPTIONS (compression gzip)"),
+            (Some(DataFormat::Csv), b"PK\x03\x04..", "ZIP archive"),
             (None, b"PK\x03\x04..", "ZIP archive"),
             (None, b"age,sex\n1,f\n", "OPTIONS (format csv)"),
         ] {
-            let e = Format::of_content(named, head).unwrap_err().to_string();
+            let e = DataFormat::of_content(named, head).unwrap_err().to_string();
             assert!(e.contains(said), "{e}");
         }
         for (named, head, found) in [
-            (None, &b"Obj\x01"[..], Format::Avro),
-            (Some(Format::Json), b"[{", Format::Json),
-            (Some(Format::Parquet), b"PAR1", Format::Parquet),
-            (Some(Format::Parquet), b"PAR0", Format::Parquet),
+            (None, &b"Obj\x01"[..], DataFormat::Avro),
+            (Some(DataFormat::Json), b"[{", DataFormat::Json),
+            (Some(DataFormat::Parquet), b"PAR1", DataFormat::Parquet),
+            (Some(DataFormat::Parquet), b"PAR0", DataFormat::Parquet),
         ] {
-            assert_eq!(Format::of_content(named, head).unwrap(), found);
+            assert_eq!(DataFormat::of_content(named, head).unwrap(), found);
         }
     }
 }

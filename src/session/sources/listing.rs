@@ -1,6 +1,6 @@
 //! The files that a path names, and the beginning of a file.
 
-use super::format::Format;
+use super::format::DataFormat;
 use super::options::PathOptions;
 use super::partitions::FolderColumn;
 use crate::error::{Error, ErrorKind, Result};
@@ -28,7 +28,7 @@ pub(super) struct Listing {
     pub(super) store: Arc<dyn ObjectStore>,
     /// The files that have any content, in the order of their names.
     pub(super) files: Vec<ObjectMeta>,
-    pub(super) format: Format,
+    pub(super) format: DataFormat,
     pub(super) compression: FileCompressionType,
     /// The first bytes of the first file, decompressed.
     pub(super) head: Vec<u8>,
@@ -72,7 +72,7 @@ impl Listing {
                 false => "all files are empty",
             }));
         };
-        let (named, compression) = Format::of_name(first.location.as_ref());
+        let (named, compression) = DataFormat::of_name(first.location.as_ref());
         let named = options.format.or(named);
         let compression = options.compression.unwrap_or(compression);
         if let (Some(named), true) = (named, compression.is_compressed())
@@ -84,7 +84,7 @@ impl Listing {
             )));
         }
         let head = beginning(store.as_ref(), full, compression, 1, HEAD).await?.bytes;
-        let format = Format::of_content(named, &head)?;
+        let format = DataFormat::of_content(named, &head)?;
         options.check(format)?;
         Ok(Self {
             places: vec![place.ending(suffix)],
@@ -125,7 +125,7 @@ impl Listing {
     /// Returns the properties of CSV files that are known before they are sniffed.
     pub(super) fn asked(&self, options: &PathOptions) -> Asked {
         let mut asked = options.csv.clone();
-        if self.format == Format::Tsv {
+        if self.format == DataFormat::Tsv {
             asked.delimiter = asked.delimiter.or(Some(b'\t'));
         }
         let is_described = asked.delimiter.is_some() && asked.quote.is_some() && asked.has_header.is_some();
@@ -206,7 +206,7 @@ impl Listing {
     }
 
     /// Returns the beginning of a file, decompressed: at most this many lines and bytes.
-    pub(super) async fn sample(&self, file: &ObjectMeta, lines: usize, bytes: usize) -> Result<Sample> {
+    pub(super) async fn sample(&self, file: &ObjectMeta, lines: usize, bytes: usize) -> Result<FileBeginning> {
         beginning(self.store.as_ref(), file, self.compression, lines, bytes).await
     }
 }
@@ -251,7 +251,7 @@ async fn of_web(place: &Files, store: &dyn ObjectStore) -> Result<ObjectMeta> {
 /// Chooses the data files among several files, and returns them with the suffix that their names
 /// share.
 fn chosen(mut files: Vec<ObjectMeta>, options: &PathOptions) -> Result<(Vec<ObjectMeta>, String)> {
-    let is_data = |file: &ObjectMeta| Format::of_name(file.location.as_ref()).0.is_some();
+    let is_data = |file: &ObjectMeta| DataFormat::of_name(file.location.as_ref()).0.is_some();
     if options.format.is_none() {
         files.retain(is_data);
     }
@@ -278,7 +278,7 @@ fn suffix(path: &str) -> String {
 }
 
 /// The beginning of a file, decompressed.
-pub(super) struct Sample {
+pub(super) struct FileBeginning {
     pub(super) bytes: Vec<u8>,
     /// True if `bytes` is the whole file.
     pub(super) whole: bool,
@@ -290,11 +290,11 @@ async fn beginning(
     compression: FileCompressionType,
     lines: usize,
     bytes: usize,
-) -> Result<Sample> {
+) -> Result<FileBeginning> {
     let opened = store.get(&file.location).await.map_err(DataFusionError::from)?;
     let stream = opened.into_stream().map_err(DataFusionError::from).boxed();
     let mut stream = compression.convert_stream(stream)?;
-    let mut sample = Sample {
+    let mut sample = FileBeginning {
         bytes: vec![],
         whole: false,
     };

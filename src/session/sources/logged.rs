@@ -1,9 +1,9 @@
 //! Tables with a log at a path that names no table format: a folder or a prefix.
 
-use super::format::Format;
+use super::format::DataFormat;
 use crate::error::Result;
 use crate::formats::{At, Entry, FORMATS, Place};
-use crate::lake::Release;
+use crate::lake::StoredRelease;
 use crate::location::{is_of_web, is_url};
 use crate::pool::blocking;
 use crate::store::is_pattern;
@@ -22,7 +22,7 @@ pub(super) async fn place_with_log(state: &SessionState, path: &str) -> Result<O
             false => Ok(None),
         };
     }
-    if is_of_web(path) || is_pattern(path) || Format::of_name(path).0.is_some() {
+    if is_of_web(path) || is_pattern(path) || DataFormat::of_name(path).0.is_some() {
         return Ok(None);
     }
     Place::of(state, path).await.map(Some)
@@ -30,9 +30,9 @@ pub(super) async fn place_with_log(state: &SessionState, path: &str) -> Result<O
 
 /// Returns the release that is a version of the table with a log at an expanded path; `None` if
 /// there is no table, or if anonsql did not write the version.
-pub(super) async fn release_in_table(state: &SessionState, path: &str, at: &At) -> Result<Option<Release>> {
+pub(super) async fn release_in_table(state: &SessionState, path: &str, at: &At) -> Result<Option<StoredRelease>> {
     match place_with_log(state, path).await? {
-        Some(place) => Release::in_table(place, at).await,
+        Some(place) => StoredRelease::in_table(place, at).await,
         None => Ok(None),
     }
 }

@@ -1,7 +1,7 @@
 //! `OPTIONS` after a path: properties of a file that the statement gives, in place of the
 //! properties that the file's name and first rows indicate.
 
-use super::format::Format;
+use super::format::DataFormat;
 use super::partitions::HiveTypes;
 use super::stated;
 use crate::catalogue::{Arguments, Info, Kind, Param, Value};
@@ -29,7 +29,7 @@ pub(in crate::session) const OPTIONS: Info = Info {
     name: "OPTIONS",
     summary: "how a file is read",
     params: &[
-        word("format", "the format, whatever the file name shows", Format::NAMES),
+        word("format", "the format, whatever the file name shows", DataFormat::NAMES),
         word(
             "compression",
             "how the file is compressed",
@@ -108,7 +108,7 @@ const ROWS: usize = 10_000;
 /// The properties of a file that a statement gives.
 #[derive(Debug)]
 pub(super) struct PathOptions {
-    pub(super) format: Option<Format>,
+    pub(super) format: Option<DataFormat>,
     pub(super) compression: Option<FileCompressionType>,
     /// The number of rows that are examined for types.
     pub(super) rows: usize,
@@ -136,7 +136,7 @@ impl PathOptions {
         let byte = |name: &str| given.given(name, Arguments::character);
         let is_given = |name: &&&str| options.iter().any(|(given, _)| given == **name);
         let first_of = |names: &[&'static str]| names.iter().find(is_given).copied();
-        let format = given.given("format", Arguments::word)?.and_then(Format::called);
+        let format = given.given("format", Arguments::word)?.and_then(DataFormat::called);
         let compression = given.given("compression", Arguments::word)?;
         let rows = given.given("schema_infer_max_rec", Arguments::count)?;
         let types = given.given("types", Arguments::word)?;
@@ -188,7 +188,7 @@ impl PathOptions {
     }
 
     /// Fails with `ErrorKind::Usage` if an option has no effect on files of this format.
-    pub(super) fn check(&self, format: Format) -> Result<()> {
+    pub(super) fn check(&self, format: DataFormat) -> Result<()> {
         let of_csv = self.of_csv.filter(|_| !format.is_csv());
         let without_effect = of_csv.or(self.of_texts.filter(|_| !format.is_text()));
         match without_effect {
@@ -208,7 +208,7 @@ mod tests {
     fn options_are_read_with_and_without_their_prefix() {
         let text = |name: &str, value: &str| (name.to_string(), Value::Text(value.into()));
         let read = PathOptions::bind(&[text("format.delimiter", r"\t"), text("FORMAT", "CSV")]).unwrap();
-        assert_eq!((read.csv.delimiter, read.format), (Some(b'\t'), Some(Format::Csv)));
+        assert_eq!((read.csv.delimiter, read.format), (Some(b'\t'), Some(DataFormat::Csv)));
         for (name, value, said) in [
             ("delimeter", ";", "did you mean \"delimiter\""),
             ("delimiter", ";;", "must be one ASCII character in quotes"),
@@ -228,8 +228,8 @@ mod tests {
             let e = PathOptions::bind(&[text(name, value)]).unwrap_err().to_string();
             assert!(e.contains(said), "{e}");
         }
-        let e = read.check(Format::Parquet).unwrap_err().to_string();
+        let e = read.check(DataFormat::Parquet).unwrap_err().to_string();
         assert_eq!(e, "option delimiter has no effect on Parquet; leave it out");
-        assert!(read.check(Format::Tsv).is_ok());
+        assert!(read.check(DataFormat::Tsv).is_ok());
     }
 }

@@ -1,7 +1,7 @@
 //! Reads the files of a path in any supported format.
 
 use super::csv::read_csv;
-use super::format::Format;
+use super::format::DataFormat;
 use super::json::numbers_as_written;
 use super::lakes::pinned;
 use super::listing::Listing;
@@ -14,7 +14,7 @@ use crate::catalogue::Value;
 use crate::error::{Error, Result};
 use crate::folder::Manifest;
 use crate::formats::{At, find};
-use crate::lake::Release;
+use crate::lake::StoredRelease;
 use crate::location::{expanded, is_url};
 use crate::pool::blocking;
 use crate::source::{Types, check_all_arrow_files, has_header};
@@ -131,7 +131,7 @@ async fn folders_of_release(path: String) -> Result<Option<Vec<String>>> {
 async fn files(
     session: &SessionContext,
     (listing, types, partitions): (&Listing, Types, &[String]),
-    (release, local): (&Option<Release>, &str),
+    (release, local): (&Option<StoredRelease>, &str),
     asked: &PathOptions,
     is_plain: bool,
 ) -> Result<DataFrame> {
@@ -148,7 +148,7 @@ async fn files(
     }
     let tables = state.default_table_options();
     let format: Arc<dyn FileFormat> = match listing.format {
-        Format::Csv | Format::Tsv => {
+        DataFormat::Csv | DataFormat::Tsv => {
             let schema = match release {
                 Some(release) if is_plain => schema_of(release.manifest(), partitions),
                 _ if is_plain && !is_url(local) => {
@@ -163,7 +163,7 @@ async fn files(
                 None => read_csv(session, (listing, types), partitions, asked).await,
             };
         }
-        Format::Json => {
+        DataFormat::Json => {
             let first = listing.head.trim_ascii_start().first();
             let format = JsonFormat::default()
                 .with_options(tables.json)
@@ -172,16 +172,16 @@ async fn files(
                 .with_file_compression_type(listing.compression);
             Arc::new(format)
         }
-        Format::Parquet => Arc::new(ParquetFormat::new().with_options(tables.parquet)),
-        Format::Avro => Arc::new(AvroFormat),
-        Format::Arrow => {
+        DataFormat::Parquet => Arc::new(ParquetFormat::new().with_options(tables.parquet)),
+        DataFormat::Avro => Arc::new(AvroFormat),
+        DataFormat::Arrow => {
             let paths = listing.local();
             blocking("checking Arrow files", move || check_all_arrow_files(&paths)).await?;
             Arc::new(ArrowFormat)
         }
     };
     let schema = match listing.format {
-        Format::Json => numbers_as_written(schema(&state, listing, &format).await?, listing, asked).await?,
+        DataFormat::Json => numbers_as_written(schema(&state, listing, &format).await?, listing, asked).await?,
         _ => schema(&state, listing, &format).await?,
     };
     table(session, (listing, types), format, schema, partitions)

@@ -1,14 +1,14 @@
 //! The release that a statement names: its manifest, and the columns that are names of folders.
 
-use super::format::Format;
+use super::format::DataFormat;
 use super::logged::release_in_table;
 use super::partitions::partition_columns;
-use crate::audit::Place;
+use crate::audit::ReleaseLocation;
 use crate::error::{Error, Result};
 use crate::folder::{MANIFEST, Manifest};
 use crate::formats::{At, PinnedTable};
 use crate::job::SourceTable;
-use crate::lake::Release;
+use crate::lake::StoredRelease;
 use crate::location::{expanded, is_of_web, is_url};
 use crate::pool::blocking;
 use crate::session::context::AnonContext;
@@ -23,18 +23,22 @@ use std::path::{Path, PathBuf};
 
 /// Returns the release under an expanded URL. Returns `None` for the URL of a file, a pattern or a
 /// web server, which cannot name a release.
-pub(in crate::session) async fn release_at(state: &SessionState, url: &str) -> Result<Option<Release>> {
-    if is_of_web(url) || is_pattern(url) || Format::of_name(url).0.is_some() {
+pub(in crate::session) async fn release_at(state: &SessionState, url: &str) -> Result<Option<StoredRelease>> {
+    if is_of_web(url) || is_pattern(url) || DataFormat::of_name(url).0.is_some() {
         return Ok(None);
     }
-    Release::of(state, url).await
+    StoredRelease::of(state, url).await
 }
 
 impl AnonContext {
     /// Returns the place of a source's rows if they are exactly the rows of a folder of files: the
     /// path itself, or the folder of a listing table. Fails with `ErrorKind::Data` if a release was
     /// replaced since the source was opened.
-    pub(in crate::session) async fn place(&self, named: &SourceClause, source: &SourceTable) -> Result<Option<Place>> {
+    pub(in crate::session) async fn place(
+        &self,
+        named: &SourceClause,
+        source: &SourceTable,
+    ) -> Result<Option<ReleaseLocation>> {
         let folder = match (named, read(source.rows.logical_plan())) {
             (SourceClause::Path(named), _) if named.is_read_only() => None,
             (SourceClause::Path(named), _) => {
@@ -54,7 +58,7 @@ impl AnonContext {
                             release.url()
                         )));
                     }
-                    return Ok(Some(Place::Store(Box::new(release))));
+                    return Ok(Some(ReleaseLocation::Store(Box::new(release))));
                 }
                 Some(PathBuf::from(path.as_ref()))
             }
@@ -70,15 +74,15 @@ impl AnonContext {
             }
             _ => None,
         };
-        Ok(folder.map(Place::Folder))
+        Ok(folder.map(ReleaseLocation::Folder))
     }
 
     /// Returns the place of the release that is this version of a table; `None` if anonsql did not
     /// write the version.
-    async fn place_in_table(&self, path: &str, version: &dyn PinnedTable) -> Result<Option<Place>> {
+    async fn place_in_table(&self, path: &str, version: &dyn PinnedTable) -> Result<Option<ReleaseLocation>> {
         let at = At::Version(version.version());
         let release = release_in_table(&self.session.state(), path, &at).await?;
-        Ok(release.map(|release| Place::Store(Box::new(release))))
+        Ok(release.map(|release| ReleaseLocation::Store(Box::new(release))))
     }
 
     /// Reads the manifest of the release that a path names. The path names a folder, a prefix or
@@ -120,17 +124,17 @@ fn read(rows: &LogicalPlan) -> &LogicalPlan {
 
 /// Returns the columns of a release that are names of folders, outermost first. Reads a local
 /// folder.
-pub(in crate::session) fn folders(place: &Place) -> Vec<String> {
+pub(in crate::session) fn folders(place: &ReleaseLocation) -> Vec<String> {
     match place {
-        Place::Folder(folder) => partition_columns(folder),
-        Place::Store(release) => release.manifest().partitioned_by.clone(),
+        ReleaseLocation::Folder(folder) => partition_columns(folder),
+        ReleaseLocation::Store(release) => release.manifest().partitioned_by.clone(),
     }
 }
 
 /// Reads the manifest of a release, if there is one.
-pub(in crate::session) fn manifest_of(place: &Place) -> Result<Option<Manifest>> {
+pub(in crate::session) fn manifest_of(place: &ReleaseLocation) -> Result<Option<Manifest>> {
     match place {
-        Place::Folder(folder) => Manifest::read(folder),
-        Place::Store(release) => Ok(Some(release.manifest().clone())),
+        ReleaseLocation::Folder(folder) => Manifest::read(folder),
+        ReleaseLocation::Store(release) => Ok(Some(release.manifest().clone())),
     }
 }

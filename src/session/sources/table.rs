@@ -1,6 +1,6 @@
 //! A table over the files of a listing.
 
-use super::format::Format;
+use super::format::DataFormat;
 use super::listing::Listing;
 use crate::error::{Error, Result};
 use crate::folder::NULL_FOLDER;
@@ -59,7 +59,7 @@ pub(super) async fn schema(state: &SessionState, listing: &Listing, format: &Arc
 /// Returns true for a JSON file that begins with the byte order mark of UTF-8.
 async fn has_mark(listing: &Listing, file: &ObjectMeta) -> bool {
     let first = listing.store.get_range(&file.location, 0..file.size.min(3)).await;
-    listing.format == Format::Json && first.is_ok_and(|bytes| bytes.starts_with(b"\xef\xbb\xbf"))
+    listing.format == DataFormat::Json && first.is_ok_and(|bytes| bytes.starts_with(b"\xef\xbb\xbf"))
 }
 
 /// Returns the schema of files whose types become equal only when they are read, such as text types

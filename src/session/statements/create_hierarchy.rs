@@ -2,7 +2,7 @@
 
 use super::entry::{Entry, Run, Statement};
 use crate::error::{Error, Result};
-use crate::hierarchy::{Given, Hierarchy, OnNull, OnUnmapped};
+use crate::hierarchy::{GivenPart, Hierarchy, OnNull, OnUnmapped};
 use crate::quoting::ident;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
@@ -91,9 +91,9 @@ impl CreateHierarchy {
 
     /// Returns true if the definition is complete: it reads no file, table or query.
     fn is_complete(&self) -> bool {
-        let is_said = |(part, given): &(&'static str, Given)| match given {
-            Given::Query(_) | Given::Column { .. } => false,
-            Given::Value(_) | Given::Values(_) | Given::Rows(_) | Given::Options(_) => {
+        let is_said = |(part, given): &(&'static str, GivenPart)| match given {
+            GivenPart::Query(_) | GivenPart::Column { .. } => false,
+            GivenPart::Value(_) | GivenPart::Values(_) | GivenPart::Rows(_) | GivenPart::Options(_) => {
                 !self.definition.kind.reads_path(part)
             }
         };

@@ -65,7 +65,7 @@ fn clauses(c: &mut Cursor) -> Result<PolicyClause> {
     let close = c.closing(open).ok_or_else(|| c.error("this \"(\" is not closed"))?;
     let mut inner = c.within(open + 1..close);
     let allowed = OF_A_POLICY.iter().filter(|of| of.start != clause::POPULATION.start);
-    let allowed: Vec<&clause::Clause> = allowed.collect();
+    let allowed: Vec<&clause::StatementClause> = allowed.collect();
     let mut read = clause::read(&mut inner, "CREATE POLICY", &allowed, &[])?;
     let own = &read.policy;
     let missing = match own.has_roles() {

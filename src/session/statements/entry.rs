@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::hierarchy::{KINDS, Kind};
-use crate::masks::{MASKS, Place};
+use crate::masks::{MASKS, MaskPlace};
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
 use crate::sql::clause::list::ALL;
@@ -41,7 +41,7 @@ impl Entry {
     /// of `<kind>`.
     pub fn syntax(&self, kinds: &[Kind]) -> String {
         let clauses: Vec<&str> = kinds.iter().map(|kind| kind.clause.syntax).collect();
-        let masks = [Place::Identifiers, Place::Values].map(masks);
+        let masks = [MaskPlace::Identifiers, MaskPlace::Values].map(masks);
         self.syntax
             .replace("<kind>", &clauses.join("\n  | "))
             .replace("<masks>", &masks.join("\n"))
@@ -82,7 +82,7 @@ impl Entry {
 }
 
 /// Returns the syntax of the masks that are allowed in a place.
-fn masks(place: Place) -> String {
+fn masks(place: MaskPlace) -> String {
     let there = MASKS.iter().filter(|kind| kind.places.contains(&place));
     let clauses: Vec<&str> = there.map(|kind| kind.clause.syntax).collect();
     format!("mask of {}:\n    {}", place.name(), clauses.join("\n  | "))

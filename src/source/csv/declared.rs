@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// A text that is not a value of its column's type. `row` counts from 0.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Unlike {
+pub(crate) struct MistypedText {
     pub(crate) row: usize,
     pub(crate) column: String,
     pub(crate) data_type: DataType,
@@ -33,14 +33,14 @@ fn is_read_from_text(data_type: &DataType) -> bool {
 
 /// Converts rows with the schema of [`as_texts`] to rows with `schema`. Refuses the first text that
 /// is not a value of its type.
-pub(crate) fn declared(texts: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, Refused<Unlike>> {
+pub(crate) fn declared(texts: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, Refused<MistypedText>> {
     let mut columns = Vec::with_capacity(texts.num_columns());
     for (texts, field) in texts.columns().iter().zip(schema.fields()) {
         match values(texts, field.data_type()) {
             Ok(values) => columns.push(values),
             Err(Refused::Failed(e)) => return Err(Refused::Failed(e)),
             Err(Refused::Unlike(row)) => {
-                return Err(Refused::Unlike(Unlike {
+                return Err(Refused::Unlike(MistypedText {
                     row,
                     column: field.name().clone(),
                     data_type: field.data_type().clone(),

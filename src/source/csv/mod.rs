@@ -11,10 +11,10 @@ mod quotes;
 mod sniff;
 mod typed;
 
-pub(crate) use declared::{Unlike, as_texts, declared};
+pub(crate) use declared::{MistypedText, as_texts, declared};
 pub(crate) use dialect::Dialect;
 pub(crate) use files::CsvFiles;
 pub(crate) use kind::{Kinds, float, integer, is_kept_by_cast, wanted};
 pub(crate) use quotes::Quotes;
 pub(crate) use sniff::{Asked, Sniffed, continued, sniff};
-pub(crate) use typed::{Source, typed};
+pub(crate) use typed::{TypeOrigin, typed};

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 /// The origin of a column's type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Source {
+pub(crate) enum TypeOrigin {
     /// The texts of the first rows. A later text is refused if another CSV reader would change it.
     Rows,
     /// The statement names the type. A text is parsed like SQL's CAST does: `007` is 7. A text is
@@ -30,7 +30,7 @@ pub(crate) enum Source {
 pub(crate) fn typed(
     texts: Expr,
     (column, name): (usize, &str),
-    (to, source): (DataType, Source),
+    (to, source): (DataType, TypeOrigin),
     files: &Arc<CsvFiles>,
 ) -> Expr {
     let function = Typed {
@@ -50,7 +50,7 @@ struct Typed {
     column: usize,
     name: String,
     to: DataType,
-    source: Source,
+    source: TypeOrigin,
     files: Arc<CsvFiles>,
 }
 
@@ -93,7 +93,7 @@ impl ScalarUDFImpl for Typed {
 impl Typed {
     fn values(&self, texts: &StringArray) -> Result<ArrayRef> {
         match self.to {
-            _ if self.source == Source::Statement => {
+            _ if self.source == TypeOrigin::Statement => {
                 let values = cast(texts, &self.to)?;
                 let is_kept = texts.iter().flatten().all(|text| is_kept_by_cast(text, &self.to));
                 match is_kept && values.null_count() == texts.null_count() {
@@ -154,7 +154,7 @@ impl Typed {
     /// Returns the error for a text that is not a value of the type. For local files, it names the
     /// file and the line.
     fn misfit(&self) -> Error {
-        if self.source == Source::Statement {
+        if self.source == TypeOrigin::Statement {
             let why = format!(
                 "does not have a value of type {} in column {:?}, as OPTIONS (types ...) says; write another type, or \
                  TEXT",

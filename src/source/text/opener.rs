@@ -2,7 +2,7 @@
 
 use super::bytes::{ByteStream, whole};
 use crate::error::Error;
-use crate::source::csv::{Dialect, Quotes, Unlike, as_texts, declared};
+use crate::source::csv::{Dialect, MistypedText, Quotes, as_texts, declared};
 use crate::source::json;
 use arrow::array::RecordBatch;
 use arrow::csv::ReaderBuilder as CsvBuilder;
@@ -155,7 +155,7 @@ impl TextOpener {
         let (called, mut before) = (self.name(file), 0);
         let rows = texts.map(move |texts| {
             let texts = texts.map_err(unwrapped)?;
-            let say = |unlike: Unlike| {
+            let say = |unlike: MistypedText| {
                 Error::data(format!(
                     "cannot read {called:?}: row {} has a text in column {:?} that is not a value of type {}, or that \
                      would lose something as one; declare the column as TEXT, and CAST it in a query",

@@ -4,7 +4,7 @@
 use super::{column, options};
 use crate::catalogue::Value;
 use crate::error::{Error, Result};
-use crate::hierarchy::{Given, Item, Kind, OnNull, OnUnmapped, Part, Takes};
+use crate::hierarchy::{GivenPart, Item, Kind, OnNull, OnUnmapped, Part, Takes};
 use crate::quoting::ident;
 use crate::sql::cursor::Cursor;
 use crate::sql::name::{TableName, list};
@@ -17,7 +17,7 @@ pub struct DefinitionClause {
     /// The kind of the hierarchy.
     pub kind: Kind,
     /// The parts of the clause in their order, by name; an optional part is present only if given.
-    pub given: Vec<(&'static str, Given)>,
+    pub given: Vec<(&'static str, GivenPart)>,
 }
 
 impl fmt::Display for DefinitionClause {
@@ -35,15 +35,15 @@ impl fmt::Display for DefinitionClause {
 }
 
 /// Prints the content of a part of a clause.
-fn shown(given: &Given) -> impl fmt::Display + '_ {
+fn shown(given: &GivenPart) -> impl fmt::Display + '_ {
     fmt::from_fn(move |f| match given {
-        Given::Value(value) => word(value, f),
-        Given::Values(values) => write!(f, "({})", list(values, word)),
-        Given::Rows(rows) => write!(f, "{}", list(rows, |row, f| write!(f, "({})", list(row, word)))),
-        Given::Options(all) => write!(f, "{}", options::pairs(all)),
-        Given::Column { table, column } => write!(f, "{}.{}", TableName(table.clone()), ident(column)),
+        GivenPart::Value(value) => word(value, f),
+        GivenPart::Values(values) => write!(f, "({})", list(values, word)),
+        GivenPart::Rows(rows) => write!(f, "{}", list(rows, |row, f| write!(f, "({})", list(row, word)))),
+        GivenPart::Options(all) => write!(f, "{}", options::pairs(all)),
+        GivenPart::Column { table, column } => write!(f, "{}.{}", TableName(table.clone()), ident(column)),
         // The parentheses keep ON UNMAPPED from being parsed as a part of the query.
-        Given::Query(query) => write!(f, "({query})"),
+        GivenPart::Query(query) => write!(f, "({query})"),
     })
 }
 
@@ -75,9 +75,9 @@ pub(crate) fn read(c: &mut Cursor) -> Result<DefinitionClause> {
 }
 
 /// Parses the parts of a clause. Optional parts may come in any order.
-fn parts(c: &mut Cursor, kind: &Kind) -> Result<Vec<(&'static str, Given)>> {
+fn parts(c: &mut Cursor, kind: &Kind) -> Result<Vec<(&'static str, GivenPart)>> {
     let parts = kind.clause.parts;
-    let mut given: Vec<Option<(&'static str, Given)>> = vec![None; parts.len()];
+    let mut given: Vec<Option<(&'static str, GivenPart)>> = vec![None; parts.len()];
     for (part, given) in parts.iter().zip(&mut given) {
         *given = match part {
             Part::First(name, takes) => Some((*name, content(c, takes)?)),
@@ -100,7 +100,7 @@ fn parts(c: &mut Cursor, kind: &Kind) -> Result<Vec<(&'static str, Given)>> {
     Ok(given.into_iter().flatten().collect())
 }
 
-fn one_of(c: &mut Cursor, all: &[(&'static str, Takes)]) -> Result<(&'static str, Given)> {
+fn one_of(c: &mut Cursor, all: &[(&'static str, Takes)]) -> Result<(&'static str, GivenPart)> {
     let Some((start, takes)) = all.iter().find(|(start, _)| c.looks_at(start)) else {
         let starts: Vec<&str> = all.iter().map(|(start, _)| *start).collect();
         return Err(c.expected(&starts.join(" or "), starts));
@@ -109,24 +109,24 @@ fn one_of(c: &mut Cursor, all: &[(&'static str, Takes)]) -> Result<(&'static str
     Ok((start, content(c, takes)?))
 }
 
-fn content(c: &mut Cursor, takes: &Takes) -> Result<Given> {
+fn content(c: &mut Cursor, takes: &Takes) -> Result<GivenPart> {
     Ok(match takes {
-        Takes::One(of, what) => Given::Value(item(c, *of, what)?),
-        Takes::List(name, of, what) => Given::Values(c.list(name, |c| item(c, *of, what))?),
+        Takes::One(of, what) => GivenPart::Value(item(c, *of, what)?),
+        Takes::List(name, of, what) => GivenPart::Values(c.list(name, |c| item(c, *of, what))?),
         Takes::Rows(name, of, what) => {
             let row = |c: &mut Cursor| c.list(name, |c| item(c, *of, what));
             let mut rows = vec![row(c)?];
             while c.take_token(&Token::Comma) {
                 rows.push(row(c)?);
             }
-            Given::Rows(rows)
+            GivenPart::Rows(rows)
         }
-        Takes::Options => Given::Options(options::read(c)?),
+        Takes::Options => GivenPart::Options(options::read(c)?),
         Takes::Column => {
             let (table, column) = column::read(c)?;
-            Given::Column { table: table.0, column }
+            GivenPart::Column { table: table.0, column }
         }
-        Takes::Query => Given::Query(query(c)?),
+        Takes::Query => GivenPart::Query(query(c)?),
     })
 }
 

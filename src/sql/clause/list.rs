@@ -13,13 +13,13 @@ use super::suppression;
 use super::target::{self, TargetClause};
 use crate::catalogue::Call;
 use crate::error::{Error, Result};
-use crate::masks::Place;
+use crate::masks::MaskPlace;
 use crate::sql::cursor::Cursor;
 use crate::sql::hint::{END, nearest};
 use datafusion::sql::sqlparser::tokenizer::Token;
 
 /// A clause: its first keywords, its syntax, its effect, an example and its parser.
-pub struct Clause {
+pub struct StatementClause {
     /// The first keywords of the clause.
     pub start: &'static str,
     /// The syntax of the clause.
@@ -77,9 +77,9 @@ fn following(c: &mut Cursor) -> Result<Vec<String>> {
 
 macro_rules! clauses {
     ($($name:ident: $start:literal, $syntax:literal, $summary:literal, $example:literal, $read:expr;)*) => {
-        $(pub(crate) const $name: Clause = Clause { start: $start, syntax: $syntax, summary: $summary, example: $example, read: $read };)*
+        $(pub(crate) const $name: StatementClause = StatementClause { start: $start, syntax: $syntax, summary: $summary, example: $example, read: $read };)*
         /// Every clause of the language.
-        pub const ALL: &[Clause] = &[$($name),*];
+        pub const ALL: &[StatementClause] = &[$($name),*];
     };
 }
 
@@ -90,7 +90,7 @@ clauses! {
         "TO 'released'", |c, s| { s.target = Some(target::read(c)?); Ok(()) };
     IDENTIFIERS: "IDENTIFIERS", "IDENTIFIERS (c [mask], ...)",
         "columns that name a person: each is dropped, or released as a mask of its value (SHOW MASKS)",
-        "IDENTIFIERS (name)", |c, s| { s.policy.identifiers = c.list("column", roles::column(Place::Identifiers))?; Ok(()) };
+        "IDENTIFIERS (name)", |c, s| { s.policy.identifiers = c.list("column", roles::column(MaskPlace::Identifiers))?; Ok(()) };
     QUASI: "QUASI IDENTIFIERS", "QUASI IDENTIFIERS (c [USING hierarchy] [LEVELS a TO b] [WEIGHT w] [LABELS form], ...)",
         "columns that single people out together: each is generalized along its hierarchy, or suppressed without one",
         "QUASI IDENTIFIERS (age, zip)", |c, s| { s.policy.quasi_identifiers = c.list("column", roles::quasi)?; Ok(()) };
@@ -103,7 +103,7 @@ clauses! {
         "the class label of the metric cm and of top_down; it is released as it is", "CLASS (salary)", |c, s| { s.policy.class = Some(c.column()?); Ok(()) };
     KEEP: "KEEP", "KEEP (c [mask], ...)",
         "columns that are released as they are, or as a mask of their values (SHOW MASKS)",
-        "KEEP (visits)", |c, s| { s.policy.keep = c.list("column", roles::column(Place::Values))?; Ok(()) };
+        "KEEP (visits)", |c, s| { s.policy.keep = c.list("column", roles::column(MaskPlace::Values))?; Ok(()) };
     ENTITY: "ENTITY", "ENTITY (c)",
         "the column that identifies a person who can have several rows: classes count persons instead of rows", "ENTITY (patient)", |c, s| { s.policy.entity = Some(c.column()?); Ok(()) };
     SATISFYING: "SATISFYING", "SATISFYING model [ON column] [ON (c, ...) | ON ANY m] [AND model ...]",
@@ -226,7 +226,7 @@ const OF_TARGET: &[(&str, &str)] = &[
 ];
 
 /// Returns the error for a word that starts no clause.
-fn unknown(c: &mut Cursor, allowed: &[&Clause], required: &[&Clause], seen: &[&str]) -> Error {
+fn unknown(c: &mut Cursor, allowed: &[&StatementClause], required: &[&StatementClause], seen: &[&str]) -> Error {
     // After the word `QUASI`, the clause is clear, and only its second word is wrong.
     if c.looks_at("QUASI")
         && let Err(error) = c.need(QUASI.start)
@@ -264,7 +264,12 @@ fn unknown(c: &mut Cursor, allowed: &[&Clause], required: &[&Clause], seen: &[&s
 
 /// Parses clauses up to the end of the statement `what`. Fails unless every clause is in `allowed`
 /// and every clause of `required` is given.
-pub(crate) fn read(c: &mut Cursor, what: &str, allowed: &[&Clause], required: &[&Clause]) -> Result<Clauses> {
+pub(crate) fn read(
+    c: &mut Cursor,
+    what: &str,
+    allowed: &[&StatementClause],
+    required: &[&StatementClause],
+) -> Result<Clauses> {
     let mut clauses = Clauses::default();
     let mut seen: Vec<&str> = vec![];
     loop {

@@ -1,14 +1,14 @@
 //! The mask of a column, parsed according to the declaration of its kind.
 
 use crate::error::Result;
-use crate::masks::{Given, Item, MASKS, MaskClause, MaskKind, Part, Place, SECRET};
+use crate::masks::{Given, MASKS, MaskClause, MaskItem, MaskKind, MaskPart, MaskPlace, SECRET};
 use crate::sql::cursor::Cursor;
 use crate::sql::hint::NEXT_ITEM;
 use datafusion::sql::sqlparser::tokenizer::Token;
 
 /// Parses the mask at the cursor; `None` if there is no mask. Fails if the column neither ends at
 /// the cursor nor has a mask.
-pub(super) fn read(c: &mut Cursor, place: Place) -> Result<Option<MaskClause>> {
+pub(super) fn read(c: &mut Cursor, place: MaskPlace) -> Result<Option<MaskClause>> {
     let mask = take(c, place)?;
     match mask.is_some() || c.looks_at_token(&Token::Comma) || c.looks_at_token(&Token::RParen) {
         true => Ok(mask),
@@ -20,14 +20,14 @@ pub(super) fn read(c: &mut Cursor, place: Place) -> Result<Option<MaskClause>> {
 }
 
 /// Returns the first keywords of the masks that are allowed in a place.
-pub(super) fn starts(place: Place) -> impl Iterator<Item = &'static str> {
+pub(super) fn starts(place: MaskPlace) -> impl Iterator<Item = &'static str> {
     let there = MASKS.iter().filter(move |kind| kind.places.contains(&place));
     there.map(|kind| kind.clause.start)
 }
 
 /// Parses the mask at the cursor; `None` if there is no mask. Fails if the mask is for another
 /// place.
-pub(super) fn take(c: &mut Cursor, place: Place) -> Result<Option<MaskClause>> {
+pub(super) fn take(c: &mut Cursor, place: MaskPlace) -> Result<Option<MaskClause>> {
     // At the end of the text, completion offers only the masks of this place.
     starts(place).for_each(|start| {
         c.looks_at(start);
@@ -47,9 +47,9 @@ pub(super) fn take(c: &mut Cursor, place: Place) -> Result<Option<MaskClause>> {
     let mut given = vec![];
     for part in kind.clause.parts {
         match part {
-            Part::Words(words) => need(c, kind, words)?,
-            Part::Value(name, item, what) => given.push((name.to_string(), value(c, *item, what)?)),
-            Part::Maybe(words, name, item, what) => {
+            MaskPart::Words(words) => need(c, kind, words)?,
+            MaskPart::Value(name, item, what) => given.push((name.to_string(), value(c, *item, what)?)),
+            MaskPart::Maybe(words, name, item, what) => {
                 if c.take(words) {
                     let value = value(c, *item, what)?;
                     if !item.is_usual(&value) {
@@ -57,7 +57,7 @@ pub(super) fn take(c: &mut Cursor, place: Place) -> Result<Option<MaskClause>> {
                     }
                 }
             }
-            Part::Secret => {
+            MaskPart::Secret => {
                 need(c, kind, "WITH SECRET")?;
                 given.push((SECRET.to_string(), Given::Text(secret(c)?)));
             }
@@ -74,21 +74,21 @@ fn need(c: &mut Cursor, kind: &MaskKind, words: &str) -> Result<()> {
     }
 }
 
-fn value(c: &mut Cursor, item: Item, what: &str) -> Result<Given> {
+fn value(c: &mut Cursor, item: MaskItem, what: &str) -> Result<Given> {
     Ok(match item {
-        Item::Column if c.take("ENTITY") => Given::Entity,
-        Item::Column => Given::Text(c.name(what)?),
-        Item::Whole => Given::Whole(c.whole(what)?),
-        Item::Text => Given::Text(c.string(what)?),
-        Item::Share => Given::Text(share(c, what)?),
-        Item::OneOf(texts) => {
+        MaskItem::Column if c.take("ENTITY") => Given::Entity,
+        MaskItem::Column => Given::Text(c.name(what)?),
+        MaskItem::Whole => Given::Whole(c.whole(what)?),
+        MaskItem::Text => Given::Text(c.string(what)?),
+        MaskItem::Share => Given::Text(share(c, what)?),
+        MaskItem::OneOf(texts) => {
             let before = c.clone();
-            let found = Item::listed(texts, &c.string(what)?);
+            let found = MaskItem::listed(texts, &c.string(what)?);
             let in_quotes: Vec<String> = texts.iter().map(|text| format!("'{text}'")).collect();
             let found = found.ok_or_else(|| before.clone().expected(&in_quotes.join(", "), []));
             Given::Text(found?.into())
         }
-        Item::Word(words) => {
+        MaskItem::Word(words) => {
             let found = words.iter().find(|word| c.take(word));
             let found =
                 found.ok_or_else(|| c.expected(&format!("{what}: {}", words.join(", ")), words.iter().copied()))?;

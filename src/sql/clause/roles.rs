@@ -3,7 +3,7 @@
 use super::mask;
 use crate::error::Result;
 use crate::hierarchy::LabelForm;
-use crate::masks::{MaskClause, Place};
+use crate::masks::{MaskClause, MaskPlace};
 use crate::quoting::ident;
 use crate::sql::cursor::Cursor;
 use crate::sql::hint::NEXT_ITEM;
@@ -68,7 +68,7 @@ pub(crate) fn columns(clauses: &[ColumnClause]) -> Vec<String> {
 }
 
 /// Parses `column [mask]` of a clause with columns that may have masks.
-pub(crate) fn column(place: Place) -> impl FnMut(&mut Cursor) -> Result<ColumnClause> {
+pub(crate) fn column(place: MaskPlace) -> impl FnMut(&mut Cursor) -> Result<ColumnClause> {
     move |c| {
         let column = c.name("a column")?;
         let mask = mask::read(c, place)?;
@@ -148,11 +148,11 @@ pub(crate) fn sensitive(c: &mut Cursor) -> Result<SensitiveClause> {
         () => Some(RandomizeClause::Table),
     };
     let mask = match randomized {
-        None => mask::take(c, Place::Values)?,
+        None => mask::take(c, MaskPlace::Values)?,
         Some(_) => None,
     };
     if !c.looks_at_token(&Token::Comma) && !c.looks_at_token(&Token::RParen) {
-        let masks: Vec<&str> = mask::starts(Place::Values).collect();
+        let masks: Vec<&str> = mask::starts(MaskPlace::Values).collect();
         return Err(c.expected(
             &format!("USING, RANDOMIZED, {}, {NEXT_ITEM}", masks.join(", ")),
             ["USING", "RANDOMIZED", "WITHIN", "WITH"].into_iter().chain(masks),

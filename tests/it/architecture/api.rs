@@ -5,7 +5,7 @@
 use super::attributes::{attributes, attributes_inside, only_in_tests};
 use super::face::{Exported, exported};
 use super::source;
-use super::tree::Tree;
+use super::tree::{Tree, room};
 use quote::ToTokens;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -138,10 +138,6 @@ fn added(item: &ItemImpl) -> Vec<String> {
         _ => None,
     });
     public.collect()
-}
-
-fn room(file: &str) -> &str {
-    file.split(['/', '.']).next().unwrap_or(file)
 }
 
 /// Returns the `impl`s of a type in the type's own room.

@@ -2,7 +2,7 @@
 //! rules of the rooms.
 
 use super::paths::paths;
-use super::tree::{Files, Tree};
+use super::tree::{Files, Tree, room};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The files that each file uses, with one path as an example, and the files that name DataFusion.
@@ -85,15 +85,12 @@ impl Graph {
     /// Returns the arrows to a room below the file's own, and the files that name DataFusion
     /// without permission from the table.
     pub fn breaches(&self, rooms: &[Room]) -> Vec<String> {
-        let place = |file: &str| {
-            let room = file.split('/').next().unwrap_or(file).trim_end_matches(".rs");
-            match room {
-                "lib" | "main" => rooms.len(),
-                room => rooms
-                    .iter()
-                    .position(|r| r.name == room)
-                    .unwrap_or_else(|| panic!("{room} is not in the table of lib.rs")),
-            }
+        let place = |file: &str| match room(file) {
+            "lib" | "main" => rooms.len(),
+            room => rooms
+                .iter()
+                .position(|r| r.name == room)
+                .unwrap_or_else(|| panic!("{room} is not in the table of lib.rs")),
         };
         let mut found = self.lines(|from, to| place(to) > place(from));
         let without = |file: &&String| rooms.get(place(file)).is_some_and(|room| !room.datafusion);

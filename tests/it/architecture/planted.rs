@@ -1,6 +1,7 @@
 //! Tests the checks of the architecture on sources written by hand.
 
 use super::graph::{Graph, Room, rooms};
+use super::{Files, names};
 
 const TABLE: &str = "//! | module | DataFusion | what it is |\n//! |---|---|---|\n//! | [`low`] | no | below |\n\
                      //! | `high` | yes | above |\n";
@@ -9,7 +10,7 @@ const ROOMS: &str = "mod low; mod high;";
 /// Returns the graph of files with these texts, and the rooms of the files.
 fn graph(files: &[(&str, &str)]) -> (Graph, Vec<Room>) {
     let files = files.iter().map(|(name, text)| (name.to_string(), text.to_string()));
-    let mut files: super::Files = files.collect();
+    let mut files: Files = files.collect();
     files
         .entry("low.rs".into())
         .or_insert_with(|| "pub struct Low; pub fn low() {}".into());
@@ -141,4 +142,37 @@ fn datafusion_is_named_only_where_the_table_says_so() {
     ]);
     assert_eq!(found, ["low.rs names DataFusion"]);
     assert!(breaches(&[("low.rs", "#[cfg(test)] mod tests { use datafusion::error::Result; }")]).is_empty());
+}
+
+#[test]
+fn a_type_of_the_same_name_in_two_rooms_is_found() {
+    let found = |low: &str, high: &str| {
+        let files = [("lib.rs", ROOMS), ("low.rs", low), ("high.rs", high)];
+        names::breaches(&Files::from(
+            files.map(|(name, text)| (name.to_string(), text.to_string())),
+        ))
+    };
+    let breach = ["Table is a type of high (high.rs) and of low (low.rs)"];
+    for low in [
+        "pub struct Table;",
+        "pub(crate) enum Table {}",
+        "pub trait Table {}",
+        "mod inner { pub(super) type Table = u8; }",
+        "mod inner { pub(in crate::low) struct Table; }",
+    ] {
+        assert_eq!(found(low, "pub struct Table;"), breach, "{low}");
+    }
+    for low in [
+        "struct Table;",
+        "pub fn table() { struct Table; }",
+        "pub struct Rows; impl Rows { pub const Table: u8 = 1; }",
+        "pub enum Rows { Table }",
+        "pub use crate::high::Table;",
+        "#[cfg(test)] pub struct Table;",
+        "#[cfg(test)] mod tests { pub struct Table; }",
+    ] {
+        assert!(found(low, "pub struct Table;").is_empty(), "{low}");
+    }
+    assert!(found("mod a { pub struct Table; } mod b { pub struct Table; }", "").is_empty());
+    assert!(found("pub struct Entry;", "pub struct Entry;").is_empty());
 }

@@ -223,6 +223,11 @@ fn items(files: &Files, file: &str) -> Vec<Item> {
     }
 }
 
+/// Returns the room of a file.
+pub fn room(file: &str) -> &str {
+    file.split(['/', '.']).next().unwrap_or(file)
+}
+
 /// Returns the name that an item defines.
 pub fn name(item: &Item) -> Option<&Ident> {
     match item {

@@ -12,7 +12,7 @@ mod untouched;
 
 use crate::common::{collect, context};
 use anonsql::internal::folder::SuppressedRows;
-use anonsql::internal::generate::{Table, generate};
+use anonsql::internal::generate::{GeneratedTable, generate};
 use scene::{HIERARCHIES, ROLES, Row, Rows, Scene};
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -419,7 +419,7 @@ async fn the_order_of_the_source_is_found() {
 async fn people_are_counted_not_rows() {
     let scene = Scene::new().await;
     let patients = scene.path("patients.parquet");
-    generate(Table::Patients, 4_000, 7, &patients).unwrap();
+    generate(GeneratedTable::Patients, 4_000, 7, &patients).unwrap();
     std::fs::write(scene.path("secret"), "a long enough secret for a test").unwrap();
     let sql = format!(
         "ANONYMIZE '{}' TO '{}' IDENTIFIERS (name, birth_year, visited_at, cost, patient_id HASH WITH SECRET 'file:{}') \

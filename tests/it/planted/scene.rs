@@ -3,7 +3,7 @@
 use crate::common::{collect, context};
 use anonsql::AnonContext;
 use anonsql::internal::folder::{FileSummary, Manifest};
-use anonsql::internal::generate::{Table, generate};
+use anonsql::internal::generate::{GeneratedTable, generate};
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray};
 use arrow::datatypes::DataType;
 use futures::TryStreamExt;
@@ -52,7 +52,7 @@ impl Scene {
 
     async fn made() -> Self {
         let scene = Self::empty().await;
-        generate(Table::Census, 4_000, 11, &scene.path("census.parquet")).unwrap();
+        generate(GeneratedTable::Census, 4_000, 11, &scene.path("census.parquet")).unwrap();
         scene.release("plain", "", ROLES, "").await;
         scene
     }

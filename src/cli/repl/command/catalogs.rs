@@ -1,13 +1,13 @@
 //! `\l`: lists catalogs and schemas.
 
-use super::entry::{Argument, Entry, Flow};
+use super::entry::{CommandArgument, Entry, Flow};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "\\l",
     words: &[],
     usage: "",
     summary: "list catalogs and schemas",
-    argument: Argument::None,
+    argument: CommandArgument::None,
     run: |shell, _| {
         shell.runner.run_text(
             "SELECT catalog_name AS catalog, schema_name AS schema FROM information_schema.schemata \

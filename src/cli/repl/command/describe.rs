@@ -1,6 +1,6 @@
 //! `\d`: lists tables and hierarchies, or describes one.
 
-use super::entry::{Argument, Entry, Flow, Shell, bare};
+use super::entry::{CommandArgument, Entry, Flow, Shell, bare};
 use crate::error::{Error, Result};
 use crate::quoting::{ident, literal};
 
@@ -9,7 +9,7 @@ pub(super) const ENTRY: Entry = Entry {
     words: &[],
     usage: "[NAME]",
     summary: "list tables and hierarchies, or describe one, or a file in quotes",
-    argument: Argument::Name,
+    argument: CommandArgument::Name,
     run,
 };
 

@@ -1,6 +1,6 @@
 //! `\e`: opens the typed lines, or the last statement, in the user's editor.
 
-use super::entry::{Argument, Entry, Flow, Shell};
+use super::entry::{CommandArgument, Entry, Flow, Shell};
 use crate::cli::script::text;
 use crate::error::{Error, Result};
 use std::io::Write;
@@ -11,7 +11,7 @@ pub(super) const ENTRY: Entry = Entry {
     words: &[],
     usage: "",
     summary: "edit the typed lines, or the last statement, with $EDITOR, and run them",
-    argument: Argument::None,
+    argument: CommandArgument::None,
     run,
 };
 

@@ -1,6 +1,6 @@
 //! The definition of a backslash command, and the state that commands use.
 
-use crate::cli::repl::draft::Draft;
+use crate::cli::repl::draft::IncompleteStatement;
 use crate::cli::repl::names::Names;
 use crate::cli::runner::Runner;
 use crate::error::{Error, Result};
@@ -14,7 +14,7 @@ pub struct Shell<'a> {
     /// Whether the duration of each statement is shown.
     pub timing: bool,
     /// The typed lines of the current statement.
-    pub draft: Draft,
+    pub draft: IncompleteStatement,
     /// The text of the last statements that ran.
     pub last: String,
     /// All commands.
@@ -34,7 +34,7 @@ pub enum Flow {
 
 /// The kind of a command's argument, for completion.
 #[derive(Debug, Clone, Copy)]
-pub enum Argument {
+pub enum CommandArgument {
     /// The command has no argument.
     None,
     /// A table or a hierarchy.
@@ -60,7 +60,7 @@ pub struct Entry {
     /// A summary of the command in one line.
     pub(super) summary: &'static str,
     /// The kind of the command's argument.
-    pub argument: Argument,
+    pub argument: CommandArgument,
     pub(super) run: fn(&mut Shell, &str) -> Result<Flow>,
 }
 

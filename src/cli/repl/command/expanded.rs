@@ -1,6 +1,6 @@
 //! `\x`: shows results on their side, with a line for each value.
 
-use super::entry::{Argument, Entry, Flow, Shell, bare, no_terminal};
+use super::entry::{CommandArgument, Entry, Flow, Shell, bare, no_terminal};
 use crate::cli::output::Expanded;
 use crate::error::{Error, Result};
 
@@ -9,7 +9,7 @@ pub(super) const ENTRY: Entry = Entry {
     words: &[],
     usage: "[on|off|auto]",
     summary: "show a line for each value; auto: of what is too wide for a table, if it fits on the screen",
-    argument: Argument::Words(&["on", "off", "auto"]),
+    argument: CommandArgument::Words(&["on", "off", "auto"]),
     run,
 };
 

@@ -1,7 +1,7 @@
 //! `\format`: sets the format of results.
 
-use super::entry::{Argument, Entry, Flow, Shell, bare};
-use crate::cli::output::Format;
+use super::entry::{CommandArgument, Entry, Flow, Shell, bare};
+use crate::cli::output::OutputFormat;
 use crate::error::{Error, Result};
 use clap::ValueEnum;
 
@@ -12,7 +12,7 @@ pub(super) const ENTRY: Entry = Entry {
     words: &[],
     usage: "[table|csv|json|ndjson|markdown]",
     summary: "print results in another format",
-    argument: Argument::Words(FORMATS),
+    argument: CommandArgument::Words(FORMATS),
     run,
 };
 
@@ -20,7 +20,7 @@ fn run(shell: &mut Shell, argument: &str) -> Result<Flow> {
     let name = bare(argument);
     if !name.is_empty() {
         shell.runner.printing_mut().format =
-            Format::from_str(name, true).map_err(|_| Error::unknown("format", name, FORMATS.iter().copied()))?;
+            OutputFormat::from_str(name, true).map_err(|_| Error::unknown("format", name, FORMATS.iter().copied()))?;
     }
     let format = shell.runner.printing().format.to_possible_value();
     let name = format.as_ref().map_or("another format", |v| v.get_name());
@@ -34,7 +34,7 @@ mod tests {
 
     #[test]
     fn every_format_is_listed() {
-        let all: Vec<String> = Format::value_variants()
+        let all: Vec<String> = OutputFormat::value_variants()
             .iter()
             .filter_map(|f| f.to_possible_value().map(|v| v.get_name().to_string()))
             .collect();

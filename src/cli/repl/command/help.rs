@@ -1,6 +1,6 @@
 //! `\?`: shows help on commands, statements, and everything that statements can name.
 
-use super::entry::{Argument, Entry, Flow, Shell, bare};
+use super::entry::{CommandArgument, Entry, Flow, Shell, bare};
 use crate::catalogue::Info;
 use crate::error::{Error, Result};
 use crate::session::{Registry, STATEMENTS, functions};
@@ -12,7 +12,7 @@ pub(super) const ENTRY: Entry = Entry {
     words: &["help"],
     usage: "[NAME]",
     summary: "this help, or help on a statement, clause, model, metric, search, kind of hierarchy or function",
-    argument: Argument::Topic,
+    argument: CommandArgument::Topic,
     run,
 };
 

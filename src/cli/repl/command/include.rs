@@ -1,6 +1,6 @@
 //! `\i`: runs a script.
 
-use super::entry::{Argument, Entry, Flow, Shell, path};
+use super::entry::{CommandArgument, Entry, Flow, Shell, path};
 use crate::cli::script::run_file;
 use crate::error::{Error, Result};
 
@@ -9,7 +9,7 @@ pub(super) const ENTRY: Entry = Entry {
     words: &[],
     usage: "FILE",
     summary: "run the statements of a file",
-    argument: Argument::File,
+    argument: CommandArgument::File,
     run,
 };
 

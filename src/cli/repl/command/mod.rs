@@ -21,7 +21,7 @@ mod tables;
 mod timing;
 mod unset;
 
-pub use entry::{Argument, Entry, Flow, Shell};
+pub use entry::{CommandArgument, Entry, Flow, Shell};
 
 use crate::error::{Error, Result};
 use crate::session::Registry;

@@ -1,6 +1,6 @@
 //! `\dm`: lists privacy models, metrics, searches and kinds of hierarchies.
 
-use super::entry::{Argument, Entry, Flow};
+use super::entry::{CommandArgument, Entry, Flow};
 use super::help;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -8,7 +8,7 @@ pub(super) const ENTRY: Entry = Entry {
     words: &[],
     usage: "",
     summary: "list privacy models, metrics, searches and kinds of hierarchies",
-    argument: Argument::None,
+    argument: CommandArgument::None,
     run: |shell, _| {
         let registry = shell.runner.context().registry();
         shell.runner.say(help::named(&registry).trim_end())?;

@@ -1,6 +1,6 @@
 //! `\o`: writes results to a file.
 
-use super::entry::{Argument, Entry, Flow, Shell, path};
+use super::entry::{CommandArgument, Entry, Flow, Shell, path};
 use crate::cli::output::{Destination, Held};
 use crate::error::{Error, Result};
 use std::fs::File;
@@ -11,7 +11,7 @@ pub(super) const ENTRY: Entry = Entry {
     words: &[],
     usage: "[FILE]",
     summary: "send results to a file, which is replaced; without a file, show them again",
-    argument: Argument::File,
+    argument: CommandArgument::File,
     run,
 };
 

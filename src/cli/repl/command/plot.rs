@@ -1,6 +1,6 @@
 //! `\plot`: draws two objectives of the last Pareto front.
 
-use super::entry::{Argument, Entry, Flow, Shell, bare};
+use super::entry::{CommandArgument, Entry, Flow, Shell, bare};
 use crate::error::{Error, Result};
 use crate::report::{Axis, FrontChart};
 use textplots::{Chart, LabelBuilder, LabelFormat, Plot, Shape};
@@ -10,7 +10,7 @@ pub(super) const ENTRY: Entry = Entry {
     words: &[],
     usage: "[X Y]",
     summary: "draw two objectives of the last PARETO FRONT OF; by default the first and the last",
-    argument: Argument::None,
+    argument: CommandArgument::None,
     run,
 };
 

@@ -1,6 +1,6 @@
 //! `\pset`: sets the appearance of tables on the terminal.
 
-use super::entry::{Argument, Entry, Flow, Shell, no_terminal, switch};
+use super::entry::{CommandArgument, Entry, Flow, Shell, no_terminal, switch};
 use crate::error::{Error, Result};
 
 pub(super) const ENTRY: Entry = Entry {
@@ -8,7 +8,7 @@ pub(super) const ENTRY: Entry = Entry {
     words: &[],
     usage: "[null TEXT | pager on|off]",
     summary: "set the text for NULL, or whether a pager shows what is longer than the screen",
-    argument: Argument::Words(SETTINGS),
+    argument: CommandArgument::Words(SETTINGS),
     run,
 };
 

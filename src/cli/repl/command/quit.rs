@@ -1,12 +1,12 @@
 //! `\q`: ends the session.
 
-use super::entry::{Argument, Entry, Flow};
+use super::entry::{CommandArgument, Entry, Flow};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "\\q",
     words: &["exit", "quit"],
     usage: "",
     summary: "end the session (also exit, quit or Ctrl-D)",
-    argument: Argument::None,
+    argument: CommandArgument::None,
     run: |_, _| Ok(Flow::Quit),
 };

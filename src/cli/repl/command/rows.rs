@@ -1,6 +1,6 @@
 //! `\rows`: sets the maximum number of rows that are shown of a table.
 
-use super::entry::{Argument, Entry, Flow, Shell, bare};
+use super::entry::{CommandArgument, Entry, Flow, Shell, bare};
 use crate::error::{Error, Result};
 
 pub(super) const ENTRY: Entry = Entry {
@@ -8,7 +8,7 @@ pub(super) const ENTRY: Entry = Entry {
     words: &[],
     usage: "[n|all]",
     summary: "show at most n rows of a table",
-    argument: Argument::Words(&["all"]),
+    argument: CommandArgument::Words(&["all"]),
     run,
 };
 

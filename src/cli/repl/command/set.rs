@@ -1,6 +1,6 @@
 //! `\set`: gives a value a name for later statements, like SET VARIABLE.
 
-use super::entry::{Argument, Entry, Flow, Shell, bare};
+use super::entry::{CommandArgument, Entry, Flow, Shell, bare};
 use crate::error::{Error, Result};
 use crate::quoting::literal;
 
@@ -9,7 +9,7 @@ pub(super) const ENTRY: Entry = Entry {
     words: &[],
     usage: "[NAME VALUE]",
     summary: "name a value that $NAME stands for in statements, or list all",
-    argument: Argument::None,
+    argument: CommandArgument::None,
     run,
 };
 

@@ -1,6 +1,6 @@
 //! `\!`: runs a command of the operating system's shell.
 
-use super::entry::{Argument, Entry, Flow, Shell};
+use super::entry::{CommandArgument, Entry, Flow, Shell};
 use crate::error::{Error, Result};
 use std::process::Command;
 
@@ -9,7 +9,7 @@ pub(super) const ENTRY: Entry = Entry {
     words: &[],
     usage: "[COMMAND]",
     summary: "run a command of the shell, or a shell",
-    argument: Argument::Shell,
+    argument: CommandArgument::Shell,
     run,
 };
 

@@ -1,6 +1,6 @@
 //! `\timing`: turns the display of each statement's duration on or off.
 
-use super::entry::{Argument, Entry, Flow, Shell, switch};
+use super::entry::{CommandArgument, Entry, Flow, Shell, switch};
 use crate::error::Result;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -8,7 +8,7 @@ pub(super) const ENTRY: Entry = Entry {
     words: &[],
     usage: "[on|off]",
     summary: "show how long each statement takes",
-    argument: Argument::Words(&["on", "off"]),
+    argument: CommandArgument::Words(&["on", "off"]),
     run,
 };
 

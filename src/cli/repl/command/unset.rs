@@ -1,6 +1,6 @@
 //! `\unset`: removes a variable, like UNSET VARIABLE.
 
-use super::entry::{Argument, Entry, Flow, bare};
+use super::entry::{CommandArgument, Entry, Flow, bare};
 use crate::error::Error;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -8,7 +8,7 @@ pub(super) const ENTRY: Entry = Entry {
     words: &[],
     usage: "NAME",
     summary: "forget a variable",
-    argument: Argument::None,
+    argument: CommandArgument::None,
     run: |shell, argument| match bare(argument) {
         "" => Err(Error::usage("\\unset needs the name of a variable; \\set lists them")),
         name => {

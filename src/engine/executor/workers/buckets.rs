@@ -33,7 +33,7 @@ use std::sync::Arc;
 /// rows of the next.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct WriteBuckets {
-    pub(super) destination: Destination,
+    pub(super) destination: WorkerDestination,
     pub(super) columns: FileColumns,
     /// The columns that are recounted in addition to the files; `None` if the files contain
     /// everything that the recount needs.
@@ -44,7 +44,7 @@ pub(super) struct WriteBuckets {
 
 /// The place where a worker writes files.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) enum Destination {
+pub(super) enum WorkerDestination {
     /// A folder from which the driver moves the files. Their names begin with `prefix`.
     Folder { folder: PathBuf, prefix: String },
     /// The folder of a run, in an object store.
@@ -126,7 +126,7 @@ pub(super) fn path_of(folder: &Path, prefix: &str, number: usize) -> PathBuf {
     folder.join(format!("{prefix}-{number:05}.parquet"))
 }
 
-impl Destination {
+impl WorkerDestination {
     /// Creates a file at its path in the folder, or an unnamed temporary file that is uploaded
     /// later.
     async fn create(&self, number: usize, space: &SpillSpace) -> Result<File> {

@@ -3,7 +3,7 @@
 use super::buckets::WriteBuckets;
 use super::ends::Ends;
 use crate::canonical::function;
-use crate::cluster::{Answer, Codec, Fetch, Kind, Sent, guarded_again, telling};
+use crate::cluster::{Codec, Fetch, OperatorKind, Sent, TaskOutput, guarded_again, telling};
 #[cfg(feature = "ballista")]
 use crate::cluster::{Each, Rest};
 use crate::engine::apply::Ascending;
@@ -19,22 +19,22 @@ use std::sync::Arc;
 pub(super) const CODEC: Codec = Codec {
     function,
     kinds: &[
-        Kind::of::<Answer>(),
-        Kind::becoming::<Sent>(guarded_again),
-        Kind::of::<Fold>(),
-        Kind::becoming::<Recode>(recode),
-        Kind::of::<Deal>(),
-        Kind::of::<Fetch>(),
-        Kind::of::<PackedSort>(),
-        Kind::of::<Repeat>(),
-        Kind::becoming::<Decode>(decode),
-        Kind::of::<Ascending>(),
-        Kind::of::<Ends>(),
-        Kind::of::<WriteBuckets>(),
+        OperatorKind::of::<TaskOutput>(),
+        OperatorKind::becoming::<Sent>(guarded_again),
+        OperatorKind::of::<Fold>(),
+        OperatorKind::becoming::<Recode>(recode),
+        OperatorKind::of::<Deal>(),
+        OperatorKind::of::<Fetch>(),
+        OperatorKind::of::<PackedSort>(),
+        OperatorKind::of::<Repeat>(),
+        OperatorKind::becoming::<Decode>(decode),
+        OperatorKind::of::<Ascending>(),
+        OperatorKind::of::<Ends>(),
+        OperatorKind::of::<WriteBuckets>(),
         #[cfg(feature = "ballista")]
-        Kind::becoming::<Each>(each),
+        OperatorKind::becoming::<Each>(each),
         #[cfg(feature = "ballista")]
-        Kind::of::<Rest>(),
+        OperatorKind::of::<Rest>(),
     ],
 };
 

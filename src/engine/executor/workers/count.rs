@@ -5,7 +5,7 @@
 //! up the counts. The classes therefore do not depend on the slices or on their order.
 
 use super::session::Workers;
-use crate::cluster::{Answer, Gathered, Sent, slices};
+use crate::cluster::{Gathered, Sent, TaskOutput, slices};
 use crate::error::Result;
 use crate::observe::Observer;
 use crate::operator::OperatorExec;
@@ -46,7 +46,7 @@ impl Workers {
         };
         let counting = |slice| {
             let folded = FoldExec::over_rows(Sent::over(slice), &plan.schema());
-            Arc::new(OperatorExec::looking(Arc::new(folded), Answer)) as Arc<dyn ExecutionPlan>
+            Arc::new(OperatorExec::looking(Arc::new(folded), TaskOutput)) as Arc<dyn ExecutionPlan>
         };
         let plans: Vec<_> = slices.into_iter().map(counting).collect();
         let Some(schema) = plans.first().map(|plan| plan.schema()) else {

@@ -7,7 +7,7 @@
 //! each bucket takes its own rows: the first `skip` rows and the last `rest` rows of its classes
 //! are in other buckets.
 
-use crate::recode::{Place, Range};
+use crate::recode::{ClassPlace, Range};
 use serde::{Deserialize, Serialize};
 
 /// The number, folder and rows of a file before it is written.
@@ -44,7 +44,7 @@ impl Bucket {
 /// A class before the release is cut: its place, its folders, and its rows.
 #[derive(Debug, Clone)]
 pub(super) struct Placed {
-    pub(super) place: Place,
+    pub(super) place: ClassPlace,
     pub(super) partition: String,
     pub(super) rows: u64,
 }

@@ -12,7 +12,7 @@ mod write;
 
 use super::here::Here;
 use super::interface::{Executor, ExecutorKind, Recounting, ToWrite, Wrote};
-use crate::cluster::{Cluster, Told, Trouble};
+use crate::cluster::{Cluster, Trouble, TroubleReporter};
 use crate::engine::write::Written;
 use crate::error::Result;
 use crate::observe::Observer;
@@ -29,7 +29,7 @@ use std::sync::Arc;
 pub(super) const KIND: ExecutorKind = ExecutorKind {
     enable: |config| Cluster::enable(config, CODEC),
     observe: |config, observer| {
-        Told::enable(config, move |worker, trouble| {
+        TroubleReporter::enable(config, move |worker, trouble| {
             observer.worker_failed(worker, trouble == Trouble::Distrusted);
         });
     },

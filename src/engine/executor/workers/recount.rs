@@ -9,7 +9,7 @@
 
 use super::ends::{self, Ends};
 use super::session::Workers;
-use crate::cluster::{Answer, Cluster, Gathered, Member, Sent, by_file, left_undone, slices};
+use crate::cluster::{Cluster, Gathered, Member, Sent, TaskOutput, by_file, left_undone, slices};
 use crate::engine::apply::{Ascending, AscendingExec};
 use crate::engine::executor::interface::Recounting;
 use crate::engine::write::{Writers, Written};
@@ -130,7 +130,7 @@ impl Recounters {
         for (number, (path, file)) in files.into_iter().enumerate() {
             let checked = AscendingExec::looking(Sent::over(file), order.clone());
             let ends = Ends::over(Arc::new(checked), number as u64);
-            plans.push(Arc::new(OperatorExec::looking(Arc::new(ends), Answer)) as _);
+            plans.push(Arc::new(OperatorExec::looking(Arc::new(ends), TaskOutput)) as _);
             places.push(place(&path).ok_or_else(unread)?);
         }
         let mut gathered = self.gather(plans).await?;
@@ -268,7 +268,7 @@ impl CountOnWorkers {
             let schema = aggregate.schema();
             let answered = |slice| {
                 let counted = over(Sent::over(slice))?;
-                Ok(Arc::new(OperatorExec::looking(counted, Answer)) as Arc<dyn ExecutionPlan>)
+                Ok(Arc::new(OperatorExec::looking(counted, TaskOutput)) as Arc<dyn ExecutionPlan>)
             };
             let rows = StatisticsContext::new().compute(input.as_ref(), &StatisticsArgs::new());
             let counted = CountedOnWorkers {

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::folder::partition_name;
 use crate::job::{Format, Guarantees};
 use crate::operator::{OperatorExec, project};
-use crate::recode::{BUCKET, Deal, DecodeExec, PackedSortExec, Place, Range, RecodeExec, RecodingPlan, unpacked};
+use crate::recode::{BUCKET, ClassPlace, Deal, DecodeExec, PackedSortExec, Range, RecodeExec, RecodingPlan, unpacked};
 use arrow::datatypes::SchemaRef;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::Column;
@@ -86,7 +86,7 @@ fn placed(
     let Some((places, stars)) = recoding.places(&decision.classes, &kept, first) else {
         return Ok(None);
     };
-    let mut classes: Vec<(Place, u64)> = places.into_iter().zip(kept.iter().map(|i| counts[*i])).collect();
+    let mut classes: Vec<(ClassPlace, u64)> = places.into_iter().zip(kept.iter().map(|i| counts[*i])).collect();
     let starred = decision.starred_rows(guarantees);
     if starred > 0 {
         let stars = stars.ok_or_else(|| Error::internal("starred rows without a place"))?;

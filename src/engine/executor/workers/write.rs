@@ -13,11 +13,11 @@
 //! object store, workers write into the folder of the run. The manifest names the accepted files,
 //! and all other files are deleted.
 
-use super::buckets::{Destination, FileReport, Message, WriteBuckets, changed, messages, path_of};
+use super::buckets::{FileReport, Message, WorkerDestination, WriteBuckets, changed, messages, path_of};
 use super::cut::{Bucket, PlannedFile};
 use super::second_scan::{SecondScan, second_scan};
 use super::session::Workers;
-use crate::cluster::{ATTEMPTS, Answer, Cluster, FETCHED_ONCE, Member, Shuffle, Trouble, left_undone};
+use crate::cluster::{ATTEMPTS, Cluster, FETCHED_ONCE, Member, Shuffle, TaskOutput, Trouble, left_undone};
 use crate::engine::executor::interface::{Done, ToWrite, Wrote};
 use crate::engine::write::{Spool, Staging, WrittenFile, failed, name};
 use crate::error::{Error, Result};
@@ -73,7 +73,7 @@ impl Workers {
         let Some(scan) = second_scan(&release, threads * SLICES).await? else {
             return declined(release);
         };
-        let (work, destination) = Destination::open(landing, target).await?;
+        let (work, destination) = WorkerDestination::open(landing, target).await?;
         let mut writing = Writing {
             template: WriteBuckets {
                 destination,
@@ -164,7 +164,7 @@ impl Writing<'_> {
         let parts = assigned(&mut self.missing, cluster.parts(members))?;
         let ranges = self.missing.iter().map(|bucket| bucket.range.clone()).collect();
         let makes = self.scan.making(members.len(), ranges).map_err(Some)?;
-        if let Destination::Folder { prefix, .. } = &mut self.template.destination {
+        if let WorkerDestination::Folder { prefix, .. } = &mut self.template.destination {
             *prefix = uuid::Uuid::new_v4().to_string();
         }
         let missing: Vec<(Bucket, usize)> = self.missing.iter().cloned().zip(parts.iter().copied()).collect();
@@ -176,7 +176,7 @@ impl Writing<'_> {
             };
             let ordered = self.scan.ordering(rows, packed)?;
             let written = OperatorExec::over(ordered, write, messages());
-            Ok(Arc::new(OperatorExec::looking(Arc::new(written), Answer)) as _)
+            Ok(Arc::new(OperatorExec::looking(Arc::new(written), TaskOutput)) as _)
         };
         let shuffle = Shuffle {
             makes,
@@ -261,7 +261,7 @@ impl Writing<'_> {
     /// Takes over the files of a bucket. Returns false if a file differs from its report.
     async fn take(&self, bucket: &Bucket, files: &[FileSummary]) -> Result<bool> {
         let (stage, folder, prefix) = match (self.staging, &self.template.destination) {
-            (Staging::Folder(stage), Destination::Folder { folder, prefix }) => {
+            (Staging::Folder(stage), WorkerDestination::Folder { folder, prefix }) => {
                 (stage.folder().to_path_buf(), folder, prefix)
             }
             (Staging::Store(run), _) => {
@@ -272,7 +272,7 @@ impl Writing<'_> {
                 }
                 return Ok(true);
             }
-            (Staging::Folder(_), Destination::Store(_)) => {
+            (Staging::Folder(_), WorkerDestination::Store(_)) => {
                 return Err(Error::internal("files that are not beside their stage"));
             }
         };
@@ -294,7 +294,7 @@ impl Writing<'_> {
     }
 }
 
-impl Destination {
+impl WorkerDestination {
     /// Opens the place where workers write. Also returns the folder of this place, if it must be
     /// removed at the end.
     async fn open(landing: Option<Landing>, target: &Target) -> Result<(Option<Stage>, Self)> {
@@ -310,10 +310,10 @@ impl Destination {
 
 impl FileReport {
     /// Returns the summary of a file under its planned name.
-    fn summary(self, destination: &Destination, planned: &PlannedFile) -> FileSummary {
+    fn summary(self, destination: &WorkerDestination, planned: &PlannedFile) -> FileSummary {
         let name = match destination {
-            Destination::Folder { .. } => name(&planned.partition, planned.number, "parquet"),
-            Destination::Store(landing) => landing.name((&planned.partition, planned.number), &self.sha256),
+            WorkerDestination::Folder { .. } => name(&planned.partition, planned.number, "parquet"),
+            WorkerDestination::Store(landing) => landing.name((&planned.partition, planned.number), &self.sha256),
         };
         FileSummary {
             name,

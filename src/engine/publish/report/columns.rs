@@ -1,19 +1,19 @@
 //! The columns section of a report: role and treatment of every column.
 
-use super::facts::Facts;
+use super::facts::ReleaseFacts;
 use crate::engine::decide::{LabelRows, column_loss, label_rows};
 use crate::hierarchy::Hierarchy;
 use crate::job::Randomization;
-use crate::report::{Column, Generalization, LabelShare, Role};
+use crate::report::{ColumnSummary, Generalization, LabelShare, ReportedRole};
 
-impl Facts<'_> {
+impl ReleaseFacts<'_> {
     /// Returns the role and the treatment of every column of the source.
-    pub(super) fn columns(&self) -> Vec<Column> {
+    pub(super) fn columns(&self) -> Vec<ColumnSummary> {
         let fields = self.job.input.source.rows.schema().fields().iter();
         fields.map(|f| self.column(f.name())).collect()
     }
 
-    fn column(&self, name: &str) -> Column {
+    fn column(&self, name: &str) -> ColumnSummary {
         // This is one function because it lists the techniques of all roles.
         const AS_IT_IS: &str = "released as it is";
         let job = self.job;
@@ -30,15 +30,15 @@ impl Facts<'_> {
             };
             generalization = Some(done);
             within = within_codes(&job.roles.quasi_identifiers[i].hierarchy);
-            (Role::QuasiIdentifier, technique)
+            (ReportedRole::QuasiIdentifier, technique)
         } else if let Some(i) = job.roles.item_set(name) {
             generalization = Some(self.of_items(i));
             let technique =
                 "generalization item by item: lists become sets of labels, the same for an item in all rows";
-            (Role::ItemSet, technique)
+            (ReportedRole::ItemSet, technique)
         } else if job.roles.identifiers.iter().any(|i| i == name) {
             let technique = mask.map_or("masking: the attribute was removed", |kind| kind.technique);
-            (Role::DirectIdentifier, technique)
+            (ReportedRole::DirectIdentifier, technique)
         } else if let Some(randomization) = job.roles.randomization(name) {
             let technique = match randomization {
                 Randomization::Matrix { .. } => {
@@ -47,30 +47,30 @@ impl Facts<'_> {
                 }
                 _ => "permutation of the values among the released rows",
             };
-            (Role::Sensitive, technique)
+            (ReportedRole::Sensitive, technique)
         } else if self.generalized_attribute().is_some_and(|column| column == name) {
             (
-                Role::Sensitive,
+                ReportedRole::Sensitive,
                 "generalization class by class, until each row's own limit holds",
             )
         } else if job.guarantees.personal().is_some_and(|(_, limit)| limit == name) {
             (
-                Role::Kept,
+                ReportedRole::Kept,
                 "masking: the attribute was removed after each row's own limit was read from it",
             )
         } else if job.roles.sensitive.iter().any(|s| s.column == name) {
-            (Role::Sensitive, unchanged)
+            (ReportedRole::Sensitive, unchanged)
         } else if job.roles.class_label.as_deref() == Some(name) {
-            (Role::ClassLabel, AS_IT_IS)
+            (ReportedRole::ClassLabel, AS_IT_IS)
         } else if job.roles.keep.iter().any(|k| k == name) {
-            (Role::Kept, unchanged)
+            (ReportedRole::Kept, unchanged)
         } else {
             (
-                Role::Entity,
+                ReportedRole::Entity,
                 "masking: the attribute was removed after persons were counted by it",
             )
         };
-        Column {
+        ColumnSummary {
             name: name.into(),
             role,
             released: job.roles.releases(name),

@@ -60,7 +60,7 @@ pub(super) fn distances(base: &Base, attribute: usize) -> Result<Box<dyn Predica
 }
 
 /// The plans that read the rows of a release with some attributes, and the rows of the source.
-pub(super) struct Reading {
+pub(super) struct ReadingPlans {
     /// Reads the quasi-identifiers of the release, and then the attributes.
     pub(super) released: Arc<dyn ExecutionPlan>,
     /// Reads the attributes of the rows before suppression, if these are known.
@@ -70,7 +70,7 @@ pub(super) struct Reading {
     pub(super) columns: Columns,
 }
 
-impl Reading {
+impl ReadingPlans {
     /// Plans the reading of the rows, with the rows of the release in `partitions` partitions.
     /// Returns `None` if a column has values that cannot be coded, or a different type than in the
     /// source.

@@ -6,8 +6,8 @@
 //! first scan counts a source. If neither is possible, the queries of l-diversity and t-closeness
 //! give the same figures, one by one.
 
-use super::disclosed::{Counted, Disclosed, Reading, base_of, distances};
-use super::facts::Facts;
+use super::disclosed::{Counted, Disclosed, ReadingPlans, base_of, distances};
+use super::facts::ReleaseFacts;
 use super::ordered::ordered;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{Base, BaseSet, Scan};
@@ -22,7 +22,7 @@ use datafusion::physical_plan::execute_stream_partitioned;
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
-impl Facts<'_> {
+impl ReleaseFacts<'_> {
     /// Returns the disclosure of each sensitive attribute by the classes of the released rows, and
     /// the sizes of the classes if they were counted in the same scan.
     pub(super) async fn disclosure(&self) -> Result<(Vec<Disclosure>, Option<Histogram>)> {
@@ -113,13 +113,13 @@ async fn counted_in_memory(
     attributes: &[&str],
 ) -> Result<Option<Counted>> {
     let partitions = session.copied_config().target_partitions();
-    let Some(reading) = Reading::of(session, partitions, released, attributes).await? else {
+    let Some(reading) = ReadingPlans::of(session, partitions, released, attributes).await? else {
         return Ok(None);
     };
     let context = session.task_ctx();
     let spill_space = SpillSpace::of(&context);
     let whole = reading.count_whole(&spill_space, session).await?;
-    let Reading {
+    let ReadingPlans {
         released,
         keys,
         columns,

@@ -18,7 +18,7 @@ pub(in crate::engine::publish) struct Staged<'a> {
 }
 
 /// The job, the results of its stages and its staged files.
-pub(in crate::engine::publish) struct Facts<'a> {
+pub(in crate::engine::publish) struct ReleaseFacts<'a> {
     pub(in crate::engine::publish) job: &'a Job,
     pub(in crate::engine::publish) decision: &'a Decision,
     pub(in crate::engine::publish) written: &'a Written,

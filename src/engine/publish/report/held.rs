@@ -1,7 +1,7 @@
 //! The source in memory, for a report on few rows. The figures read the same columns many times,
 //! and parsing a text file takes longer than counting its contents.
 
-use super::facts::Facts;
+use super::facts::ReleaseFacts;
 use super::utility::MOST_ROWS;
 use crate::engine::verify::WHOLE;
 use crate::error::{Error, Result};
@@ -15,7 +15,7 @@ use futures::StreamExt;
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
-impl Facts<'_> {
+impl ReleaseFacts<'_> {
     /// Replaces the source with a table in memory of the columns that the report reads. Returns the
     /// memory of these columns. Returns `None`, and leaves the source unchanged, if it has too many
     /// rows or the columns do not fit in memory.

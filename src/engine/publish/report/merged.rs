@@ -2,7 +2,7 @@
 //! stands for several of them, such as all ages above 90.
 
 use super::disclosure::sizes;
-use super::facts::Facts;
+use super::facts::ReleaseFacts;
 use crate::engine::verify::WHOLE;
 use crate::error::Result;
 use crate::frequency::Base;
@@ -82,7 +82,7 @@ fn is_one_of(name: &str, lookup: &Lookup, codes: &[usize]) -> Result<Expr> {
     })
 }
 
-impl Facts<'_> {
+impl ReleaseFacts<'_> {
     /// Returns the sizes of the classes of the source that contain a merged value. Returns `None`
     /// if these classes cannot be counted separately.
     pub(super) async fn sizes_of_merged(&self, merged: &Merged<'_>) -> Result<Option<Histogram>> {

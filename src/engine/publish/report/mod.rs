@@ -14,7 +14,7 @@ mod promises;
 mod risk;
 mod utility;
 
-pub(super) use facts::{Facts, Staged};
+pub(super) use facts::{ReleaseFacts, Staged};
 
 use self::risk::risk;
 use crate::engine::decide::describe;
@@ -26,13 +26,13 @@ use crate::lattice::{Node, said};
 use crate::metric::Metric;
 use crate::quoting::quote;
 use crate::recount::count;
-use crate::report::{self, Column, Report, Role};
-use crate::risk::{Risk, Settings, THRESHOLDS};
+use crate::report::{self, ColumnSummary, Report, ReportedRole};
+use crate::risk::{Risk, RiskSettings, THRESHOLDS};
 use crate::search::Oracle;
 use arrow::datatypes::DataType;
 use datafusion::prelude::SessionContext;
 
-impl Facts<'_> {
+impl ReleaseFacts<'_> {
     /// Collects the report of a recounted release. Fails if the report and the release have
     /// different numbers of classes.
     pub(super) async fn report(&self) -> Result<Report> {
@@ -41,9 +41,9 @@ impl Facts<'_> {
         let (session, released) = (&self.recounted.session, &self.recounted.released);
         let _held = self.hold_source().await?;
         let required = self.required_class_size();
-        let settings = Settings {
+        let settings = RiskSettings {
             thresholds: THRESHOLDS.into_iter().chain(required.map(|k| 1.0 / k as f64)).collect(),
-            ..Settings::default()
+            ..RiskSettings::default()
         };
         let before = self.risk_before(&settings).await?;
         let (disclosure, sizes) = self.disclosure().await?;
@@ -69,11 +69,11 @@ impl Facts<'_> {
         };
         let files = staged.map(files);
         let columns = self.columns();
-        let text = |column: &&Column| {
+        let text = |column: &&ColumnSummary| {
             let field = job.input.source.rows.schema().field_with_unqualified_name(&column.name);
             let is_of_values = !matches!(
                 column.role,
-                Role::QuasiIdentifier | Role::ItemSet | Role::DirectIdentifier
+                ReportedRole::QuasiIdentifier | ReportedRole::ItemSet | ReportedRole::DirectIdentifier
             );
             let changed = !is_of_values || column.mask.is_some();
             column.released && !changed && field.is_ok_and(|f| is_text(f.data_type()))
@@ -82,7 +82,7 @@ impl Facts<'_> {
         Ok(Report {
             report_version: report::VERSION,
             software: format!("anonsql {}", env!("CARGO_PKG_VERSION")),
-            record: report::Record {
+            record: report::StatementRecord {
                 statement: match staged.is_some_and(|s| s.target.full_statement) {
                     true => "in full in the manifest".into(),
                     false => job.output.statement.clone(),
@@ -94,7 +94,7 @@ impl Facts<'_> {
                 }),
                 inputs: staged.map_or_else(Vec::new, |s| s.manifest.input.iter().map(input).collect()),
             },
-            release: report::Released {
+            release: report::ReleaseSummary {
                 source: shown(&job.input.source),
                 target: staged.map(|s| s.target.path.display().to_string()),
                 rows_in: self.decision.evaluator.rows(),
@@ -124,12 +124,12 @@ impl Facts<'_> {
         })
     }
 
-    fn suppression(&self) -> report::Suppression {
+    fn suppression(&self) -> report::SuppressionSummary {
         let (decision, settled) = (self.decision, &self.written.settled.verdict);
         let base = decision.evaluator.sets().base();
         let decided = decision.classes.counts().iter().zip(&decision.verdict.kept);
         let suppressed = decided.filter(|(n, kept)| **n > 0 && !**kept).count() as u64;
-        report::Suppression {
+        report::SuppressionSummary {
             rows: settled.suppressed,
             limit: self.job.guarantees.suppression.rows(base.rows),
             classes: suppressed + decision.verdict.classes - settled.classes,
@@ -138,9 +138,9 @@ impl Facts<'_> {
         }
     }
 
-    fn choice(&self) -> Result<report::Choice> {
+    fn choice(&self) -> Result<report::ChoiceSummary> {
         let value = self.release.value;
-        Ok(report::Choice {
+        Ok(report::ChoiceSummary {
             search: self.release.search.clone(),
             tried: self.release.tried.iter().map(ToString::to_string).collect(),
             metric: self.job.goal.metric_name.clone(),
@@ -157,9 +157,9 @@ impl Facts<'_> {
     }
 
     /// Returns the Pareto front of the terms of a weighted sum, if the decision has one.
-    fn front(&self) -> Option<report::Front> {
+    fn front(&self) -> Option<report::FrontSummary> {
         let (job, found) = (self.job, self.decision.alternatives.as_ref()?);
-        let objective = |(name, metric): &(String, Box<dyn Metric>)| report::Objective {
+        let objective = |(name, metric): &(String, Box<dyn Metric>)| report::ObjectiveSummary {
             name: name.clone(),
             better: match metric.higher_is_better() {
                 true => report::Better::Higher,
@@ -172,7 +172,7 @@ impl Facts<'_> {
             knee: i == found.knee,
             released: node == self.decision.classes.node(),
         };
-        Some(report::Front {
+        Some(report::FrontSummary {
             objectives: job.goal.terms.iter().map(objective).collect(),
             points: found.nodes.iter().enumerate().map(point).collect(),
         })
@@ -214,9 +214,9 @@ fn input(file: &FileSummary) -> report::InputSummary {
     }
 }
 
-fn files(staged: &Staged<'_>) -> report::Files {
+fn files(staged: &Staged<'_>) -> report::ReleaseFiles {
     let output = &staged.manifest.output;
-    report::Files {
+    report::ReleaseFiles {
         count: output.len() as u64,
         bytes: output.iter().map(|f| f.bytes).sum(),
         manifest_sha256: staged.manifest_sha256.clone(),

@@ -1,7 +1,7 @@
 //! The neighbours of the released node in the lattice.
 
-use super::facts::Facts;
-use crate::engine::decide::Profile;
+use super::facts::ReleaseFacts;
+use crate::engine::decide::NodeProfile;
 use crate::error::{ErrorKind, Result};
 use crate::frequency::BaseSet;
 use crate::lattice::Node;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// take long to count.
 const MOST: usize = 64;
 
-impl Facts<'_> {
+impl ReleaseFacts<'_> {
     /// Returns the figures of the nodes that are one level higher or lower in one column, coarser
     /// levels first. Returns an empty vector for local recoding, for more than [`MOST`] neighbours,
     /// for a sample, or if each node would have to be counted from files again. The vector is also
@@ -43,7 +43,7 @@ impl Facts<'_> {
             profiles => profiles?,
         };
         let columns = &job.roles.quasi_identifiers;
-        let neighbour = |(other, profile): (Node, Profile)| {
+        let neighbour = |(other, profile): (Node, NodeProfile)| {
             let changed = (0..columns.len()).find(|i| other.level(*i) != node.level(*i))?;
             Some(Neighbour {
                 column: columns[changed].column.clone(),

@@ -1,7 +1,7 @@
 //! The classes of a release, one after the other. Rows are released in the order of their classes,
 //! so only one class is in memory at a time.
 
-use super::disclosed::{Counted, Disclosed, Reading, base_of, distances};
+use super::disclosed::{Counted, Disclosed, ReadingPlans, base_of, distances};
 use crate::error::{Error, Result};
 use crate::frequency::{Local, Scan};
 use crate::model::Predicate;
@@ -26,7 +26,7 @@ pub(super) async fn ordered(
     attributes: &[&str],
     classes: u64,
 ) -> Result<Option<Counted>> {
-    let Some(reading) = Reading::of(session, 1, released, attributes).await? else {
+    let Some(reading) = ReadingPlans::of(session, 1, released, attributes).await? else {
         return Ok(None);
     };
     let spill_space = SpillSpace::of(&session.task_ctx());

@@ -1,10 +1,10 @@
 //! The rows of a release that tell their own value although masks are drawn by chance.
 
-use super::facts::Facts;
+use super::facts::ReleaseFacts;
 use crate::engine::write::Writers;
 use crate::report::OwnValues;
 
-impl Facts<'_> {
+impl ReleaseFacts<'_> {
     /// Returns the columns with drawn masks, in the order of the source, with the rows that the
     /// second scan of this machine counted. Rows that are suppressed for their own limits are
     /// masked before, so counts that contain such rows are left out.

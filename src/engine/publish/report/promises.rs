@@ -1,20 +1,20 @@
 //! The promises of a release, each with its recounted value.
 
-use super::facts::Facts;
+use super::facts::ReleaseFacts;
 use crate::folder::Check;
 use crate::job::{Constraint, Scope};
 use crate::model::{Comparison, Relation};
 use crate::report;
 
-impl Facts<'_> {
+impl ReleaseFacts<'_> {
     /// Returns each promise with its recount.
-    pub(super) fn kept_promises(&self) -> Vec<report::Promise> {
+    pub(super) fn kept_promises(&self) -> Vec<report::PromiseSummary> {
         let job = self.job;
         let columns = |subset: &[usize]| -> Vec<String> {
             let column = |i: &usize| job.roles.quasi_identifiers[*i].column.clone();
             subset.iter().map(column).collect()
         };
-        let one = |(c, check): (&Constraint, &Check)| report::Promise {
+        let one = |(c, check): (&Constraint, &Check)| report::PromiseSummary {
             model: c.describe(&job.roles.quasi_identifiers),
             meaning: match &c.scope {
                 Scope::All => c.meaning.into(),
@@ -27,9 +27,9 @@ impl Facts<'_> {
                 Scope::All | Scope::Any(_) => None,
             },
             comparison: match c.model.audit(&Relation::default()).comparison {
-                Comparison::AtLeast => report::Comparison::AtLeast,
-                Comparison::AtMost => report::Comparison::AtMost,
-                Comparison::Below => report::Comparison::Below,
+                Comparison::AtLeast => report::RequiredComparison::AtLeast,
+                Comparison::AtMost => report::RequiredComparison::AtMost,
+                Comparison::Below => report::RequiredComparison::Below,
             },
             required: check.required,
             reached: check.reached,

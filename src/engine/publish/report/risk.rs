@@ -1,14 +1,14 @@
 //! The re-identification risk before and after the release.
 
 use super::disclosure::sizes;
-use super::facts::Facts;
+use super::facts::ReleaseFacts;
 use super::merged::Merged;
 use crate::engine::verify::WHOLE;
 use crate::error::Result;
 use crate::frequency::BaseSet;
 use crate::job::Constraint;
 use crate::recount::ReleasedTable;
-use crate::risk::{Histogram, InPopulation, PopulationHistogram, Risk, Settings};
+use crate::risk::{Histogram, InPopulation, PopulationHistogram, Risk, RiskSettings};
 use crate::source::{same_types, select_columns};
 use datafusion::datasource::ViewTable;
 use datafusion::prelude::SessionContext;
@@ -17,9 +17,9 @@ use std::sync::Arc;
 /// The table name of the raw rows of the population in the recounting session.
 const RAW_POPULATION: &str = "raw_population";
 
-impl Facts<'_> {
+impl ReleaseFacts<'_> {
     /// Returns the risk in the source before anything was generalized or suppressed.
-    pub(super) async fn risk_before(&self, settings: &Settings) -> Result<Risk> {
+    pub(super) async fn risk_before(&self, settings: &RiskSettings) -> Result<Risk> {
         let base = self.decision.evaluator.sets().base();
         let is_ground = base.bottom().levels().iter().all(|level| *level == 0);
         let held = match &base.set {
@@ -92,7 +92,7 @@ impl Facts<'_> {
 
 /// Returns the risk of the people in a table. A journalist's risk is measured only if each row is
 /// one person, because the population's table does not show which rows belong to one person.
-pub(super) async fn risk(session: &SessionContext, table: &ReleasedTable, settings: &Settings) -> Result<Risk> {
+pub(super) async fn risk(session: &SessionContext, table: &ReleasedTable, settings: &RiskSettings) -> Result<Risk> {
     let group = &table.quasi_identifiers;
     let population = match table.population.as_deref().filter(|_| table.entity.is_none()) {
         Some(name) => Some(table.in_population(session, group, name).await?),

@@ -1,6 +1,6 @@
 //! The information about the source that a release retains, in the columns that have a role.
 
-use super::facts::Facts;
+use super::facts::ReleaseFacts;
 use super::shown;
 use crate::engine::verify::WHOLE;
 use crate::error::{ErrorKind, Result};
@@ -14,7 +14,7 @@ use crate::utility::Utility;
 /// longer than the release.
 pub(super) const MOST_ROWS: u64 = 1_000_000;
 
-impl Facts<'_> {
+impl ReleaseFacts<'_> {
     /// Measures the released quasi-identifiers, sensitive attributes and class label. Returns
     /// `None` for a source with too many rows, and if the memory limit is too low.
     pub(super) async fn utility(&self, target: Option<&Target>) -> Result<Option<Utility>> {

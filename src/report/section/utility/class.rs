@@ -3,11 +3,11 @@
 
 use super::{cell, name, note};
 use crate::error::Result;
-use crate::report::bars::{Bars, Layout};
-use crate::report::block::{Block, Line, Table};
+use crate::report::bars::{BarLayout, Bars};
+use crate::report::block::{Block, Line, TableBlock};
 use crate::report::number::{number, percent};
 use crate::report::section::entry::Entry;
-use crate::utility::{Figure, Measure, Utility};
+use crate::utility::{Figure, MeasureKind, Utility};
 
 pub(in crate::report::section) const ENTRY: Entry<Utility> = Entry {
     id: "class",
@@ -32,9 +32,9 @@ fn blocks(utility: &Utility) -> Result<Vec<Block>> {
         ),
     };
     let mut blocks = vec![Block::Paragraph(text)];
-    let found: Vec<&Figure> = utility.of(|m| matches!(m, Measure::Accuracy(_))).collect();
+    let found: Vec<&Figure> = utility.of(|m| matches!(m, MeasureKind::Accuracy(_))).collect();
     let label = |f: &Figure| match f.measure {
-        Measure::Accuracy(classifier) => classifier.to_string(),
+        MeasureKind::Accuracy(classifier) => classifier.to_string(),
         _ => name(f),
     };
     blocks.extend(side_by_side(
@@ -45,7 +45,7 @@ fn blocks(utility: &Utility) -> Result<Vec<Block>> {
         percent,
         label,
     )?);
-    let found: Vec<&Figure> = utility.of(|m| *m == Measure::Information).collect();
+    let found: Vec<&Figure> = utility.of(|m| *m == MeasureKind::Information).collect();
     let most = found.iter().filter_map(|f| f.of_source).fold(0.0, f64::max);
     let title = "Information about the class by column, in bits";
     blocks.extend(side_by_side(title, "Column", &found, most, number, name)?);
@@ -65,14 +65,14 @@ fn side_by_side(
     if figures.is_empty() {
         return Ok(None);
     }
-    let mut table = Table::new(title, &[heading, "#Source", "#Release", "Note"]);
+    let mut table = TableBlock::new(title, &[heading, "#Source", "#Release", "Note"]);
     for figure in figures {
         let first = Line::default().name(label(figure));
         table.row(vec![first, cell(figure.of_source), cell(figure.value), note(figure)]);
     }
     let bars = Bars {
         title: title.into(),
-        layout: Layout::Grouped,
+        layout: BarLayout::Grouped,
         series: ["source", "release"],
         groups: figures.iter().map(|f| (label(f), [f.of_source, f.value])).collect(),
         most,

@@ -2,11 +2,11 @@
 
 use super::{cell, name, note};
 use crate::error::Result;
-use crate::report::bars::{Bars, Layout};
-use crate::report::block::{Block, Line, Table};
+use crate::report::bars::{BarLayout, Bars};
+use crate::report::block::{Block, Line, TableBlock};
 use crate::report::number::number;
 use crate::report::section::entry::Entry;
-use crate::utility::{Figure, Measure, Utility};
+use crate::utility::{Figure, MeasureKind, Utility};
 
 /// The number of pairs in the picture; the table has all.
 const DRAWN: usize = 12;
@@ -19,15 +19,15 @@ pub(in crate::report::section) const ENTRY: Entry<Utility> = Entry {
 };
 
 fn blocks(utility: &Utility) -> Result<Vec<Block>> {
-    let pairs: Vec<&Figure> = utility.of(|m| matches!(m, Measure::Correlation(_))).collect();
+    let pairs: Vec<&Figure> = utility.of(|m| matches!(m, MeasureKind::Correlation(_))).collect();
     if pairs.is_empty() {
         return Ok(vec![]);
     }
     let other = |figure: &Figure| match &figure.measure {
-        Measure::Correlation(other) => other.clone(),
+        MeasureKind::Correlation(other) => other.clone(),
         _ => String::new(),
     };
-    let mut table = Table::new(
+    let mut table = TableBlock::new(
         "Pearson's r by pair",
         &["Column", "With", "#Source", "#Release", "Note"],
     );
@@ -50,7 +50,7 @@ fn blocks(utility: &Utility) -> Result<Vec<Block>> {
     };
     let bars = Bars {
         title: "Strength of the strongest correlations, without their sign".into(),
-        layout: Layout::Grouped,
+        layout: BarLayout::Grouped,
         series: ["source", "release"],
         groups: drawn.iter().map(group).collect(),
         most: 1.0,

@@ -2,11 +2,11 @@
 
 use super::{cell, name, note};
 use crate::error::Result;
-use crate::report::bars::{Bars, Layout};
-use crate::report::block::{Block, Line, Table};
+use crate::report::bars::{BarLayout, Bars};
+use crate::report::block::{Block, Line, TableBlock};
 use crate::report::number::number;
 use crate::report::section::entry::Entry;
-use crate::utility::{Figure, Measure, Utility};
+use crate::utility::{Figure, MeasureKind, Utility};
 
 pub(in crate::report::section) const ENTRY: Entry<Utility> = Entry {
     id: "distributions",
@@ -18,7 +18,7 @@ pub(in crate::report::section) const ENTRY: Entry<Utility> = Entry {
 fn bars(groups: Vec<(String, [Option<f64>; 2])>) -> Bars<'static> {
     Bars {
         title: "Distance from the source by column".into(),
-        layout: Layout::Grouped,
+        layout: BarLayout::Grouped,
         series: ["total variation", "earth mover's"],
         groups,
         most: 1.0,
@@ -28,15 +28,15 @@ fn bars(groups: Vec<(String, [Option<f64>; 2])>) -> Bars<'static> {
 }
 
 fn blocks(utility: &Utility) -> Result<Vec<Block>> {
-    let find = |measure: Measure, of: &Figure| {
+    let find = |measure: MeasureKind, of: &Figure| {
         let mut found = utility.of(|m| *m == measure).filter(|f| f.column == of.column);
         found.next()
     };
-    let moved = |figure: &Figure| find(Measure::EarthMover, figure).and_then(|f| f.value);
-    let columns = || utility.of(|m| *m == Measure::TotalVariation);
+    let moved = |figure: &Figure| find(MeasureKind::EarthMover, figure).and_then(|f| f.value);
+    let columns = || utility.of(|m| *m == MeasureKind::TotalVariation);
     let group = |figure: &Figure| (name(figure), [figure.value, moved(figure)]);
     let bars = bars(columns().map(group).collect());
-    let mut table = Table::new(
+    let mut table = TableBlock::new(
         "Distance from the source by column",
         &[
             "Column",
@@ -47,10 +47,10 @@ fn blocks(utility: &Utility) -> Result<Vec<Block>> {
             "#Values",
         ],
     );
-    let mut notes = Table::new("Columns with a note", &["Column", "Measure", "Note"]);
+    let mut notes = TableBlock::new("Columns with a note", &["Column", "Measure", "Note"]);
     for figure in columns() {
-        let labels = find(Measure::Labels, figure);
-        let divergence = find(Measure::KullbackLeibler, figure);
+        let labels = find(MeasureKind::Labels, figure);
+        let divergence = find(MeasureKind::KullbackLeibler, figure);
         let bits = divergence
             .filter(|f| f.value.is_none() && f.note.is_some())
             .map(|_| "infinite".into());

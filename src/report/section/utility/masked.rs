@@ -2,9 +2,9 @@
 
 use super::{cell, name};
 use crate::error::Result;
-use crate::report::block::{Block, Line, Table};
+use crate::report::block::{Block, Line, TableBlock};
 use crate::report::section::entry::Entry;
-use crate::utility::{Figure, Measure, Utility};
+use crate::utility::{Figure, MeasureKind, Utility};
 
 pub(in crate::report::section) const ENTRY: Entry<Utility> = Entry {
     id: "masked",
@@ -14,12 +14,12 @@ pub(in crate::report::section) const ENTRY: Entry<Utility> = Entry {
 };
 
 fn blocks(utility: &Utility) -> Result<Vec<Block>> {
-    let is_of_numbers = |m: &Measure| matches!(m, Measure::Total | Measure::Mean | Measure::Deviation);
+    let is_of_numbers = |m: &MeasureKind| matches!(m, MeasureKind::Total | MeasureKind::Mean | MeasureKind::Deviation);
     let figures: Vec<&Figure> = utility.of(is_of_numbers).collect();
     if figures.is_empty() {
         return Ok(vec![]);
     }
-    let mut table = Table::new(
+    let mut table = TableBlock::new(
         "Masked columns of numbers",
         &["Column", "Figure", "#Source", "#Release"],
     );

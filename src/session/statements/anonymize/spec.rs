@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::quoting::ident;
-use crate::sql::clause::list::{self as clause, Clause, Clauses};
+use crate::sql::clause::list::{self as clause, Clauses, StatementClause};
 use crate::sql::clause::{FileClause, PolicyClause, SourceClause, TargetClause, source};
 use crate::sql::cursor::Cursor;
 use std::fmt::{self, Display};
@@ -24,7 +24,7 @@ pub struct AnonymizeSpec {
 }
 
 /// The clauses that a policy can have.
-pub(in crate::session) const OF_A_POLICY: &[Clause] = &[
+pub(in crate::session) const OF_A_POLICY: &[StatementClause] = &[
     clause::IDENTIFIERS,
     clause::QUASI,
     clause::SENSITIVE,
@@ -51,11 +51,11 @@ pub(in crate::session) const OF_A_POLICY: &[Clause] = &[
 pub(in crate::session) fn read(
     c: &mut Cursor,
     what: &str,
-    more: &[Clause],
+    more: &[StatementClause],
     satisfying: bool,
 ) -> Result<(AnonymizeSpec, Clauses)> {
     let source = source::read(c)?;
-    let allowed: Vec<&Clause> = OF_A_POLICY.iter().chain([&clause::POLICY]).chain(more).collect();
+    let allowed: Vec<&StatementClause> = OF_A_POLICY.iter().chain([&clause::POLICY]).chain(more).collect();
     let mut required = vec![&clause::QUASI];
     if satisfying {
         required.push(&clause::SATISFYING);

@@ -12,12 +12,12 @@ use crate::lattice::{Lattice, Node, said};
 use crate::metric;
 use crate::pool::blocking;
 use crate::quoting::ident;
-use crate::report::{Explorer, Format, Levels, Measured};
+use crate::report::{Explorer, Levels, MetricValues, ReportFormat};
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
 use crate::session::statements::anonymize::spec::{self, AnonymizeSpec};
 use crate::session::statements::entry::{Entry, Run, Statement};
-use crate::session::statements::pareto::Request;
+use crate::session::statements::pareto::FrontRequest;
 use crate::sql::clause::{ChoiceClause, ExistsClause, FileClause, ObjectiveClause, TargetClause, list as clause};
 use crate::sql::cursor::Cursor;
 use crate::staging::StagedReport;
@@ -72,7 +72,7 @@ fn page_of(c: &Cursor, target: Option<TargetClause>) -> Result<FileClause> {
         ExistsClause::Overwrite => true,
         ExistsClause::Skip | ExistsClause::Append => return Err(c.error(WHAT)),
     };
-    let is_page = Format::of(Path::new(&target.path)).is_ok_and(|format| format == Format::Html);
+    let is_page = ReportFormat::of(Path::new(&target.path)).is_ok_and(|format| format == ReportFormat::Html);
     if !is_page || target.format.is_some() || !target.partitioned_by.is_empty() || !target.options.is_empty() {
         return Err(c.error(WHAT));
     }
@@ -150,7 +150,7 @@ impl Explore {
         }
         anonymize.policy.minimizing.clear();
         anonymize.policy.choice = ChoiceClause::Default;
-        match context.front(Request::new(anonymize, objectives, vec![])?).await {
+        match context.front(FrontRequest::new(anonymize, objectives, vec![])?).await {
             Ok((_, front)) => Ok(front.points.into_iter().map(|p| Node::new(p.levels)).collect()),
             Err(e) if e.kind() == ErrorKind::Infeasible => Ok(vec![]),
             Err(e) => Err(e),
@@ -210,7 +210,7 @@ fn explorer(figures: &Figures, front: &[Node], own: Option<Node>) -> Result<Expl
         classes: found.iter().map(|p| p.classes).collect(),
         holds: found.iter().map(|p| if p.anonymous { '1' } else { '0' }).collect(),
         metrics: metrics
-            .map(|(i, name)| Measured::new(name, found.iter().map(|p| p.metrics[i])))
+            .map(|(i, name)| MetricValues::new(name, found.iter().map(|p| p.metrics[i])))
             .collect(),
         metric: metric_of(&job.goal, figures.metrics()).into(),
         models: job

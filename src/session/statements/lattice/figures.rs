@@ -1,7 +1,7 @@
 //! The figures of nodes for LATTICE OF and EXPLORE.
 
 use crate::catalogue::Call;
-use crate::engine::{self, Evaluator, Profile, detail_requests};
+use crate::engine::{self, Evaluator, NodeProfile, detail_requests};
 use crate::error::{Error, ErrorKind, Result};
 use crate::job::{Choice, Job};
 use crate::lattice::{Lattice, Node};
@@ -86,7 +86,7 @@ impl Figures {
 
     /// Returns the figures of these nodes. Fails with `ErrorKind::Interrupted` if the statement is
     /// interrupted.
-    pub(super) fn of_nodes(&self, nodes: &[Node]) -> Result<Vec<Profile>> {
+    pub(super) fn of_nodes(&self, nodes: &[Node]) -> Result<Vec<NodeProfile>> {
         let interrupt = self.observer.interrupt();
         let mut found = Vec::with_capacity(nodes.len());
         for batch in nodes.chunks(BATCH) {

@@ -37,21 +37,21 @@ pub(super) const ENTRY: Entry = Entry {
     read: |c, _| {
         let (anonymize, clauses) = spec::read(c, "LATTICE OF ANONYMIZE", &[], true)?;
         spec::single(c, &clauses)?;
-        Ok(Statement::new(Lattice(anonymize)))
+        Ok(Statement::new(LatticeStatement(anonymize)))
     },
 };
 
 /// `LATTICE OF ANONYMIZE ...`
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Lattice(pub(super) AnonymizeSpec);
+pub(super) struct LatticeStatement(pub(super) AnonymizeSpec);
 
-impl fmt::Display for Lattice {
+impl fmt::Display for LatticeStatement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "LATTICE OF {}", self.0)
     }
 }
 
-impl Run for Lattice {
+impl Run for LatticeStatement {
     fn kind(&self) -> &'static str {
         "lattice"
     }

@@ -82,7 +82,7 @@ impl fmt::Display for Pareto {
 }
 
 /// A request for a front, in which every objective names its sensitive attribute.
-pub(in crate::session) struct Request {
+pub(in crate::session) struct FrontRequest {
     anonymize: AnonymizeSpec,
     objectives: Vec<ObjectiveClause>,
     epsilon: Vec<f64>,
@@ -90,7 +90,7 @@ pub(in crate::session) struct Request {
     under_policy: bool,
 }
 
-impl Request {
+impl FrontRequest {
     pub(in crate::session) fn new(
         anonymize: AnonymizeSpec,
         mut objectives: Vec<ObjectiveClause>,
@@ -142,7 +142,7 @@ impl Pareto {
         if let Some(path) = report.clone() {
             blocking("looking for the chart", move || check_replaced(&path, overwrite)).await?;
         }
-        let mut request = Request::new(anonymize, self.objectives.clone(), self.epsilon.clone())?;
+        let mut request = FrontRequest::new(anonymize, self.objectives.clone(), self.epsilon.clone())?;
         request.under_policy = policy.is_some();
         let (batch, front) = context.front(request).await?;
         let chart = chart(&front, &self.objectives);
@@ -165,9 +165,9 @@ impl AnonContext {
         self.last_front.read().clone()
     }
 
-    pub(in crate::session) async fn front(&self, request: Request) -> Result<(RecordBatch, ParetoFront)> {
+    pub(in crate::session) async fn front(&self, request: FrontRequest) -> Result<(RecordBatch, ParetoFront)> {
         let schema = schema(&request)?;
-        let Request {
+        let FrontRequest {
             anonymize,
             objectives,
             epsilon,
@@ -232,7 +232,7 @@ fn drawing(path: String) -> Result<PathBuf> {
 }
 
 /// Returns the columns of the answer. They follow from the statement alone.
-pub(in crate::session) fn schema(request: &Request) -> Result<SchemaRef> {
+pub(in crate::session) fn schema(request: &FrontRequest) -> Result<SchemaRef> {
     let mut fields = vec![Field::new("node", DataType::Utf8, false)];
     let mut add = |name: &str, data_type: DataType| {
         // A quasi-identifier may have the same name as an objective.
@@ -271,7 +271,7 @@ pub(in crate::session) fn schema(request: &Request) -> Result<SchemaRef> {
 }
 
 /// Returns a node of the front with the clauses that release it.
-fn point(row: Reached, columns: &[String], request: &Request) -> FrontPoint {
+fn point(row: Reached, columns: &[String], request: &FrontRequest) -> FrontPoint {
     let levels = row.node.levels().to_vec();
     let at_node = format!("AT NODE ({})", node(columns, &levels));
     FrontPoint {

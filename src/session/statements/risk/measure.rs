@@ -10,7 +10,7 @@ use crate::hierarchy::{Hierarchy, OnUnmapped, UNMAPPED, plain_type};
 use crate::job::{SourceTable, check_counted};
 use crate::observe::Phase;
 use crate::recount::{ReleasedTable, admit_people, bounds_as_text, recounting_session};
-use crate::risk::{ClassEstimate, Histogram, Individual, Risk, Settings, THRESHOLDS, subsets};
+use crate::risk::{ClassEstimate, Histogram, Individual, Risk, RiskSettings, THRESHOLDS, subsets};
 use crate::session::context::AnonContext;
 use crate::source::in_type;
 use crate::sql::clause::SourceClause;
@@ -89,7 +89,7 @@ const SHARE: Kind = Kind::Real {
 };
 
 /// The figures of RISK OF.
-pub(in crate::session) struct Measured {
+pub(in crate::session) struct RiskFigures {
     pub(in crate::session) risk: Risk,
     /// The k whose 1 / k is one of the thresholds.
     pub(in crate::session) k: u64,
@@ -111,7 +111,7 @@ pub(in crate::session) struct Measured {
 
 impl AnonContext {
     /// Measures all figures that the statement requests.
-    pub(in crate::session) async fn measure(&self, statement: &RiskSpec) -> Result<Measured> {
+    pub(in crate::session) async fn measure(&self, statement: &RiskSpec) -> Result<RiskFigures> {
         let options = Arguments::of_options(&OPTIONS, &statement.options)?;
         if options.boolean("contributions")? {
             return Err(Error::usage(
@@ -144,7 +144,7 @@ impl AnonContext {
         let found = table.histograms(&session, &group, &full, &chosen).await?;
         let individual = weighed.map(|rows| Individual::of(&rows.classes, &settings.thresholds));
         let named = |subset: &Vec<usize>| subset.iter().map(|i| group[*i].clone()).collect();
-        Ok(Measured {
+        Ok(RiskFigures {
             risk: Risk::of(&full, within.as_ref(), &settings)?,
             k: options.count("k")?,
             class_estimate: settings.class_estimate,
@@ -296,7 +296,7 @@ fn settings(
     sample: &Histogram,
     population: Option<&Histogram>,
     by_weight: Option<f64>,
-) -> Result<(Settings, Option<&'static str>)> {
+) -> Result<(RiskSettings, Option<&'static str>)> {
     let mut thresholds = THRESHOLDS.to_vec();
     thresholds.push(1.0 / options.count("k")? as f64);
     thresholds.extend(options.given("threshold", Arguments::real)?);
@@ -308,7 +308,7 @@ fn settings(
     let given = options.given("sampling_fraction", Arguments::real)?;
     let counted = counted.filter(|f| *f > 0.0).map(|f| (f, "rows / rows of POPULATION"));
     let counted = counted.or(by_weight.map(|f| (f, "rows / the sum of WEIGHT")));
-    let settings = Settings {
+    let settings = RiskSettings {
         sampling_fraction: given.or(counted.map(|(f, _)| f)),
         thresholds,
         class_estimate: match options.word("snb_classes")? {

@@ -1,8 +1,8 @@
 //! The answer of RISK OF as rows: section, subject, measure, value, note.
 
-use super::measure::{MOST_SUBSETS, Measured};
+use super::measure::{MOST_SUBSETS, RiskFigures};
 use crate::error::Result;
-use crate::risk::{Above, Attacker, ClassEstimate, Estimate, Histogram};
+use crate::risk::{Above, AttackerRisk, ClassEstimate, Estimate, Histogram};
 use arrow::array::{ArrayRef, Float64Array, StringArray};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
@@ -58,7 +58,7 @@ impl Row {
 }
 
 /// Returns the rows of the answer as one batch.
-pub(in crate::session) fn batch(measured: &Measured) -> Result<RecordBatch> {
+pub(in crate::session) fn batch(measured: &RiskFigures) -> Result<RecordBatch> {
     let mut rows = Rows::default();
     table(&mut rows, measured);
     attackers(&mut rows, measured);
@@ -83,7 +83,7 @@ pub(in crate::session) fn batch(measured: &Measured) -> Result<RecordBatch> {
     Ok(RecordBatch::try_new(schema(), columns)?)
 }
 
-fn table(rows: &mut Rows, measured: &Measured) {
+fn table(rows: &mut Rows, measured: &RiskFigures) {
     let risk = &measured.risk;
     let people = rows.add("table", "rows", risk.rows as f64);
     match (&measured.entity, measured.starred) {
@@ -104,7 +104,7 @@ fn table(rows: &mut Rows, measured: &Measured) {
     rows.add("table", "largest class", risk.largest_class.map(|s| s as f64));
 }
 
-fn attackers(rows: &mut Rows, measured: &Measured) {
+fn attackers(rows: &mut Rows, measured: &RiskFigures) {
     let risk = &measured.risk;
     attacker(rows, "prosecutor", &risk.prosecutor, measured.k);
     match &risk.journalist {
@@ -136,7 +136,7 @@ fn share_above(above: &Above) -> String {
     format!("share of rows above {}", above.threshold)
 }
 
-fn attacker(rows: &mut Rows, section: &'static str, attacker: &Attacker, k: u64) {
+fn attacker(rows: &mut Rows, section: &'static str, attacker: &AttackerRisk, k: u64) {
     let place = if section == "journalist" {
         " of the population"
     } else {
@@ -159,7 +159,7 @@ fn attacker(rows: &mut Rows, section: &'static str, attacker: &Attacker, k: u64)
 }
 
 /// Adds the individual risks by sampling weights, if WEIGHT is given.
-fn individual(rows: &mut Rows, measured: &Measured) {
+fn individual(rows: &mut Rows, measured: &RiskFigures) {
     let Some(found) = &measured.individual else {
         return;
     };
@@ -176,7 +176,7 @@ fn individual(rows: &mut Rows, measured: &Measured) {
     }
 }
 
-fn uniqueness(rows: &mut Rows, measured: &Measured) {
+fn uniqueness(rows: &mut Rows, measured: &RiskFigures) {
     let risk = &measured.risk;
     rows.add("uniqueness", "uniques", risk.sample_uniques as f64)
         .of("sample");
@@ -225,7 +225,7 @@ fn uniqueness(rows: &mut Rows, measured: &Measured) {
     }
 }
 
-fn no_solution(estimator: &str, measured: &Measured) -> String {
+fn no_solution(estimator: &str, measured: &RiskFigures) -> String {
     let none = "no solution for these class sizes";
     match measured.class_estimate {
         ClassEstimate::Peer if estimator == "snb" => {
@@ -237,7 +237,7 @@ fn no_solution(estimator: &str, measured: &Measured) -> String {
 
 /// Adds rows for each subset of columns. Among subsets of the same size, the subset that separates
 /// the most pairs of rows comes first.
-fn columns(rows: &mut Rows, measured: &Measured) {
+fn columns(rows: &mut Rows, measured: &RiskFigures) {
     let mut sorted: Vec<&(Vec<String>, Histogram)> = measured.columns.iter().collect();
     let apart = |entry: &(Vec<String>, Histogram)| entry.1.pairs_apart().0;
     sorted.sort_by(|a, b| a.0.len().cmp(&b.0.len()).then_with(|| apart(b).cmp(&apart(a))));
@@ -276,7 +276,7 @@ fn columns(rows: &mut Rows, measured: &Measured) {
     }
 }
 
-fn sensitive(rows: &mut Rows, measured: &Measured) {
+fn sensitive(rows: &mut Rows, measured: &RiskFigures) {
     for worst in &measured.sensitive {
         rows.add("sensitive", worst.measure.clone(), worst.reached)
             .of(&worst.attribute)
@@ -288,7 +288,7 @@ fn sensitive(rows: &mut Rows, measured: &Measured) {
 /// 20-49, 50-99, ...
 const FIRST_BAND: u64 = 5;
 
-fn histogram(rows: &mut Rows, measured: &Measured) {
+fn histogram(rows: &mut Rows, measured: &RiskFigures) {
     let mut add = |subject: String, classes: u64, people: u64| {
         rows.add("histogram", "classes", classes as f64)
             .of(subject)

@@ -4,7 +4,7 @@ use super::super::create_hierarchy::CreateHierarchy;
 use super::super::entry::Statement;
 use super::{literal, name, number, options, query, table, text};
 use crate::catalogue::Value;
-use crate::hierarchy::{Given, Item, KINDS, OnNull, OnUnmapped, Part, Takes};
+use crate::hierarchy::{GivenPart, Item, KINDS, OnNull, OnUnmapped, Part, Takes};
 use crate::sql::clause::DefinitionClause;
 use proptest::collection::vec;
 use proptest::option::of;
@@ -13,7 +13,7 @@ use proptest::prelude::*;
 /// Generates a definition of any kind of hierarchy from the description of its clause.
 fn definition() -> impl Strategy<Value = DefinitionClause> {
     prop::sample::select(KINDS.to_vec()).prop_flat_map(|kind| {
-        let parts: Vec<BoxedStrategy<Option<(&'static str, Given)>>> = kind.clause.parts.iter().map(part).collect();
+        let parts: Vec<BoxedStrategy<Option<(&'static str, GivenPart)>>> = kind.clause.parts.iter().map(part).collect();
         parts.prop_map(move |given| DefinitionClause {
             kind,
             given: given.into_iter().flatten().collect(),
@@ -21,7 +21,7 @@ fn definition() -> impl Strategy<Value = DefinitionClause> {
     })
 }
 
-fn part(part: &'static Part) -> BoxedStrategy<Option<(&'static str, Given)>> {
+fn part(part: &'static Part) -> BoxedStrategy<Option<(&'static str, GivenPart)>> {
     let named = |name: &'static str, takes: &Takes| given(takes).prop_map(move |given| (name, given));
     match part {
         Part::First(name, takes) => named(name, takes).prop_map(Some).boxed(),
@@ -35,19 +35,19 @@ fn part(part: &'static Part) -> BoxedStrategy<Option<(&'static str, Given)>> {
     }
 }
 
-fn given(takes: &Takes) -> BoxedStrategy<Given> {
+fn given(takes: &Takes) -> BoxedStrategy<GivenPart> {
     match takes {
-        Takes::One(of, _) => item(*of).prop_map(Given::Value).boxed(),
-        Takes::List(_, of, _) => vec(item(*of), 1..4).prop_map(Given::Values).boxed(),
-        Takes::Rows(_, of, _) => vec(vec(item(*of), 1..4), 1..3).prop_map(Given::Rows).boxed(),
+        Takes::One(of, _) => item(*of).prop_map(GivenPart::Value).boxed(),
+        Takes::List(_, of, _) => vec(item(*of), 1..4).prop_map(GivenPart::Values).boxed(),
+        Takes::Rows(_, of, _) => vec(vec(item(*of), 1..4), 1..3).prop_map(GivenPart::Rows).boxed(),
         Takes::Options => options()
             .prop_filter("some", |all| !all.is_empty())
-            .prop_map(Given::Options)
+            .prop_map(GivenPart::Options)
             .boxed(),
         Takes::Column => (table(), name())
-            .prop_map(|(table, column)| Given::Column { table: table.0, column })
+            .prop_map(|(table, column)| GivenPart::Column { table: table.0, column })
             .boxed(),
-        Takes::Query => query().prop_map(Given::Query).boxed(),
+        Takes::Query => query().prop_map(GivenPart::Query).boxed(),
     }
 }
 

@@ -12,7 +12,7 @@ use super::drop_hierarchy::DropHierarchy;
 use super::drop_policy::DropPolicy;
 use super::entry::Statement;
 use super::explain::Explain;
-use super::lattice::Lattice;
+use super::lattice::LatticeStatement;
 use super::lattice::explore::Explore;
 use super::pareto::Pareto;
 use super::parse::{keywords, parse};
@@ -30,7 +30,7 @@ use crate::drift::OnDrift;
 use crate::formats::{At, FORMATS};
 use crate::hierarchy::LabelForm;
 use crate::job::SuppressionLimit;
-use crate::masks::Place;
+use crate::masks::MaskPlace;
 use crate::sql::clause::*;
 use crate::sql::name::TableName;
 use hierarchy::create;
@@ -157,7 +157,7 @@ fn sensitive() -> impl Strategy<Value = Vec<SensitiveClause>> {
 
 /// Generates SENSITIVE for a release, in which a column may be permuted or masked.
 fn treated() -> impl Strategy<Value = Vec<SensitiveClause>> {
-    let masked = (name(), of(name()), mask(Place::Values)).prop_map(|(column, hierarchy, mask)| SensitiveClause {
+    let masked = (name(), of(name()), mask(MaskPlace::Values)).prop_map(|(column, hierarchy, mask)| SensitiveClause {
         column,
         hierarchy,
         randomized: None,
@@ -251,11 +251,11 @@ fn policy() -> impl Strategy<Value = PolicyClause> {
     ];
     let goal = (weight(), call()).prop_map(|(weight, metric)| GoalClause { weight, metric });
     let roles = (
-        vec(masked(Place::Identifiers), 0..3),
+        vec(masked(MaskPlace::Identifiers), 0..3),
         quasi(),
         treated(),
         of(name()),
-        vec(masked(Place::Values), 0..3),
+        vec(masked(MaskPlace::Values), 0..3),
         of(name()),
         of(source()),
     );
@@ -321,7 +321,7 @@ fn statement() -> impl Strategy<Value = Statement> {
         3 => create(),
         1 => (anonymize(), any::<bool>(), any::<bool>())
             .prop_map(|(anonymize, analyze, json)| Statement::new(Explain { analyze, json, anonymize })),
-        1 => anonymize().prop_map(move |a| Statement::new(Lattice(inner(a)))),
+        1 => anonymize().prop_map(move |a| Statement::new(LatticeStatement(inner(a)))),
         1 => (anonymize(), text(), any::<bool>()).prop_map(move |(a, path, overwrite)| Statement::new(Explore {
             anonymize: inner(a), page: FileClause { path: format!("p{path}.html"), overwrite }
         })),

@@ -2,7 +2,7 @@
 
 use super::needed::Needed;
 use super::place;
-use super::survey::Survey;
+use super::survey::TableSurvey;
 use crate::catalogue::{Argument, Call, Value};
 use crate::quoting::ident;
 use crate::session::context::AnonContext;
@@ -12,7 +12,7 @@ use crate::sql::clause::{
     ChoiceClause, ColumnClause, ConstraintClause, ExistsClause, LimitClause, Percent, PolicyClause,
     QuasiIdentifierClause, RecodingClause, ScopeClause, SensitiveClause, SourceClause, TargetClause,
 };
-use crate::suggest::{Facts, Proposal, Role};
+use crate::suggest::{Facts, Proposal, ProposedRole};
 
 /// The proposed size of the smallest class.
 const K: i64 = 5;
@@ -49,7 +49,7 @@ impl Draft {
         context: &AnonContext,
         named: &SourceClause,
         needed: &Needed,
-        survey: &Survey,
+        survey: &TableSurvey,
         proposals: &[Proposal],
     ) -> Self {
         let taken = context.hierarchies();
@@ -167,10 +167,10 @@ fn anonymize(
 ) -> AnonymizeSpec {
     // This is one function because it is a statement with every field.
     let both = || facts.iter().zip(proposals);
-    let of = |role: Role| both().filter(move |(_, p)| p.role == role).map(|(f, _)| f);
-    let mut classes = of(Role::ClassLabel).map(|f| f.name.clone());
+    let of = |role: ProposedRole| both().filter(move |(_, p)| p.role == role).map(|(f, _)| f);
+    let mut classes = of(ProposedRole::ClassLabel).map(|f| f.name.clone());
     let class = classes.next();
-    let keep = of(Role::Keep).map(|f| f.name.clone()).chain(classes);
+    let keep = of(ProposedRole::Keep).map(|f| f.name.clone()).chain(classes);
     let unmasked = |column: String| ColumnClause { column, mask: None };
     // The entity column with the fewest distinct values identifies a person best: a row number is
     // distinct in every row.
@@ -187,7 +187,7 @@ fn anonymize(
         sensitive,
         scope: ScopeClause::All,
     };
-    let diverse = of(Role::Sensitive).filter(|f| is_diverse(f));
+    let diverse = of(ProposedRole::Sensitive).filter(|f| is_diverse(f));
     let diverse = diverse.map(|f| on(model("l_diversity", 2), Some(f.name.clone())));
     AnonymizeSpec {
         source: named.clone(),
@@ -200,9 +200,9 @@ fn anonymize(
         }),
         using: None,
         policy: PolicyClause {
-            identifiers: of(Role::Identifier).map(|f| unmasked(f.name.clone())).collect(),
+            identifiers: of(ProposedRole::Identifier).map(|f| unmasked(f.name.clone())).collect(),
             quasi_identifiers,
-            sensitive: of(Role::Sensitive)
+            sensitive: of(ProposedRole::Sensitive)
                 .map(|f| SensitiveClause {
                     column: f.name.clone(),
                     hierarchy: None,

@@ -18,7 +18,7 @@ use crate::session::context::AnonContext;
 use crate::session::sources::repeatable::check_repeatable;
 use crate::sql::clause::source;
 use crate::sql::cursor::Cursor;
-use crate::suggest::{Proposal, Role, propose};
+use crate::suggest::{Proposal, ProposedRole, propose};
 use arrow::array::{ArrayRef, Float64Array, RecordBatch, StringArray};
 use draft::{Draft, is_diverse};
 use futures::future::BoxFuture;
@@ -26,7 +26,7 @@ use needed::Needed;
 use row::{Row, WARNING};
 pub(super) use spec::{ScriptFile, SuggestRoles};
 use std::sync::Arc;
-use survey::Survey;
+use survey::TableSurvey;
 use trial::Outcome;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -63,7 +63,7 @@ impl Run for SuggestRoles {
             }
             let source = context.source(&self.source).await?;
             let repeatable = check_repeatable(&source.name, &source.rows);
-            let survey = Survey::of(source, context.observer.as_ref()).await?;
+            let survey = TableSurvey::of(source, context.observer.as_ref()).await?;
             let proposals: Vec<Proposal> = survey.facts.iter().map(propose).collect();
             let needed = Needed::by(context, &self.source).await?;
             let mut draft = Draft::of(context, &self.source, &needed, &survey, &proposals);
@@ -109,12 +109,12 @@ impl Run for SuggestRoles {
 }
 
 /// Returns the row of the answer for each column.
-fn columns(survey: &Survey, proposals: &[Proposal], draft: &Draft, outcome: Option<&Outcome>) -> Vec<Row> {
+fn columns(survey: &TableSurvey, proposals: &[Proposal], draft: &Draft, outcome: Option<&Outcome>) -> Vec<Row> {
     let mut losses = outcome.into_iter().flat_map(|o| o.trial.columns.iter().copied());
     let facts = survey.facts.iter().zip(proposals).zip(&draft.hierarchies);
     let row = facts.map(|((facts, proposal), hierarchy)| {
         let mut reason = proposal.reason.clone();
-        if proposal.role == Role::Sensitive && facts.distinct > 1 && !is_diverse(facts) {
+        if proposal.role == ProposedRole::Sensitive && facts.distinct > 1 && !is_diverse(facts) {
             reason += "; most rows are alike, so classes need not differ in it (l_diversity)";
         }
         if let Some(mask) = &proposal.mask {

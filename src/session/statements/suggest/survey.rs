@@ -10,7 +10,7 @@ use crate::observe::{Observer, Phase};
 use crate::quoting::quote;
 use crate::recount::recounting_session;
 use crate::source::stored;
-use crate::suggest::{Facts, Kind};
+use crate::suggest::{Facts, ValueKind};
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, UInt64Array};
 use arrow::compute::{cast, concat_batches, take_record_batch};
 use arrow::datatypes::{DataType, Float64Type, Schema};
@@ -28,7 +28,7 @@ const SAMPLED: u64 = 50_000;
 const FORMS: usize = 2_000;
 
 /// The facts about a table, and a sample of its rows.
-pub(super) struct Survey {
+pub(super) struct TableSurvey {
     /// The number of rows of the table.
     pub(super) rows: u64,
     /// The facts about each column, in the order of the table.
@@ -37,7 +37,7 @@ pub(super) struct Survey {
     pub(super) sample: RecordBatch,
 }
 
-impl Survey {
+impl TableSurvey {
     /// Reads a table. Fails with a usage error if two columns have the same name.
     pub(super) async fn of(source: SourceTable, observer: &dyn Observer) -> Result<Self> {
         let schema = Arc::clone(source.rows.schema().inner());
@@ -89,17 +89,19 @@ async fn counts(session: &SessionContext, schema: &Schema) -> Result<(u64, Vec<C
     for field in schema.fields() {
         let name = quote(field.name());
         let text = format!("arrow_cast({name}, 'Utf8')");
-        let kind = Kind::of(field.data_type());
+        let kind = ValueKind::of(field.data_type());
         // approx_distinct does not accept every type, but accepts text.
         let distinct = match kind {
-            Kind::Nested | Kind::Binary => "0".into(),
-            Kind::Number | Kind::Other => format!("approx_distinct({text})"),
+            ValueKind::Nested | ValueKind::Binary => "0".into(),
+            ValueKind::Number | ValueKind::Other => format!("approx_distinct({text})"),
             _ if matches!(field.data_type(), DataType::Dictionary(..)) => format!("approx_distinct({text})"),
-            Kind::Text | Kind::Integer | Kind::Date => format!("approx_distinct({name})"),
+            ValueKind::Text | ValueKind::Integer | ValueKind::Date => format!("approx_distinct({name})"),
         };
         let range = match kind {
-            Kind::Integer | Kind::Number => format!("CAST(max({name}) AS DOUBLE) - CAST(min({name}) AS DOUBLE)"),
-            Kind::Date => format!("CAST(date_part('year', min({name})) AS DOUBLE)"),
+            ValueKind::Integer | ValueKind::Number => {
+                format!("CAST(max({name}) AS DOUBLE) - CAST(min({name}) AS DOUBLE)")
+            }
+            ValueKind::Date => format!("CAST(date_part('year', min({name})) AS DOUBLE)"),
             _ => "0".into(),
         };
         let endless = match field.data_type().is_floating() {
@@ -141,7 +143,7 @@ async fn numbers(session: &SessionContext, sql: &str) -> Result<Vec<Option<f64>>
 /// Returns every row whose number in stored order is a multiple of `distance`. Columns that cannot
 /// be generalized are left out.
 async fn sample(session: &SessionContext, schema: &Schema, distance: u64) -> Result<RecordBatch> {
-    let flat = |t: &DataType| !matches!(Kind::of(t), Kind::Nested | Kind::Binary);
+    let flat = |t: &DataType| !matches!(ValueKind::of(t), ValueKind::Nested | ValueKind::Binary);
     let names = schema.fields().iter().filter(|f| flat(f.data_type()));
     let names: Vec<String> = names.map(|f| quote(f.name())).collect();
     if names.is_empty() {
@@ -172,7 +174,7 @@ fn facts(
     column: Option<&ArrayRef>,
     is_whole: bool,
 ) -> Result<Facts> {
-    let kind = Kind::of(data_type);
+    let kind = ValueKind::of(data_type);
     let mut facts = Facts {
         name: name.to_string(),
         kind,
@@ -181,8 +183,10 @@ fn facts(
         distinct: counts.distinct,
         estimated: !is_whole,
         separation: 0.0,
-        range: counts.range.filter(|_| matches!(kind, Kind::Integer | Kind::Number)),
-        oldest: counts.range.filter(|_| kind == Kind::Date).map(|year| year as i32),
+        range: counts
+            .range
+            .filter(|_| matches!(kind, ValueKind::Integer | ValueKind::Number)),
+        oldest: counts.range.filter(|_| kind == ValueKind::Date).map(|year| year as i32),
         is_finite: counts.endless == 0,
         sample: vec![],
     };

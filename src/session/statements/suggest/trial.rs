@@ -2,7 +2,7 @@
 //! search.
 
 use super::draft::Draft;
-use super::survey::Survey;
+use super::survey::TableSurvey;
 use crate::catalogue::Value;
 use crate::engine::{column_loss, decide_job};
 use crate::error::{Error, ErrorKind, Result};
@@ -112,7 +112,7 @@ impl Outcome {
 
 /// Tries a draft, and adds the chosen search to it. Fails with `ErrorKind::Infeasible` if nothing
 /// can be released.
-pub(super) async fn choose(context: &AnonContext, survey: &Survey, draft: &mut Draft) -> Result<Outcome> {
+pub(super) async fn choose(context: &AnonContext, survey: &TableSurvey, draft: &mut Draft) -> Result<Outcome> {
     if draft.anonymize.policy.quasi_identifiers.is_empty() {
         return Err(Error::infeasible(
             "no column is proposed as a quasi-identifier, and a release without one protects nobody",

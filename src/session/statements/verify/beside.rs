@@ -4,7 +4,7 @@
 use super::answered::answer;
 use super::claim::evidence;
 use super::promised::statement;
-use crate::audit::{Claim, Pair, Side, Verification, beside};
+use crate::audit::{Claim, ClaimedRelease, Pair, Verification, beside};
 use crate::error::{Error, Result};
 use crate::folder::MANIFEST;
 use crate::job::check_counted;
@@ -98,7 +98,7 @@ impl Beside {
 
 impl AnonContext {
     /// Reads one of the two releases, with the claims of its manifest.
-    async fn side(&self, named: &SourceClause, against: Option<&DataFrame>) -> Result<Side> {
+    async fn side(&self, named: &SourceClause, against: Option<&DataFrame>) -> Result<ClaimedRelease> {
         let source = self.settled(named).await?;
         let place = self.place(named, &source).await?;
         let (evidence, folders) = evidence(place).await?;
@@ -129,7 +129,7 @@ impl AnonContext {
             &stated.policy.sensitive,
         )
         .map_err(|e| e.context(of_manifest()))?;
-        Ok(Side {
+        Ok(ClaimedRelease {
             name: source.name,
             quasi_identifiers,
             reads_path: matches!(stated.source, SourceClause::Path(_)),

@@ -2,7 +2,7 @@
 
 use super::promised::{no_manifest, statement};
 use super::spec::{Claimed, Verify};
-use crate::audit::{Claim, ClaimedAttribute, Evidence, Place, Stated};
+use crate::audit::{Claim, ClaimedAttribute, ReleaseEvidence, ReleaseLocation, Stated};
 use crate::error::{Error, Result};
 use crate::folder::{Manifest, Role};
 use crate::hierarchy::Hierarchy;
@@ -138,11 +138,11 @@ impl AnonContext {
 
 /// Reads the manifest of the release at a place, and the columns that are folder names there.
 /// Returns `None` and an empty list if there is no place.
-pub(super) async fn evidence(place: Option<Place>) -> Result<(Option<Evidence>, Vec<String>)> {
+pub(super) async fn evidence(place: Option<ReleaseLocation>) -> Result<(Option<ReleaseEvidence>, Vec<String>)> {
     let read = move || match place {
         Some(place) => {
             let folders = folders(&place);
-            Ok((Evidence::of(place, stated)?, folders))
+            Ok((ReleaseEvidence::of(place, stated)?, folders))
         }
         None => Ok((None, vec![])),
     };
