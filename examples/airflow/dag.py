@@ -1,7 +1,7 @@
-"""A release each night as a DAG of Airflow 3. Copy this folder into that of the DAGs, and set PEOPLE and PEOPLE_K5.
+"""A release each night as a DAG of Airflow 3. Copy this folder into the folder of the DAGs, and set PEOPLE and PEOPLE_K5.
 
-A store that does not answer is tried again. Everything else is not, because somebody has to look: the release of the night before
-stays in its place. The DAG of examples/pipeline does the same by the command, for Delta tables.
+Airflow retries only if a store does not answer. A person has to review any other failure, and until then the release of the
+previous night stays in its place. The DAG of examples/pipeline does the same with the command, for Delta tables.
 """
 
 from __future__ import annotations

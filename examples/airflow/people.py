@@ -1,4 +1,4 @@
-"""What the DAG runs: a release of people, without Airflow in it. Its answer has figures, and no row."""
+"""The release that the DAG runs, in code that does not use Airflow. It returns figures, and no rows."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import anonsql
 
 
 def request(con: anonsql.Connection, source: str) -> anonsql.Anonymize:
-    """Return the request: what is released of whom, and how alike people have to be."""
+    """Return the request: the columns with their roles, and the privacy models."""
     con.hierarchy("age", intervals=[5, 10, 20], top_code=90)
     con.hierarchy("zip", prefix=[4, 3, 2])
     return (
@@ -23,7 +23,7 @@ def request(con: anonsql.Connection, source: str) -> anonsql.Anonymize:
 
 
 def release(source: str, target: str) -> dict[str, int | str | None]:
-    """Release a table to a folder in the place of the last release, and check it."""
+    """Release a table to a folder, replacing the last release, and check the new release."""
     con = anonsql.connect(memory_limit="2GB")
     released = request(con, source).to(target, if_exists="overwrite")
     con.verify(released).raise_for_failure()

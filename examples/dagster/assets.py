@@ -1,6 +1,6 @@
 """A release as an asset of Dagster: dagster dev -f examples/dagster/assets.py
 
-Its metadata are the figures of the release, and its check is a VERIFY of everything that the manifest promises.
+Its metadata has the figures of the release, and its check is a VERIFY of everything that the manifest promises.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ QUASI = ["age", "zip", "sex"]
 
 @dagster.asset(retry_policy=dagster.RetryPolicy(max_retries=2, delay=600))
 def people_k5() -> "dagster.MaterializeResult[None]":
-    """The people, of whom each looks like at least four others."""
+    """A table of people, in which each person looks like at least four others."""
     con = anonsql.connect(memory_limit="2GB")
     con.hierarchy("age", intervals=[5, 10, 20], top_code=90)
     con.hierarchy("zip", prefix=[4, 3, 2])
@@ -26,7 +26,7 @@ def people_k5() -> "dagster.MaterializeResult[None]":
     try:
         release = request.to(os.environ["PEOPLE_K5"], if_exists="overwrite")
     except anonsql.Unavailable:
-        # The same may succeed later.
+        # A retry may succeed.
         raise
     except anonsql.Error as error:
         raise dagster.Failure(description=str(error), allow_retries=False) from error
@@ -36,7 +36,7 @@ def people_k5() -> "dagster.MaterializeResult[None]":
 
 @dagster.asset_check(asset=people_k5)
 def holds_what_it_promises() -> dagster.AssetCheckResult:
-    """Everything that the manifest promises is recounted."""
+    """Recounts everything that the manifest promises."""
     verification = anonsql.connect().verify(anonsql.path(os.environ["PEOPLE_K5"]))
     return dagster.AssetCheckResult(passed=verification.holds, metadata={"failed": list(verification.failed)})
 

@@ -9,8 +9,8 @@
 #   3  no release of tonight's people satisfies the models
 #   4  a check of the release failed: do not pass it on
 #   5  the target is something else than a release of this job
-#   6  run it again later: a store does not answer, or another run was faster
-#   7  look: columns or values of tonight's people drifted
+#   6  run it again later: a store does not answer, or another run finished first
+#   7  check the data: columns or values of tonight's people drifted
 # After any of them, or a kill, the same command can be run again. Standard error says what happened.
 set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"

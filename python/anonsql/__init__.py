@@ -76,7 +76,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "Plugin":
-        # A profile of dbt-duckdb names the module of its plug-in: ``module: anonsql``.
+        # dbt-duckdb looks for ``Plugin`` in the module that a profile names: ``module: anonsql``.
         from .dbt import Plugin
 
         return Plugin

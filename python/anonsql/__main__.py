@@ -1,4 +1,4 @@
-"""The command ``anonsql``, as the binary of that name runs it."""
+"""The ``anonsql`` command, which is the same as the binary."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from ._anonsql import run_command
 
 
 def main() -> int:
-    """Run the command with the arguments of this process, and return its exit code."""
-    # The command has its own answer to Ctrl-C; Python's would raise behind it.
+    """Run the command with this process's arguments, and return its exit code."""
+    # The command handles Ctrl-C itself, so Python must not raise KeyboardInterrupt as well.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     return run_command(["anonsql", *sys.argv[1:]], sys.executable or None, sys.orig_argv[1:])
 

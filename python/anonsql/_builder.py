@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from ._connection import Connection
     from ._values import Release, Rows
 
-#: A mask as it is written after a column: words, texts in quotes, and shares in parentheses.
+#: The syntax of a mask after a column name: words, quoted strings, and shares in parentheses.
 MASK = re.compile(
     r"""[A-Za-z]+(\s+([A-Za-z_0-9]+|'([^']|'')*'|"([^"]|"")*"|\(\s*[0-9.]+\s*([Pp][Ee][Rr][Cc][Ee][Nn][Tt]\s*)?\)))*"""
 )
 LABELS = ("TEXT", "BOUNDS", "MIDPOINT", "MEAN", "MEDIAN", "MODE")
-#: How the name of a file ends that is read.
+#: The extensions that make a string a path instead of the name of a table.
 _ENDS = (".parquet", ".csv", ".tsv", ".json", ".ndjson", ".jsonl", ".avro", ".arrow", ".gz", ".zst", ".bz2", ".xz")
 
 
 @dataclass(frozen=True, slots=True)
 class TableSource:
-    """A table of the session: one to three names."""
+    """A table of the session, named in one to three parts."""
 
     parts: tuple[str, ...]
 
@@ -36,7 +36,7 @@ class TableSource:
 
 @dataclass(frozen=True, slots=True)
 class PathSource:
-    """A file, folder, pattern or URL, with the options that say how it is read."""
+    """A file, folder, pattern or URL, with the options for reading it."""
 
     path: str
     options: Mapping[str, object] = field(default_factory=dict)
@@ -54,9 +54,9 @@ class QuerySource:
     def __str__(self) -> str:
         if not isinstance(self.sql, str):
             raise TypeError(
-                f'a query is a text, and {type(self.sql).__name__} is none; write anonsql.query("SELECT * FROM people")'
+                f'a query is a string, not {type(self.sql).__name__}; write anonsql.query("SELECT * FROM people")'
             )
-        # A comment at the end of the query ends there, and not after the clauses of the statement.
+        # The newline ends a comment of the query before the clauses that follow.
         end = "\n" if "--" in self.sql else ""
         return f"({self.sql.rstrip().removesuffix(';')}{end})"
 
@@ -65,7 +65,7 @@ Source = Union[str, "os.PathLike[str]", TableSource, PathSource, QuerySource]
 
 
 def table(*parts: str) -> TableSource:
-    """Name a table of the session, whatever characters its name has.
+    """Return a table of the session as a source. Its name may contain any characters.
 
     >>> str(table("my/table"))
     '"my/table"'
@@ -74,7 +74,7 @@ def table(*parts: str) -> TableSource:
 
 
 def path(of: str | os.PathLike[str], **options: object) -> PathSource:
-    """Name a file, folder, pattern or URL. The options are those of OPTIONS.
+    """Return a file, folder, pattern or URL as a source. The options become its OPTIONS clause.
 
     >>> str(path("people.csv", delimiter=";"))
     "'people.csv' OPTIONS (delimiter ';')"
@@ -83,7 +83,7 @@ def path(of: str | os.PathLike[str], **options: object) -> PathSource:
 
 
 def query(sql: str) -> QuerySource:
-    """Name the rows of a query.
+    """Return the rows of a query as a source.
 
     >>> str(query("SELECT * FROM people WHERE age > 17"))
     '(SELECT * FROM people WHERE age > 17)'
@@ -92,7 +92,7 @@ def query(sql: str) -> QuerySource:
 
 
 def source(of: Source) -> TableSource | PathSource | QuerySource:
-    """Return what a source is: a text with a slash, a ``*`` or the end of a file's name is a path.
+    """Return a typed source: a string with a slash, a ``*`` or the extension of a data file is a path.
 
     >>> source("people"), source("people.csv")
     (TableSource(parts=('people',)), PathSource(path='people.csv', options={}))
@@ -105,14 +105,14 @@ def source(of: Source) -> TableSource | PathSource | QuerySource:
     if isinstance(of, os.PathLike):
         return PathSource(os.fspath(of))
     raise TypeError(
-        f"a source is the name of a table, a path, anonsql.query(...) or anonsql.table(...), and {type(of).__name__} is "
-        'none; give a frame a name by con.register("people", frame), and write "people" here'
+        f"a source is the name of a table, a path, anonsql.query(...) or anonsql.table(...), not {type(of).__name__}; "
+        'register a frame with con.register("people", frame), and write "people" here'
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A privacy model with its arguments and what it is on."""
+    """A privacy model with its arguments and the columns it applies to."""
 
     name: str
     arguments: tuple[object, ...] = ()
@@ -144,7 +144,10 @@ def model(
     any: int | None = None,
     **named: object,
 ) -> Model:
-    """Name a privacy model: its arguments, its sensitive column (``on``), and the columns whose groups count.
+    """Return a privacy model with its arguments.
+
+    ``on`` is its sensitive column. A model is about the groups of all quasi-identifiers. ``columns`` makes it about the
+    groups of these columns, and ``any=2`` about the groups of every 2 quasi-identifiers.
 
     >>> str(model("l_diversity", 3, on="diagnosis"))
     '"l_diversity"(3) ON "diagnosis"'
@@ -155,12 +158,16 @@ def model(
 
 
 def models(given: Sequence[Model], short: Mapping[str, object]) -> tuple[Model, ...]:
-    """Return the models of ``satisfying``: a number is the argument, and a tuple ends in the column."""
+    """Return all models that ``satisfying`` was given.
+
+    In ``short``, a number is the argument of a model, and the string that ends a tuple is its sensitive column.
+    """
     found = list(given)
     for one in given:
         if not isinstance(one, Model):
             raise TypeError(
-                f'a model is anonsql.model("l_diversity", 3, on="diagnosis") or k_anonymity=5, and {type(one).__name__} is none'
+                f"{type(one).__name__} is not a privacy model; write k_anonymity=5, or "
+                'anonsql.model("l_diversity", 3, on="diagnosis")'
             )
     for key, value in short.items():
         if value is True:
@@ -174,7 +181,7 @@ def models(given: Sequence[Model], short: Mapping[str, object]) -> tuple[Model, 
 
 
 def satisfying(of: Sequence[Model]) -> str:
-    """Return the clause of models."""
+    """Return the SATISFYING clause."""
     return "SATISFYING " + " AND ".join(str(one) for one in of)
 
 
@@ -194,37 +201,37 @@ def _with(options: Mapping[str, object]) -> str:
 
 
 def algorithm(name: str, options: Mapping[str, object]) -> str:
-    """Return a search with its options."""
+    """Return the name of a search, with its options in parentheses."""
     if not options:
         return _sql.name(name)
     return f"{_sql.name(name)} ({', '.join(f'{_sql.name(k)} => {_sql.value(v)}' for k, v in options.items())})"
 
 
 def quasi_clause(columns: Sequence[str]) -> str:
-    """Return the clause of quasi-identifiers."""
+    """Return the QUASI IDENTIFIERS clause."""
     return f"QUASI IDENTIFIERS ({', '.join(columns)})"
 
 
 def mask_clause(mask: str | None, secret: str | None) -> str:
-    """Return the clause of a mask after the name of a column.
+    """Return a mask as it follows the name of a column; empty without a mask.
 
-    Only letters, digits and what masks are written with stand in it, so that it is no other clause.
+    The mask must match the syntax of masks, so that it cannot add another clause.
 
     >>> mask_clause("MASK 'XXX-####'", None)
     " MASK 'XXX-####'"
     """
     if mask is None:
         if secret is not None:
-            raise TypeError("a secret is for a mask; write mask=\"NOISE (0.1)\", as SHOW MASKS lists them")
+            raise TypeError("a secret needs a mask; write mask=\"NOISE (0.1)\", or another mask of SHOW MASKS")
         return ""
     if not isinstance(mask, str) or not MASK.fullmatch(mask):
-        raise TypeError("a mask is written as in SQL; write mask=\"NOISE (0.1)\", as SHOW MASKS lists them")
+        raise TypeError("a mask is a string in SQL syntax; write mask=\"NOISE (0.1)\", or another mask of SHOW MASKS")
     return f" {mask}" + ("" if secret is None else f" WITH SECRET {_sql.text(secret)}")
 
 
 @dataclass(frozen=True, slots=True)
 class Anonymize:
-    """A request. Every call returns a new one, so that what they share can be kept.
+    """A request for a release. Every call returns a new request, so that one can be the start of several.
 
     >>> import anonsql
     >>> con = anonsql.connect(threads=1)
@@ -250,9 +257,9 @@ SATISFYING k_anonymity(5) AND l_diversity(3) ON diagnosis SUPPRESSING AT MOST 1 
     _report: str = ""
 
     def identifiers(self, *columns: str, secret: str | None = None, mask: str | None = None) -> Anonymize:
-        """Leave columns out, or release a mask, as in SQL, with the secret of ``env:NAME`` or ``file:PATH``.
+        """Name the direct identifiers, which are left out, or released with a mask.
 
-        The mask is HASH if there is only a secret.
+        ``mask`` is written as in SQL. ``secret`` is ``env:NAME`` or ``file:PATH``. The mask of a secret alone is HASH.
         """
         how = mask_clause("HASH" if mask is None and secret is not None else mask, secret)
         added = tuple(_sql.name(column) + how for column in columns)
@@ -266,11 +273,11 @@ SATISFYING k_anonymity(5) AND l_diversity(3) ON diagnosis SUPPRESSING AT MOST 1 
         weight: float | None = None,
         labels: str | None = None,
     ) -> Anonymize:
-        """Generalize columns as little as it takes, using a hierarchy."""
+        """Name quasi-identifiers, which are generalized as little as possible with the hierarchy ``using``."""
         how = "" if using is None else f" USING {_sql.name(using)}"
         if levels is not None:
             if not isinstance(levels, (tuple, list)) or len(levels) != 2:
-                raise TypeError("levels are the lowest and the highest; write levels=(0, 2)")
+                raise TypeError("levels has the lowest and the highest level; write levels=(0, 2)")
             how += f" LEVELS {_sql.number(levels[0])} TO {_sql.number(levels[1])}"
         if weight is not None:
             how += f" WEIGHT {_sql.number(weight)}"
@@ -286,7 +293,7 @@ SATISFYING k_anonymity(5) AND l_diversity(3) ON diagnosis SUPPRESSING AT MOST 1 
         mask: str | None = None,
         secret: str | None = None,
     ) -> Anonymize:
-        """Name the columns whose values nobody may learn of a person.
+        """Name the sensitive columns: a release must not reveal their values for a person.
 
         >>> import anonsql
         >>> con = anonsql.connect(threads=1)
@@ -300,40 +307,40 @@ SATISFYING k_anonymity(5) AND l_diversity(3) ON diagnosis SUPPRESSING AT MOST 1 
         return replace(self, _sensitive=self._sensitive + tuple(_sql.name(column) + how for column in columns))
 
     def keep(self, *columns: str, mask: str | None = None, secret: str | None = None) -> Anonymize:
-        """Release columns as they are, or as a mask, as in SQL: ``mask="PRAM (0.8)"``."""
+        """Release columns unchanged, or with a mask that is written as in SQL: ``mask="PRAM (0.8)"``."""
         how = mask_clause(mask, secret)
         return replace(self, _keep=self._keep + tuple(_sql.name(column) + how for column in columns))
 
     def class_label(self, column: str) -> Anonymize:
-        """Name the column that a classifier is to learn."""
+        """Name the column that a classifier will be trained to predict."""
         return replace(self, _class=_sql.name(column))
 
     def entity(self, column: str) -> Anonymize:
-        """Name the column that says which person a row is of."""
+        """Name the column that identifies the person of each row."""
         return replace(self, _entity=_sql.name(column))
 
     def population(self, of: Source) -> Anonymize:
-        """Name the table of people that the source is a sample of."""
+        """Name the table of the population that the source is a sample of."""
         return replace(self, _population=str(source(of)))
 
     def satisfying(self, *given: Model, **short: object) -> Anonymize:
         """Add privacy models: ``k_anonymity=5``, ``l_diversity=(3, "diagnosis")`` or ``anonsql.model(...)``.
 
-        ``fractions.Fraction(1, 11)`` is exactly that, which no number with a point is.
+        A fraction is exact: ``fractions.Fraction(1, 11)`` becomes ``1/11``.
         """
         return replace(self, _models=self._models + models(given, short))
 
     def following(self, *standards: str) -> Anonymize:
-        """Refuse what published standards do not allow: ``"hipaa_safe_harbor"``, as SHOW STANDARDS lists them."""
+        """Require that the release follows published standards, such as ``"hipaa_safe_harbor"``; see SHOW STANDARDS."""
         if not standards:
-            raise TypeError('name a standard: following("hipaa_safe_harbor")')
+            raise TypeError('following needs the name of a standard; write following("hipaa_safe_harbor")')
         return self._clause("FOLLOWING", f"FOLLOWING {_sql.names(standards)}")
 
     def suppress(self, at_most: str | SupportsFloat) -> Anonymize:
-        """Let rows be suppressed: ``"1%"``, a share below 1 such as ``0.01``, or a number of rows."""
+        """Limit the suppressed rows to ``"1%"``, a share below 1 such as ``0.01``, or a number of rows."""
         given = _sql.plain(at_most)
         if isinstance(given, bool) or not isinstance(given, (str, int, float)):
-            raise TypeError(f'suppress takes "1%", 0.01 or a number of rows, and {type(at_most).__name__} is none')
+            raise TypeError(f'suppress takes "1%", 0.01 or a number of rows, not {type(at_most).__name__}')
         if isinstance(given, str):
             share = given.strip().removesuffix("%").strip()
             if not given.strip().endswith("%") or not share.replace(".", "", 1).isdecimal():
@@ -350,46 +357,46 @@ SATISFYING k_anonymity(5) AND l_diversity(3) ON diagnosis SUPPRESSING AT MOST 1 
         return self._clause("SUPPRESSING", f"SUPPRESSING AT MOST {limit}")
 
     def suppressed_rows(self, how: str) -> Anonymize:
-        """Say what becomes of suppressed rows: ``dropped`` or ``starred``."""
+        """Choose what happens to suppressed rows: ``dropped`` or ``starred``."""
         return self._clause("SUPPRESSED", f"SUPPRESSED ROWS {_sql.word(how, ('DROPPED', 'STARRED'))}")
 
     def minimizing(self, metric: str, *arguments: object) -> Anonymize:
-        """Name the metric of loss."""
+        """Name the loss metric that the search minimizes."""
         given = f"({', '.join(_sql.value(a) for a in arguments)})" if arguments else ""
         return self._clause("MINIMIZING", f"MINIMIZING {_sql.name(metric)}{given}")
 
     def recoding(self, how: str) -> Anonymize:
-        """Say whether equal values get equal labels in every row: ``global``, or ``local``."""
+        """Choose the recoding: ``global`` gives equal values equal labels in every row, ``local`` need not."""
         return self._clause("RECODING", f"RECODING {_sql.word(how, ('GLOBAL', 'LOCAL'))}")
 
     def search(self, name: str, **options: object) -> Anonymize:
-        """Name the search, or the algorithm of local recoding."""
+        """Name the search algorithm, or the algorithm of local recoding."""
         return self._clause("SEARCH", f"SEARCH USING {algorithm(name, options)}")
 
     def at_node(self, **levels: int) -> Anonymize:
-        """Give the level of each quasi-identifier."""
+        """Set the level of each quasi-identifier, instead of a search."""
         written = ", ".join(f"{_sql.name(column)} {_sql.number(level)}" for column, level in levels.items())
         return self._clause("SEARCH", f"AT NODE ({written})")
 
     def using_manifest(self, of: str | os.PathLike[str], on_drift: str | None = None) -> Anonymize:
-        """Release as an earlier release did, whose folder or manifest this is."""
+        """Release in the same way as an earlier release, given by its folder or manifest."""
         how = "" if on_drift is None else f" ON DRIFT {_sql.word(on_drift, ('ERROR', 'WARN', 'SEARCH'))}"
         return self._clause("SEARCH", f"USING MANIFEST {_sql.path(of, 'out/people/')}{how}")
 
     def using_policy(self, name: str) -> Anonymize:
-        """Take the roles, the models and the limits of a policy (CREATE POLICY)."""
+        """Use the roles, the models and the limits of a policy (CREATE POLICY)."""
         return self._clause("POLICY", f"USING POLICY {_sql.name(name)}")
 
     def options(self, **options: object) -> Anonymize:
-        """Set options of the run: ``seed``, ``time_limit``, ``threads`` and others of WITH."""
+        """Set options of the WITH clause, such as ``seed``, ``time_limit`` and ``threads``."""
         return replace(self, _options={**self._options, **options})
 
     def accepting_warnings(self, *columns: str) -> Anonymize:
-        """Accept the warnings about columns."""
+        """Accept the warnings about these columns."""
         return self._clause("ACCEPTING", f"ACCEPTING WARNINGS ON ({_sql.names(columns)})")
 
     def report(self, to: str | os.PathLike[str], overwrite: bool = False) -> Anonymize:
-        """Write the report: HTML, Markdown or JSON, by its name."""
+        """Write a report in HTML, Markdown or JSON, which the extension of the file chooses."""
         return replace(self, _report=f"REPORT TO {_sql.path(to, 'out/people.html')}" + (" OVERWRITE" if overwrite else ""))
 
     def to(
@@ -401,22 +408,22 @@ SATISFYING k_anonymity(5) AND l_diversity(3) ON diagnosis SUPPRESSING AT MOST 1 
         if_exists: str = "error",
         **options: object,
     ) -> Release:
-        """Release to a target, and return the figures.
+        """Write the release to a target, and return its figures.
 
         ``if_exists`` is ``error``, ``overwrite``, ``append`` or ``skip``.
         """
         return self._connection._release(self._to(target, stored_as, partitioned_by, if_exists, options)._text())
 
     def rows(self) -> Rows:
-        """Release to rows, which were recounted before the first is handed out."""
+        """Return the released rows. They are recounted before the first row is returned."""
         return self._connection.sql_rows(self._text())
 
     def explain(self, analyze: bool = False) -> Rows:
-        """Show roles, lattice, what prunes and the queries."""
+        """Show the roles, the lattice, the pruning and the queries of the request."""
         return self._connection.sql_rows(f"EXPLAIN {'ANALYZE ' if analyze else ''}{self._text()}")
 
     def compare(self, *searches: str, recodings: Sequence[str] = ()) -> Rows:
-        """Set the releases of several searches or recodings side by side."""
+        """Compare the releases of several searches or recodings, one row for each."""
         written = self._request()
         if recodings:
             written += f" RECODING ({', '.join(_sql.word(r, ('GLOBAL', 'LOCAL')) for r in recodings)})"
@@ -425,23 +432,24 @@ SATISFYING k_anonymity(5) AND l_diversity(3) ON diagnosis SUPPRESSING AT MOST 1 
         return self._connection.sql_rows(f"COMPARE {written}")
 
     def lattice(self) -> Rows:
-        """List every node with k, suppressed rows, classes and the metrics."""
+        """List every node of the lattice with its k, suppressed rows, classes and metrics."""
         return self._connection.sql_rows(f"LATTICE OF {self._request()}")
 
     def explore(self, page: str | os.PathLike[str]) -> Rows:
-        """Write the nodes of the lattice to a page to choose from: one HTML file. The row says how many it has."""
+        """Write one HTML page for choosing a node of the lattice. The returned row has the number of nodes."""
         return self._connection.sql_rows(f"EXPLORE {self._request()} TO {_sql.path(page, 'out/lattice.html')}")
 
     def pareto_front(self, *objectives: str, picture: str | os.PathLike[str] | None = None) -> Rows:
-        """List the nodes that no other beats in every objective: ``"max k"``, ``"max l on diagnosis"``, ``"min glm"``.
+        """List the nodes that no other node beats in every objective.
 
-        The picture is an SVG file. A notebook shows it, whether or not it is asked for.
+        Objectives are strings such as ``"max k"``, ``"max l on diagnosis"`` and ``"min glm"``. ``picture`` is the path
+        of an SVG file to write. With two or more objectives, a notebook shows the first two as a picture in any case.
         """
         written = f"PARETO FRONT OF {self._request()} OPTIMIZING {', '.join(map(_objective, objectives))}"
         if picture is not None:
             return self._connection._front(f"{written} REPORT TO {_sql.path(picture, 'out/front.svg')}", os.fspath(picture))
         if len(objectives) < 2:
-            # A picture has two axes.
+            # The picture has two axes, so it needs two objectives.
             return self._connection.sql_rows(written)
         with tempfile.TemporaryDirectory() as folder:
             shown = os.path.join(folder, "front.svg")
@@ -463,7 +471,7 @@ SATISFYING k_anonymity(5) AND l_diversity(3) ON diagnosis SUPPRESSING AT MOST 1 
         if if_exists not in clauses:
             raise ValueError("if_exists is one of: error, overwrite, append, skip")
         if target is None:
-            raise TypeError('a target is a path; write .to("out/people/"), or .rows() to have the rows')
+            raise TypeError('a target is a path, not None; write .to("out/people/"), or .rows() to get the rows')
         written = f"TO {_sql.path(target, 'out/people/')}"
         if stored_as is not None:
             written += f" STORED AS {_sql.word(stored_as, ('PARQUET', 'CSV', 'DELTA'))}"
@@ -504,17 +512,17 @@ SATISFYING k_anonymity(5) AND l_diversity(3) ON diagnosis SUPPRESSING AT MOST 1 
 def _objective(of: str) -> str:
     words = of.split() if isinstance(of, str) else []
     if len(words) not in (2, 4) or words[0].upper() not in ("MAX", "MIN"):
-        raise ValueError('an objective is "max k", "min glm" or "max l on diagnosis"')
+        raise ValueError('this is not an objective; write "max k", "min glm" or "max l on diagnosis"')
     written = f"{words[0].upper()} {_sql.name(words[1])}"
     if len(words) == 4:
         if words[2].lower() != "on":
-            raise ValueError('an objective is "max k", "min glm" or "max l on diagnosis"')
+            raise ValueError('this is not an objective; write "max k", "min glm" or "max l on diagnosis"')
         written += f" ON {_sql.name(words[3])}"
     return written
 
 
 def clauses(**given: Any) -> str:
-    """Return the clauses that RISK OF, VERIFY and UTILITY OF share, in order."""
+    """Return the clauses that RISK OF, VERIFY and UTILITY OF share, in the order of the grammar."""
     written = []
     if given.get("quasi"):
         written.append(quasi_clause([_sql.names(given["quasi"])]))

@@ -1,4 +1,4 @@
-"""A session: SQL, tables and requests."""
+"""A session, which runs SQL, registers tables and starts requests."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from ._values import EquivalenceClass, Given, Release, Rows, Verification
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """A table that was registered.
+    """A registered table.
 
-    ``held`` says who keeps its rows: ``shared`` if they stay where they are, and are not copied; ``read`` if they
-    were read once, into memory that counts for ``memory_limit``.
+    ``held`` is ``shared`` if the rows stay where they are and are not copied. It is ``read`` if they were read once,
+    into memory that counts towards ``memory_limit``.
     """
 
     name: str
@@ -43,8 +43,9 @@ def connect(
 ) -> Connection:
     """Start a session.
 
-    ``memory_limit`` (``"2GB"``, or bytes) is what statements may take beside what the process has already; what
-    does not fit is spilled to ``temp_dir``. ``threads`` compute; the default is one per core.
+    ``memory_limit`` (``"2GB"``, or a number of bytes) limits the memory of statements, in addition to the memory that
+    the process already has. Intermediate data that exceeds it is spilled to ``temp_dir``. Statements run on
+    ``threads`` threads; the default is one per core.
 
     >>> con = connect(memory_limit="512MB", threads=2)
     >>> len(con.sql("SELECT 1 AS one"))
@@ -52,20 +53,20 @@ def connect(
     """
     of_memory, of_threads = _sql.plain(memory_limit), _sql.plain(threads)
     if isinstance(of_memory, bool) or not isinstance(of_memory, (str, int, float, type(None))):
-        raise TypeError(f'memory_limit is "2GB" or a number of bytes, and {type(memory_limit).__name__} is none')
+        raise TypeError(f'memory_limit is "2GB" or a number of bytes, not {type(memory_limit).__name__}')
     if isinstance(of_threads, bool) or not isinstance(of_threads, (int, type(None))):
-        raise TypeError(f"threads is a whole number, and {type(threads).__name__} is none; write threads=2")
+        raise TypeError(f"threads is a whole number, not {type(threads).__name__}; write threads=2")
     if of_threads is not None and of_threads < 1:
         raise ValueError("threads is at least 1; leave it out for one per core")
     if temp_dir is not None and not isinstance(temp_dir, (str, os.PathLike)):
-        raise TypeError(f'temp_dir is the path of a folder, and {type(temp_dir).__name__} is none; write temp_dir="/tmp"')
-    # A number of bytes is whole; 2e9 is one, too.
+        raise TypeError(f'temp_dir is the path of a folder, not {type(temp_dir).__name__}; write temp_dir="/tmp"')
+    # The number of bytes is whole, but the caller may write it as a float, such as 2e9.
     written = str(int(of_memory) if isinstance(of_memory, float) else of_memory)
     return Connection(Session(of_threads, None if of_memory is None else written, temp_dir))
 
 
 class Connection:
-    """A session. Make one by ``anonsql.connect()``."""
+    """A session. ``anonsql.connect()`` starts one."""
 
     __slots__ = ("_progress", "_session")
 
@@ -81,9 +82,10 @@ class Connection:
 
     @property
     def progress(self) -> bool | Callable[[Progress], object]:
-        """Who is told how far a statement is: True for a line on a terminal or in a notebook, or a function.
+        """How progress is shown: True for a line on a terminal or in a notebook, a function, or False for neither.
 
-        It is called every 100 ms, on the thread of the statement. An exception that it raises ends the statement.
+        The function is called with a ``Progress`` every 100 ms, on the thread that runs the statement. An exception
+        that it raises ends the statement.
 
         >>> con = connect(threads=1)
         >>> con.progress = lambda progress: print(progress.phase, progress.done, progress.expected)
@@ -94,13 +96,13 @@ class Connection:
     @progress.setter
     def progress(self, told: bool | Callable[[Progress], object]) -> None:
         if not isinstance(told, bool) and not callable(told):
-            raise TypeError(f"progress is True, False or a function, and {type(told).__name__} is none of them")
+            raise TypeError(f"progress is True, False or a function, not {type(told).__name__}; write con.progress = True")
         self._progress = told
 
     def sql(self, text: str) -> Any:
-        """Run the statements of a text, and return the result of the last.
+        """Run a script, and return the result of its last statement.
 
-        It is a Release for ANONYMIZE ... TO, a Verification for VERIFY, and Rows for all else.
+        The result is a Release for ANONYMIZE ... TO, a Verification for VERIFY, and Rows for any other statement.
 
         >>> con = connect(threads=1)
         >>> print(con.sql("SELECT 'north' AS region"))
@@ -113,14 +115,14 @@ class Connection:
         return self._run(text)
 
     def sql_rows(self, text: str) -> Rows:
-        """Run the statements of a text, and return the rows of the last."""
+        """Run a script, and return the rows of its last statement."""
         result = self._run(text)
         if isinstance(result, Rows):
             return result
-        raise TypeError(f"the last statement answers {type(result).__name__}, and no rows; write con.sql(...)")
+        raise TypeError(f"the last statement returns a {type(result).__name__}, not rows; write con.sql(...)")
 
     def register(self, name: str, table: object) -> Registered:
-        """Give a table a name in SQL: of pandas, Polars, pyarrow, DuckDB, or whatever offers Arrow's C interface.
+        """Name a table for SQL: one of pandas, Polars, pyarrow or DuckDB, or any object with Arrow's C interface.
 
         A table in memory is not copied. Anything else is read once, into memory.
 
@@ -138,24 +140,24 @@ class Connection:
                 rows, columns = self._session.register(name, offered, shared)
             except Exception:
                 if interrupts:
-                    # Whoever hands out the rows took it for a failure of its own.
+                    # The package that produces the rows has reported the interrupt as its own failure.
                     raise KeyboardInterrupt from None
                 raise
         if interrupts:
-            # It may have ended the rows before their end.
+            # The interrupt may have ended the rows early.
             self._session.unregister(name)
             raise KeyboardInterrupt
         return Registered(name, rows, tuple(columns), "shared" if shared else "read")
 
     def unregister(self, name: str) -> bool:
-        """Forget a table. Return whether there was one."""
+        """Remove a table from the session. Return whether it existed."""
         return self._session.unregister(name)
 
     def set(self, **settings: object) -> None:
         """Set settings of the session: ``con.set(strict=True)`` is ``SET anonsql.strict = true``."""
         for key, value in settings.items():
             if not key.isidentifier():
-                raise ValueError("a setting has a name such as strict")
+                raise ValueError("a setting has a name such as strict; write con.set(strict=True)")
             self._run(f"SET anonsql.{key} = {_sql.value(value)}")
 
     def register_model(
@@ -170,18 +172,20 @@ class Connection:
         attribute: bool = False,
         monotone: str = "never",
     ) -> None:
-        """Add a privacy model of one's own: a function of a class, and the same promise as SQL for the recount.
+        """Add a privacy model of your own: a function that checks a class, and the same condition in SQL.
 
-        ``holds`` is called with an ``EquivalenceClass`` and the ``parameters``, which are numbers of at least 0, and
-        returns whether the class may be released. ``sql`` counts the released rows again: it returns one number, which
-        is ``at_least`` or ``at_most`` the parameter of that name. In it stand ``{rows}`` (the released rows),
-        ``{group_by}`` (``GROUP BY`` with the quasi-identifiers) and ``{size}`` (the size of a class). A model that
-        reads a sensitive ``attribute`` has ``{attribute}``, and ``{values}``: the beginning ``WITH audit_values`` of a
-        query, a table of the number ``n`` of each value in each class and the size ``s`` of the class.
+        ``holds`` is called with an ``EquivalenceClass`` and the values of the ``parameters``, which are numbers of at
+        least 0. It returns whether the class may be released. ``sql`` recounts the released rows. It returns one
+        number, which is at least the parameter that ``at_least`` names, or at most the parameter of ``at_most``.
 
-        ``monotone`` says what holds for a merged class: ``"always"``, if the model holds for one of its parts;
-        ``"without suppression"``, if it holds for all of them; ``"never"`` is always right, and slower. A model in
-        Python is called for each class, so it is much slower than a built-in one.
+        The SQL can contain ``{rows}`` (the released rows), ``{group_by}`` (``GROUP BY`` with the quasi-identifiers) and
+        ``{size}`` (the size of a class). If the model reads a sensitive ``attribute``, it can also contain
+        ``{attribute}``, and start with ``{values}``. This defines the table ``audit_values`` with the number ``n`` of
+        each value in each class, and the size ``s`` of the class.
+
+        ``monotone`` states when the model holds for a merged class: ``"always"`` if it holds for one of the parts, and
+        ``"without suppression"`` if it holds for all of them. ``"never"`` is always correct, and slower. The function
+        is called for each class, so the model is much slower than a built-in model.
 
         >>> con = connect(threads=1)
         >>> con.register_model(
@@ -201,34 +205,34 @@ class Connection:
         """
         for value in (name, sql, *parameters):
             if not isinstance(value, str):
-                raise TypeError(f"names and SQL are texts, and {type(value).__name__} is none")
+                raise TypeError(f"names and SQL are strings, not {type(value).__name__}; write them in quotes")
         if not callable(holds):
             raise TypeError("holds is a function of an EquivalenceClass; write lambda one: one.size >= 5")
         for value in (name, *parameters):
             if not (value.isascii() and value.isidentifier() and value.islower()):
-                raise ValueError(f"{value!r} is no name in lower case; write max_share")
+                raise ValueError(f"{value!r} is not a name in lower case; write a name such as max_share")
         if len({*parameters}) < len(parameters):
-            raise ValueError("a parameter is named twice")
+            raise ValueError("a parameter is named twice; give each parameter a different name")
         if (at_least is None) == (at_most is None):
-            raise TypeError('write at_least="k" or at_most="share": the parameter that the SQL is compared with')
+            raise TypeError('the SQL is compared with one parameter; write at_least="k" or at_most="share"')
         bound = at_most if at_least is None else at_least
         if bound not in parameters:
-            raise ValueError(f"{bound!r} is not among the parameters")
+            raise ValueError(f"{bound!r} is not among the parameters; write parameters=[{bound!r}]")
         if monotone not in ("always", "without suppression", "never"):
             raise ValueError('monotone is "always", "without suppression" or "never"')
         for word in ("{attribute}", "{values}"):
             if word in sql and not attribute:
-                raise ValueError(f"{word} is of a sensitive attribute; write attribute=True")
+                raise ValueError(f"{word} needs a sensitive attribute; write attribute=True")
         for word in ("{rows}", "{values}"):
             if word in sql:
                 break
         else:
-            raise ValueError("the SQL reads no released rows; write SELECT ... FROM {rows}, or {values} SELECT ...")
+            raise ValueError("the SQL does not read the released rows; write SELECT ... FROM {rows}, or {values} SELECT ...")
 
         def called(size: int, counts: list[int], values: list[float]) -> object:
             return holds(EquivalenceClass(size, tuple(counts)), *values)
 
-        summary = " ".join((holds.__doc__ or "").split()) or "a model of this program"
+        summary = " ".join((holds.__doc__ or "").split()) or "a model that this program defines"
         self._session.register_model(
             Given(name, summary, list(parameters), called, sql, str(bound), at_least is None, attribute, monotone)
         )
@@ -257,7 +261,7 @@ class Connection:
         nulls: str | None = None,
         replace: bool = False,
     ) -> None:
-        """Name the levels of generalization of a column.
+        """Create a hierarchy: the levels to which values of a column can be generalized.
 
         >>> con = connect(threads=1)
         >>> con.hierarchy("age", intervals=[5, 10, 20], top_code=90)
@@ -282,8 +286,8 @@ class Connection:
             kinds.append(f"AS {query}")
         if len(kinds) != 1:
             raise TypeError(
-                "a hierarchy has one of: intervals, prefix, truncate, values, suppression, file, query; others are made by "
-                "con.sql('CREATE HIERARCHY ...')"
+                "a hierarchy takes one of: intervals, prefix, truncate, values, suppression, file, query; for "
+                "other kinds, write con.sql('CREATE HIERARCHY ...')"
             )
         written = f"CREATE {'OR REPLACE ' if replace else ''}HIERARCHY {_sql.name(name)} {kinds[0]}"
         for word, value in (
@@ -305,7 +309,7 @@ class Connection:
         self._run(written)
 
     def anonymize(self, of: Source) -> Anonymize:
-        """Begin a request about a table, a path or ``anonsql.query(...)``."""
+        """Start a request for a release of a table, a path or ``anonsql.query(...)``."""
         return Anonymize(self, source(of))
 
     def verify(
@@ -321,18 +325,18 @@ class Connection:
     ) -> Verification:
         """Check that privacy models hold on a table or a release.
 
-        Without models, everything is checked that the manifest of a release promises.
+        Without models, check everything that the manifest of a release promises.
         """
         what = models(given, short)
         if isinstance(of, Release):
             of = PathSource(os.fspath(of))
         if what and not quasi:
-            raise TypeError('models are about quasi-identifiers; write quasi=["age", "sex"]')
+            raise TypeError('models need quasi-identifiers; write quasi=["age", "sex"]')
         if not what and not quasi:
             of = source(of)
             if not isinstance(of, PathSource):
                 raise TypeError(
-                    'no manifest says what a table promises; write quasi=["age", "sex"] and k_anonymity=5, or the path of a release'
+                    'a table has no manifest to check; write quasi=["age", "sex"] and k_anonymity=5, or the path of a release'
                 )
             written = self._session.promised(of.path)
             if against is not None:
@@ -361,7 +365,7 @@ class Connection:
         keep: Sequence[str] = (),
         **options: object,
     ) -> Rows:
-        """Measure how exposed the people in a table are, raw or released."""
+        """Measure the re-identification risk of the people in a table, raw or released."""
         shared = clauses(quasi=quasi, sensitive=sensitive, entity=entity, population=population)
         written = f"RISK OF {source(of)} {shared}"
         if weight is not None:
@@ -383,7 +387,7 @@ class Connection:
         class_label: str | None = None,
         report: str | os.PathLike[str] | None = None,
     ) -> Rows:
-        """Measure what a release still says of its source."""
+        """Measure how well a release describes its source."""
         of = PathSource(os.fspath(of)) if isinstance(of, Release) else of
         written = f"UTILITY OF {source(of)} AGAINST {source(against)} {clauses(quasi=quasi)}"
         if class_label is not None:
@@ -398,11 +402,11 @@ class Connection:
         return self.sql_rows(f"SUGGEST ROLES FOR {source(of)}{target}")
 
     def explain(self, request: Anonymize, analyze: bool = False) -> Rows:
-        """Show how a request would be run."""
+        """Show how a request would run."""
         return request.explain(analyze)
 
     def compare(self, request: Anonymize, *searches: str, recodings: Sequence[str] = ()) -> Rows:
-        """Set the releases of several searches or recodings side by side."""
+        """Compare the releases of several searches or recodings, one row for each."""
         return request.compare(*searches, recodings=recodings)
 
     def _release(self, text: str) -> Release:
@@ -423,7 +427,7 @@ class Connection:
     def _run(self, text: str) -> Rows | Release | Verification:
         if not isinstance(text, str):
             written = "request.rows() or request.to(...)" if isinstance(text, Anonymize) else 'con.sql("SELECT ...")'
-            raise TypeError(f"a statement is a text, and {type(text).__name__} is none; write {written}")
+            raise TypeError(f"a statement is a string, not {type(text).__name__}; write {written}")
         with _told(self._progress) as told:
             kind, rows, values, notes = self._session.run(text, told)
         for note in notes:
@@ -435,7 +439,7 @@ class Connection:
 def _told(
     progress: bool | Callable[[Progress], object],
 ) -> Iterator[Callable[[str, int, int | None, float | None], object] | None]:
-    """Return what a session calls with the progress of a statement; clear the line afterwards."""
+    """Yield the function that a session calls with the progress of a statement; clear the line afterwards."""
     if progress is False:
         yield None
         return
@@ -451,7 +455,7 @@ def _told(
 
 @contextmanager
 def _interrupts() -> Iterator[list[KeyboardInterrupt]]:
-    """Note each Ctrl-C that is raised in Python code meanwhile: what calls that code may lose it."""
+    """Record each KeyboardInterrupt of Ctrl-C in the block, because code that calls Python may lose it."""
     noted: list[KeyboardInterrupt] = []
     before = signal.getsignal(signal.SIGINT)
     if not callable(before) or threading.current_thread() is not threading.main_thread():
@@ -475,12 +479,12 @@ def _interrupts() -> Iterator[list[KeyboardInterrupt]]:
 def _labels(row: Sequence[object]) -> str:
     """Return a value with its labels, from the lowest level up."""
     if isinstance(row, (str, bytes)) or not isinstance(row, Iterable):
-        raise TypeError('values are lists of a value and its labels; write values=[("flu", "lungs", "any"), ...]')
+        raise TypeError('values is a list of tuples of a value and its labels; write values=[("flu", "lungs", "any"), ...]')
     return f"({', '.join(map(_sql.value, row))})"
 
 
 def _caller() -> int:
-    """Return how far above a warning the first line is that is not anonsql's."""
+    """Return the ``stacklevel`` at which a warning points to the first line outside of anonsql."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == "anonsql":
         level, frame = level + 1, frame.f_back

@@ -1,4 +1,4 @@
-"""A session of datafusion-python: its tables, and functions for its queries."""
+"""Exchange with datafusion-python: its tables in a session, and functions of anonsql in its queries."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def attach(
     """Start a session that has the tables of a ``SessionContext`` of datafusion-python under their names.
 
     Every table, view and registered file of the context's schema ``public`` is read once, into memory that counts
-    towards ``memory_limit``, or only those that ``tables`` names. Statements of anonsql run in the session, not in
-    the context. The other arguments are those of ``connect``.
+    towards ``memory_limit``. ``tables`` restricts this to the tables that it names. Statements of anonsql run in the
+    session, not in the context. The other arguments are those of ``connect``.
     """
     if isinstance(tables, str):
-        raise TypeError(f'tables are several names; write tables=["{tables}"]')
+        raise TypeError(f'tables is a list of names, not a string; write tables=["{tables}"]')
     found = _context(context)
     try:
         names = found.catalog().schema("public").names()
@@ -70,7 +70,7 @@ def add_functions(context: object, con: Connection) -> None:
 
 
 def _context(context: object) -> Any:
-    """Return the context, or fail if it is something else."""
+    """Return the context, or fail if it is not a SessionContext."""
     if not _tables.is_of(context, "datafusion", "SessionContext"):
         raise TypeError(f"{type(context).__name__} is not a SessionContext of datafusion-python")
     return context
@@ -87,7 +87,7 @@ def _table_function(con: Connection, name: str) -> Callable[..., Any]:
 
 
 def _anonymize(con: Connection) -> Callable[..., Any]:
-    """Return the table function that answers with the rows of an ANONYMIZE statement."""
+    """Return the table function ``anonymize``, which returns the rows of an ANONYMIZE statement."""
 
     def call(*arguments: Any) -> Any:
         values = [_literal("anonymize", argument) for argument in arguments]
@@ -97,14 +97,14 @@ def _anonymize(con: Connection) -> Callable[..., Any]:
         printed = con._session.printed(statement)
         if len(printed) != 1 or not printed[0].startswith("ANONYMIZE "):
             raise InvalidStatement("anonymize takes one ANONYMIZE statement; run all others with con.sql('...')")
-        # A statement with TO has no rows. In parentheses it is refused before it runs.
+        # A statement with TO has no rows. Inside a SELECT, it is refused before it runs.
         return _rows(con, f"SELECT * FROM ({statement}\n) AS released")
 
     return call
 
 
 def _literal(name: str, argument: Any) -> Any:
-    """Return the value of an argument that is a literal."""
+    """Return the value of an argument, or fail if it is not a literal."""
     try:
         value = argument.python_value()
         return value.as_py() if hasattr(value, "as_py") else value

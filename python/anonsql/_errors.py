@@ -13,13 +13,13 @@ from ._values import Check, Drifted, NearestMiss
 
 
 class Error(Exception):
-    """An error of anonsql. Its subclasses say who is at fault, and have what is known as values."""
+    """An error of anonsql. The subclass is the kind of error, and its attributes have the details."""
 
 
 class InvalidStatement(Error):
     """The statement does not parse, or names something that does not exist.
 
-    ``line`` and ``column`` say where, counted from 1; they are None if the statement could be read.
+    ``line`` and ``column`` are the place of a syntax error, counted from 1. They are None if the statement parses.
     """
 
     def __init__(self, message: str, *, line: int | None = None, column: int | None = None) -> None:
@@ -35,7 +35,7 @@ class DataError(Error):
 class FileError(Error, OSError):
     """A file or folder cannot be read or written.
 
-    ``errno`` is what the system said; it is None of a store, and where the system said nothing.
+    ``errno`` is the error number of the operating system; None if there is none, as for an object store.
     """
 
     def __init__(self, message: str, *, errno: int | None = None) -> None:
@@ -44,9 +44,9 @@ class FileError(Error, OSError):
 
 
 class Infeasible(Error):
-    """No way to generalize satisfies the request.
+    """No generalization satisfies the request.
 
-    ``nearest`` says how near a release is; it is None if nothing was searched.
+    ``nearest`` shows how near the request is to a release. It is None if nothing was searched.
     """
 
     def __init__(self, message: str, *, nearest: Mapping[str, Any] | None = None) -> None:
@@ -55,9 +55,9 @@ class Infeasible(Error):
 
 
 class VerificationFailed(Error):
-    """What was written or checked does not hold its promises.
+    """A check of a release or of VERIFY does not hold.
 
-    ``checks`` are all checks, those that hold too; ``gaps`` is what a strict check could not check.
+    ``checks`` has all checks, including those that hold. ``gaps`` lists what a strict VERIFY could not check.
     """
 
     def __init__(
@@ -77,13 +77,13 @@ class TargetExists(Error, FileExistsError):
 
 
 class Unavailable(Error):
-    """A store or a worker does not answer, or another run was faster: the same may succeed later."""
+    """A store or a worker does not answer, or another run finished first: the same may succeed later."""
 
 
 class Drift(Error):
-    """The data drifted from the release of USING MANIFEST, and somebody has to look at it.
+    """The data drifted from the release of USING MANIFEST, and a person has to review it.
 
-    ``found`` is what is otherwise than then.
+    ``found`` lists the differences.
     """
 
     def __init__(self, message: str, *, found: Iterable[Mapping[str, Any]] = ()) -> None:
@@ -96,8 +96,8 @@ class Exhausted(Error):
 
 
 class InternalError(Error):
-    """A fault of anonsql itself."""
+    """A fault in anonsql itself."""
 
 
 class AnonsqlWarning(UserWarning):
-    """A warning about a release, a note, or advice; it names columns and counts."""
+    """A warning about a release, a note, or advice. It has names of columns and counts, and no values."""

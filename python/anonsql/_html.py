@@ -1,4 +1,4 @@
-"""What a notebook shows: figures of a release, of a risk and of a front, and never a row of a table."""
+"""HTML for notebooks: the figures of a release, a risk or a Pareto front, and never a row of a table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ._values import Check, Release, Rows, Verification
 
 RISK = ["section", "subject", "measure", "value", "note"]
-#: The three attackers, and what each of them knows.
+#: The three attackers of RISK OF, each with the rest of a sentence that describes it.
 ATTACKERS = {
     "prosecutor": "knows that a person is in the table",
     "journalist": "knows a population that contains the table",
@@ -19,12 +19,12 @@ ATTACKERS = {
 }
 _CELL = ' style="text-align:left"'
 _FRAME = ' style="width:100%;height:32em;border:1px solid #bbb"'
-#: The most characters of a report that a notebook is made to carry.
+#: The longest report, in characters, that is embedded in a notebook.
 _MOST = 1 << 20
 
 
 def release(of: Release) -> str:
-    """Return the figures of a release, and its report, of which the first screen is seen."""
+    """Return the figures of a release, and its report in a frame that scrolls."""
     figures = [
         ("outcome", of.outcome),
         ("target", of.target),
@@ -42,7 +42,7 @@ def release(of: Release) -> str:
 
 
 def _report(path: str | None) -> str:
-    """Return a report to scroll in: nothing unless it is a file of HTML, which has no value of a table in it."""
+    """Return a report in a frame that scrolls; empty unless it is an HTML file, which has no values of the table."""
     if path is None or not path.lower().endswith((".html", ".htm")):
         return ""
     try:
@@ -52,24 +52,24 @@ def _report(path: str | None) -> str:
         return ""
     if len(page) > _MOST:
         return ""
-    # No script runs in such a sandbox. Without an origin of the page, not every browser shows it.
+    # No script runs in this sandbox. Some browsers do not show the frame unless it has the origin of the page.
     return f'<iframe sandbox="allow-same-origin" title="the report of the release" srcdoc="{escape(page)}"{_FRAME}></iframe>'
 
 
 def checks(of: Iterable[Check]) -> str:
-    """Return checks, each with what it requires and what was reached."""
+    """Return a table of checks with their required and reached values."""
     rows = [(one.check, one.required, one.reached, "holds" if one.ok else "does not hold") for one in of]
     return _table(("check", "required", "reached", ""), rows)
 
 
 def verification(of: Verification) -> str:
-    """Return the checks of a VERIFY, and what it could not check."""
+    """Return the checks of a VERIFY, and everything that it could not check."""
     left = [f"not checked: {what}" for what in of.unchecked] + [f"undecided: {one.check}" for one in of.undecided]
     return checks(of.checks) + "".join(f"<p>{escape(line)}</p>" for line in left)
 
 
 def rows(of: Rows, picture: bytes | None) -> str | None:
-    """Return what is shown of rows: nothing if they may be rows of a table."""
+    """Return the HTML for rows; None if they may be rows of a table."""
     if of.release is not None:
         return release(of.release)
     if picture is not None:
@@ -79,7 +79,7 @@ def rows(of: Rows, picture: bytes | None) -> str | None:
 
 
 def risk(of: Rows) -> str | None:
-    """Return the three attackers of RISK OF."""
+    """Return the figures of the three attackers of RISK OF; None without pyarrow, or if there are none."""
     try:
         measured: list[dict[str, Any]] = of.to_arrow().to_pylist()
     except ImportError:

@@ -1,4 +1,4 @@
-"""How far a statement is."""
+"""The progress of a statement, and the line that shows it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import TextIO
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a statement is.
+    """The progress of a statement.
 
-    ``phase`` is ``scan``, ``search``, ``write``, ``verify`` and so on. ``done`` counts rows, or nodes in a search,
-    and ``expected`` says how many there are, if that is known. ``best`` is the best value of the metric so far.
+    ``phase`` is ``scan``, ``search``, ``write``, ``verify`` and so on. ``done`` is the number of rows so far, or of
+    nodes in a search. ``expected`` is their total, if it is known. ``best`` is the best value of the metric so far.
     """
 
     phase: str
@@ -27,7 +27,7 @@ class Progress:
         if not self.expected:
             text = f"{self.done:,} {unit}"
         else:
-            # What is expected may be an estimate, so what goes on is never said to be complete.
+            # The total may be an estimate, so a running phase never shows 100 %.
             percent = min(100 * self.done // self.expected, 99)
             text = f"{percent} %, {self.done:,} of {self.expected:,} {unit}"
         best = "" if self.best is None else f", best {self.best:.4f}"
@@ -35,7 +35,7 @@ class Progress:
 
 
 class Line:
-    """One line that is written anew, on a terminal or in a notebook; elsewhere a line for each phase."""
+    """A line that is rewritten, on a terminal or in a notebook; elsewhere one line for each phase."""
 
     def __init__(self, out: TextIO | None = None) -> None:
         self._out = sys.stderr if out is None else out

@@ -1,4 +1,4 @@
-"""How names and values stand in SQL, so that they are read back the same, whatever they contain."""
+"""Names and values in SQL, quoted so that they parse back unchanged, whatever they contain."""
 
 from __future__ import annotations
 
@@ -12,46 +12,46 @@ from numbers import Integral, Rational, Real
 
 
 def name(of: str) -> str:
-    """Return a name in double quotes: it is read as it is, in capitals too.
+    """Return a name in double quotes, which keep its capitals.
 
     >>> print(name('a "b" c'))
     "a ""b"" c"
     """
     if isinstance(of, (list, tuple)):
-        raise TypeError("a name is a text, and this is a list; write a * before it, such as quasi(*columns)")
+        raise TypeError("a name is a string, not a list or a tuple; write a * before it, as in quasi(*columns)")
     if not isinstance(of, str):
         raise TypeError(
-            f"a name is a text, and {type(of).__name__} is none; write it in quotes, or frame.columns = frame.columns.map(str)"
+            f"a name is a string, not {type(of).__name__}; write it in quotes, or frame.columns = frame.columns.map(str)"
         )
     if not of or "\0" in of:
-        raise ValueError("a name has at least one character, and no NUL")
+        raise ValueError("a name is empty or contains a NUL character; write a name such as age")
     return '"' + of.replace('"', '""') + '"'
 
 
 def names(of: Iterable[str]) -> str:
     """Return names with commas between them."""
     if isinstance(of, str):
-        raise TypeError(f"names are a list, and not a text; write [{of!r}]")
+        raise TypeError(f"names are a list, not a string; write [{of!r}]")
     if not isinstance(of, Iterable):
-        raise TypeError(f'names are a list of texts, and {type(of).__name__} is none; write ["age", "sex"]')
+        raise TypeError(f'names are a list of strings, not {type(of).__name__}; write ["age", "sex"]')
     return ", ".join(name(one) for one in of)
 
 
 def text(of: str) -> str:
-    """Return a text in single quotes.
+    """Return a string in single quotes.
 
     >>> text("it's")
     "'it''s'"
     """
     if not isinstance(of, str):
-        raise TypeError(f"a text is needed here, and {type(of).__name__} is none; write str(...) of it")
+        raise TypeError(f"a string is needed here, not {type(of).__name__}; write str(...)")
     if "\0" in of:
-        raise ValueError("a text in a statement has no NUL")
+        raise ValueError("a string in a statement cannot contain a NUL character; write it without")
     return "'" + of.replace("'", "''") + "'"
 
 
 def path(of: str | os.PathLike[str], such: str) -> str:
-    """Return a path in single quotes. ``such`` is an example of one.
+    """Return a path in single quotes. An error shows ``such`` as an example.
 
     >>> path("out/people", "out/people/")
     "'out/people'"
@@ -61,12 +61,12 @@ def path(of: str | os.PathLike[str], such: str) -> str:
     except TypeError:
         name = None
     if not isinstance(name, str):
-        raise TypeError(f'a path is a text or a pathlib.Path, and {type(of).__name__} is none; write "{such}"')
+        raise TypeError(f'a path is a string or a pathlib.Path, not {type(of).__name__}; write "{such}"')
     return text(name)
 
 
 def plain(of: object) -> object:
-    """Return a number of NumPy, a fraction or a decimal as a number of Python, and anything else as it is.
+    """Return a NumPy number, a fraction or a decimal as a Python number, and anything else unchanged.
 
     >>> from fractions import Fraction
     >>> plain(Fraction(1, 4)), plain(Decimal("0.5"))
@@ -80,7 +80,7 @@ def plain(of: object) -> object:
     if isinstance(of, Integral):
         return operator.index(of)
     if isinstance(of, Real):
-        # A number of 32 bits is what is printed of it: 0.2, and not 0.20000000298023224.
+        # A NumPy float keeps its printed digits: a float32 prints 0.2, but converts to 0.20000000298023224.
         return float(str(of)) if kind.__module__ == "numpy" else float(of)
     if isinstance(of, Decimal):
         return float(of)
@@ -99,16 +99,16 @@ def number(of: object) -> str:
     if isinstance(of, int):
         return str(int(of))
     if not isinstance(of, float):
-        raise TypeError(f"a number is needed here, and {type(of).__name__} is none; write int(...) or float(...) of it")
+        raise TypeError(f"a number is needed here, not {type(of).__name__}; write int(...) or float(...)")
     if not math.isfinite(of):
-        raise ValueError("a number in a statement is finite")
+        raise ValueError("a number in a statement must be finite; write a number such as 5")
     return format(Decimal(repr(of)), "f")
 
 
 def numbers(of: object, written: str) -> str:
-    """Return numbers with commas between them. ``written`` is an example of the call."""
+    """Return numbers with commas between them. An error shows ``written`` as an example."""
     if isinstance(of, (str, bytes)) or not isinstance(of, Iterable):
-        raise TypeError(f"numbers are a list, and {type(of).__name__} is none; write {written}")
+        raise TypeError(f"numbers are a list, not {type(of).__name__}; write {written}")
     return ", ".join(map(number, of))
 
 
@@ -131,15 +131,15 @@ def value(of: object) -> str:
     if is_moment and of == of:
         return text(of.isoformat() if isinstance(of, date) else str(of))
     if is_moment:
-        raise ValueError("a date in a statement is a day, and NaT is none; leave it out")
+        raise ValueError("NaT is not a date; leave it out")
     raise TypeError(
-        f"a value in a statement is a number, a text, a date or a boolean, and {type(of).__name__} is none; write "
-        "str(...), int(...) or float(...) of it"
+        f"a value in a statement is a number, a string, a date or a boolean, not {type(of).__name__}; write "
+        "str(...), int(...) or float(...)"
     )
 
 
 def argument(of: object) -> str:
-    """Return the argument of a model: a fraction stays one.
+    """Return the argument of a model, in which a fraction stays exact.
 
     >>> from fractions import Fraction
     >>> argument(Fraction(1, 11)), argument(Fraction(5)), argument(0.1)
@@ -151,8 +151,8 @@ def argument(of: object) -> str:
 
 
 def word(of: str, known: Iterable[str]) -> str:
-    """Return a keyword that is one of those known, in upper case."""
+    """Return a keyword in upper case, or fail if it is not known."""
     upper = of.upper() if isinstance(of, str) else of
     if upper not in known:
-        raise ValueError(f"this is one of: {', '.join(sorted(w.lower() for w in known))}")
+        raise ValueError(f"this is not a keyword here; write one of: {', '.join(sorted(w.lower() for w in known))}")
     return upper

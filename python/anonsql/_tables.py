@@ -1,7 +1,7 @@
-"""What a table of another package must be, before its rows are read.
+"""Checks and conversions of the tables of other packages, before their rows are read.
 
-No error contains a value of a row. Where another package says why it cannot convert a column, its words are
-withheld: they quote values.
+No error contains a value of a row. If another package cannot convert a column, its message is left out, because it
+may quote values.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 from ._errors import DataError
 
-#: Tables that are in memory, and whose rows somebody else keeps: they are held, and not copied.
+#: Tables in memory, whose rows the session reads in place, without a copy.
 _IN_MEMORY = (("pyarrow", "Table"), ("pyarrow", "RecordBatch"), ("polars", "DataFrame"), ("anonsql", "Rows"))
 
 
@@ -22,16 +22,16 @@ def is_of(of: object, package: str, *classes: str) -> bool:
     return any(kind.__module__.split(".")[0] == package and kind.__name__ in classes for kind in kinds)
 
 
-#: The fewest rows on average for which a chunk of a frame of Polars is worth a part of its own.
+#: The fewest rows that the chunks of a Polars frame must have on average to become separate parts.
 _CHUNK = 1 << 13
 
 
 def offered(of: object) -> tuple[Sequence[object], bool]:
-    """Return objects that offer a table's rows by Arrow's interface, and whether these stay in memory elsewhere."""
+    """Return a table as objects with Arrow's C interface, and whether its rows stay in memory elsewhere."""
     if isinstance(of, (str, bytes)):
-        raise TypeError("a path is no table: a statement reads it itself, SELECT * FROM 'people.parquet'")
+        raise TypeError("a path is not a table; write SELECT * FROM 'people.parquet', which reads the file")
     if is_of(of, "pandas", "Series") or is_of(of, "polars", "Series") or is_of(of, "pyarrow", "Array", "ChunkedArray"):
-        raise TypeError('this is a column, and no table; write frame[["column"]] or series.to_frame()')
+        raise TypeError('this is a column, not a table; write frame[["column"]] or series.to_frame()')
     if is_of(of, "pandas", "DataFrame"):
         return [_of_pandas(of)], True
     if is_of(of, "polars", "LazyFrame"):
@@ -40,22 +40,22 @@ def offered(of: object) -> tuple[Sequence[object], bool]:
         return _chunks(_of_polars(of)), True
     if isinstance(of, (list, tuple, dict)) or is_of(of, "numpy", "ndarray"):
         raise TypeError(
-            f"{type(of).__name__} is no table; write pyarrow.Table.from_pylist(rows), pyarrow.table(columns) or pandas.DataFrame(...)"
+            f"{type(of).__name__} is not a table; write pyarrow.Table.from_pylist(rows), pyarrow.table(columns) or pandas.DataFrame(...)"
         )
     if isinstance(of, type):
-        raise TypeError(f"{of.__name__} is a class, and no table; write {of.__name__}(...)")
+        raise TypeError(f"{of.__name__} is a class, not a table; write {of.__name__}(...)")
     if not hasattr(of, "__arrow_c_stream__") and not hasattr(of, "__arrow_c_array__"):
         raise TypeError(
-            f"{type(of).__name__} offers no rows by __arrow_c_stream__ or __arrow_c_array__, as tables of pandas, Polars, "
-            "pyarrow and DuckDB do; write pandas.DataFrame(...) of it"
+            f"{type(of).__name__} is not a table of pandas, Polars, pyarrow or DuckDB, and has neither "
+            "__arrow_c_stream__ nor __arrow_c_array__; write pandas.DataFrame(...)"
         )
     return [of], any(is_of(of, package, kind) for package, kind in _IN_MEMORY)
 
 
 def _chunks(frame: Any) -> Sequence[object]:
-    """Return the parts of a frame of Polars in which every column is one chunk.
+    """Return a Polars frame in parts in which every column is one chunk.
 
-    Polars copies a frame of several chunks into one when it hands the frame on as a whole.
+    Polars would copy the chunks of a frame into one chunk to export the whole frame.
     """
     ends = {end for column in frame.iter_columns() for end in accumulate(column.chunk_lengths())} - {0}
     if len(ends) <= 1 or len(ends) * _CHUNK > frame.height:
@@ -64,11 +64,11 @@ def _chunks(frame: Any) -> Sequence[object]:
 
 
 def _of_polars(frame: Any) -> Any:
-    """Return a frame of Polars whose columns all have a form in Arrow."""
+    """Return a Polars frame whose columns all have an Arrow type."""
     import polars
 
     def typed(of: Any) -> Any:
-        # Polars hands out columns without a type in a form that others cannot read: they become texts that are NULL.
+        # Other packages cannot read how Polars exports columns without a type, so they become strings that are NULL.
         if of == polars.Null:
             return polars.String()
         if isinstance(of, polars.Array):
@@ -82,9 +82,9 @@ def _of_polars(frame: Any) -> Any:
     types = {}
     for name, of in frame.schema.items():
         if of == polars.Object:
-            # What would be handed out are addresses in the memory of this process.
+            # Polars would export the memory addresses of the objects.
             raise DataError(
-                f"column {name!r} is of the type Object of Polars, which Arrow has no form for; write "
+                f"column {name!r} has the Polars type Object, which Arrow cannot represent; write "
                 f"frame = frame.with_columns(polars.Series({name!r}, [str(value) for value in frame[{name!r}]]))"
             )
         if typed(of) != of:
@@ -108,7 +108,7 @@ def _of_pandas(frame: Any) -> object:
         )
     if frame.index.name is not None:
         raise DataError(
-            f"the index of the frame is called {str(frame.index.name)!r}, and a table has columns alone; write "
+            f"the index of the frame is called {str(frame.index.name)!r}, but a table has only columns; write "
             "frame.reset_index() to have it as a column, or frame.reset_index(drop=True) to leave it out"
         )
     named(frame.columns)
@@ -117,36 +117,36 @@ def _of_pandas(frame: Any) -> object:
 
 
 def named(names: Iterable[object]) -> None:
-    """Fail unless all names are texts and different."""
+    """Fail unless all names are strings and no two are equal."""
     seen: set[str] = set()
     for name in names:
         if not isinstance(name, str):
-            raise DataError("the names of the columns are not all texts; write frame.columns = frame.columns.map(str)")
+            raise DataError("the names of the columns are not all strings; write frame.columns = frame.columns.map(str)")
         if name in seen:
             raise DataError(f"the table has two columns called {name!r}; give one of them another name")
         seen.add(name)
 
 
 def _column(name: str, values: Any) -> Any:
-    """Return a column as Arrow, or fail without a word of what it contains."""
+    """Return a column as an Arrow array, or fail with an error that quotes none of its values."""
     import pandas
     import pyarrow
 
     if isinstance(values.dtype, pandas.SparseDtype):
         raise DataError(
-            f"column {name!r} is sparse, which Arrow has no form for; write "
+            f"column {name!r} is sparse, which Arrow cannot represent; write "
             f"frame[{name!r}] = frame[{name!r}].sparse.to_dense()"
         )
     is_categorical = isinstance(values.dtype, pandas.CategoricalDtype)
     if is_categorical:
-        # A category that no row has never leaves.
+        # Categories that no row has must not leave the process.
         values = values.cat.remove_unused_categories()
     is_object = values.dtype == object
-    # Periods and intervals of pandas: what they mean stands beside their numbers.
+    # The meaning of pandas periods and intervals is in their type, not in their numbers.
     inside = values.cat.categories.dtype if is_categorical else values.dtype
     if isinstance(inside, (pandas.PeriodDtype, pandas.IntervalDtype)):
         raise DataError(
-            f"column {name!r} is of the type {str(inside)!r}, which Arrow has no form for; write "
+            f"column {name!r} has the type {str(inside)!r}, which Arrow cannot represent; write "
             f"frame[{name!r}] = frame[{name!r}].astype(\"string\")"
         )
     kind = pandas.api.types.infer_dtype(values, skipna=True) if is_object else ""
@@ -155,7 +155,7 @@ def _column(name: str, values: Any) -> Any:
         try:
             converted = pyarrow.Array.from_pandas(values)
         except Exception:  # noqa: BLE001
-            # Whatever it says quotes a value.
+            # The message of the exception may quote a value.
             converted = None
     if kind == "mixed" and converted is not None and not pyarrow.types.is_nested(converted.type):
         converted = None
@@ -163,14 +163,14 @@ def _column(name: str, values: Any) -> Any:
         converted, is_object = None, False
     if kind == "datetime" and len({getattr(value, "tzinfo", None) is None for value in values.dropna()}) == 2:
         raise DataError(
-            f"column {name!r} holds times with a time zone, and times without; write "
+            f"column {name!r} holds times with and without a time zone; write "
             f"frame[{name!r}] = pandas.to_datetime(frame[{name!r}], utc=True)"
         )
     if converted is not None:
         return converted
     if kind == "string":
         raise DataError(
-            f"column {name!r} holds texts that are not UTF-8; write "
+            f"column {name!r} holds strings that are not UTF-8; write "
             f'frame[{name!r}] = frame[{name!r}].str.encode("utf-8", "replace").str.decode("utf-8")'
         )
     if kind == "integer":
@@ -179,10 +179,10 @@ def _column(name: str, values: Any) -> Any:
         )
     if is_object:
         raise DataError(
-            f"column {name!r} holds values of several types, or of one that Arrow has no form for; write frame[{name!r}] = frame[{name!r}].astype(\"string\"), or "
+            f"column {name!r} holds values of several types, or of a type that Arrow cannot represent; write frame[{name!r}] = frame[{name!r}].astype(\"string\"), or "
             "pandas.to_numeric or pandas.to_datetime"
         )
     raise DataError(
-        f"column {name!r} is of the type {str(values.dtype)!r}, which Arrow has no form for; write "
+        f"column {name!r} has the type {str(values.dtype)!r}, which Arrow cannot represent; write "
         f"frame[{name!r}] = frame[{name!r}].astype(\"string\")"
     )

@@ -1,4 +1,4 @@
-"""What statements answer, as frozen values."""
+"""The results of statements, as frozen values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One promise with what it requires and what was reached."""
+    """A check, with the value that it requires and the value that was reached."""
 
     check: str
     required: float
@@ -26,10 +26,10 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class EquivalenceClass:
-    """The rows that are alike in all quasi-identifiers, as a model of one's own sees them.
+    """Rows that are equal in all quasi-identifiers, as a model of your own gets them.
 
-    ``size`` counts rows, or persons under ENTITY. ``counts`` are the numbers of them with each value of the
-    sensitive attribute; empty for a model that reads none.
+    ``size`` is the number of rows, or of persons under ENTITY. ``counts`` has the number for each value of the
+    sensitive attribute; it is empty for a model that reads no attribute.
     """
 
     size: int
@@ -38,7 +38,7 @@ class EquivalenceClass:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A privacy model as the native part takes it."""
+    """A privacy model in the form that the native module takes."""
 
     name: str
     summary: str
@@ -67,7 +67,7 @@ class Warned:
 
 @dataclass(frozen=True, slots=True)
 class Drifted:
-    """One thing that is otherwise than when an earlier release was made."""
+    """A difference between the data and an earlier release."""
 
     kind: str
     columns: tuple[str, ...]
@@ -84,7 +84,10 @@ class Drifted:
 
 @dataclass(frozen=True, slots=True)
 class Lifted:
-    """The column that LEVELS keeps below its top and that blocks most."""
+    """The column that blocks a release most, among those that LEVELS keeps below their top.
+
+    ``level`` is the top, and ``suppressed`` the number of rows that would have to be suppressed at that level.
+    """
 
     column: str
     level: int
@@ -95,8 +98,8 @@ class Lifted:
 class NearestMiss:
     """How near an infeasible request is to a release.
 
-    ``node`` is the level of each quasi-identifier, and empty for local recoding. ``suppressed`` rows would
-    have to be suppressed, and ``allowed`` may be.
+    ``node`` is the level of each quasi-identifier, and empty for local recoding. ``suppressed`` is the number of rows
+    that would have to be suppressed, and ``allowed`` is the number that may be.
     """
 
     node: Mapping[str, int]
@@ -115,9 +118,9 @@ class NearestMiss:
 class Release:
     """The figures of a release.
 
-    ``outcome`` says what became of the request: ``released`` to a target, ``rows`` without one, ``dry run``,
-    ``kept`` (the target was there, and IF NOT EXISTS kept it) or ``waiting`` (no row could be added). A figure
-    is None if the outcome has none, or if it must stay unknown (differential privacy).
+    ``outcome`` is ``released`` (to a target), ``rows`` (without a target), ``dry run``, ``kept`` (IF NOT EXISTS kept
+    the existing target) or ``waiting`` (no row could be added yet). A figure is None if the outcome has none, or if
+    differential privacy keeps it secret.
     """
 
     outcome: str
@@ -159,10 +162,10 @@ class Release:
         return f"{self.target.rstrip('/')}/_manifest.json"
 
     def read_manifest(self) -> dict[str, Any]:
-        """Return what the manifest says; an empty dictionary if nothing was written."""
+        """Return the manifest as a dictionary, which is empty if nothing was written."""
         text = self._manifest
         if self.manifest is not None and os.path.exists(self.manifest):
-            # What stands there has the checksum of itself, too.
+            # The file also has its own checksum.
             with open(self.manifest, encoding="utf-8") as file:
                 text = file.read()
         read: dict[str, Any] = {} if text is None else json.loads(text)
@@ -172,15 +175,15 @@ class Release:
         return _html.release(self)
 
     def __fspath__(self) -> str:
-        """Return the target, so that a release can be read where a path can."""
+        """Return the target, so that a release can be used as a path."""
         if self.target is None:
-            raise ValueError("this release was not written to a target")
+            raise ValueError("this release was not written to a target; write request.to(\"out/people/\")")
         return os.fspath(self.target)
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The checks of a VERIFY, and what could not be checked."""
+    """The checks of a VERIFY, and everything that it could not check."""
 
     checks: tuple[Check, ...]
     unchecked: tuple[str, ...]
@@ -203,7 +206,7 @@ class Verification:
 
     @property
     def holds(self) -> bool:
-        """Whether every check holds; in a strict session, whether everything was checked, too."""
+        """Whether every check holds and, in a strict session, everything was checked."""
         return not self.failed
 
     def __bool__(self) -> bool:
@@ -220,11 +223,11 @@ class Verification:
 
 
 class Rows:
-    """Rows that a statement answered, in memory.
+    """The rows that a statement returned, in memory.
 
-    They are handed on without a copy to whatever reads ``__arrow_c_stream__``: pyarrow, Polars, pandas,
-    DuckDB, DataFusion. ``release`` has the figures if they are the rows of an ANONYMIZE: they were recounted
-    before they were handed out.
+    pyarrow, Polars, pandas, DuckDB, DataFusion and any other package that reads ``__arrow_c_stream__`` can take them
+    without a copy. ``release`` has the figures if they are the rows of an ANONYMIZE. Released rows were recounted
+    before they were returned.
     """
 
     __slots__ = ("_batches", "_picture", "release")
@@ -267,7 +270,7 @@ class Rows:
         return self.to_arrow().to_pandas()
 
     def _repr_html_(self) -> str | None:
-        """What a notebook shows: figures of a release, a risk or a front, and no row of a table."""
+        """Return the HTML for a notebook: figures of a release, a risk or a front, and no row of a table."""
         return _html.rows(self, self._picture)
 
     def __repr__(self) -> str:

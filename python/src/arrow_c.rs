@@ -1,4 +1,4 @@
-//! Arrow's C data interface in Python's capsules: the one place that trusts pointers of others.
+//! Arrow's C data interface in Python capsules. Only this module trusts pointers of other packages.
 
 #![allow(unsafe_code)]
 
@@ -16,24 +16,24 @@ const STREAM: &CStr = c"arrow_array_stream";
 const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
 
-/// What came of reading the first part of an object.
+/// The result of reading an object through the interface.
 pub enum Offered {
     /// The rows.
     Rows(Box<dyn RecordBatchReader + Send>),
-    /// The object offers an array that is no table.
+    /// The object has an array that is not a table.
     NoTable,
-    /// The object offers nothing of Arrow's.
+    /// The object does not have the interface.
     Nothing,
 }
 
-/// Reads an object that offers its rows by `__arrow_c_stream__` or `__arrow_c_array__`.
+/// Reads the rows of an object through its `__arrow_c_stream__` or `__arrow_c_array__`.
 fn offered(object: &Bound<'_, PyAny>) -> PyResult<Offered> {
     if object.hasattr("__arrow_c_stream__")? {
         let capsule = object.call_method0("__arrow_c_stream__")?;
         let stream = capsule.cast_into::<PyCapsule>()?;
         let pointer = stream.pointer_checked(Some(STREAM))?;
-        // SAFETY: a capsule of this name points to a stream, by the definition of the interface. The
-        // stream is moved out of it, and what stays there is released.
+        // SAFETY: the interface defines that a capsule of this name points to a stream. The stream
+        // is moved out, and the capsule keeps an empty stream, which is marked as released.
         let stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr().cast()) };
         return Ok(match ArrowArrayStreamReader::try_new(stream) {
             Ok(reader) => Offered::Rows(Box::new(reader)),
@@ -48,7 +48,7 @@ fn offered(object: &Bound<'_, PyAny>) -> PyResult<Offered> {
             schema.pointer_checked(Some(SCHEMA))?,
             array.pointer_checked(Some(ARRAY))?,
         );
-        // SAFETY: as above; the array is of the schema that is returned with it.
+        // SAFETY: as above. The array has the schema that the object returns with it.
         let data = unsafe {
             let schema = FFI_ArrowSchema::from_raw(schema.as_ptr().cast());
             from_ffi(FFI_ArrowArray::from_raw(array.as_ptr().cast()), &schema)
@@ -67,7 +67,7 @@ fn offered(object: &Bound<'_, PyAny>) -> PyResult<Offered> {
     Ok(Offered::Nothing)
 }
 
-/// Reads a table whose rows are in several objects, one after the other.
+/// Reads the rows of several objects as one table, one object after the other.
 pub fn offered_in_parts(parts: &[Bound<'_, PyAny>]) -> PyResult<Offered> {
     let mut readers = vec![];
     for part in parts {
@@ -91,7 +91,7 @@ pub fn stream(py: Python<'_>, rows: Box<dyn RecordBatchReader + Send>) -> PyResu
 /// Returns a capsule with a schema.
 pub fn schema<'py>(py: Python<'py>, schema: &Schema) -> PyResult<Bound<'py, PyCapsule>> {
     let schema = FFI_ArrowSchema::try_from(schema).map_err(|e: ArrowError| {
-        pyo3::exceptions::PyTypeError::new_err(format!("the columns cannot be described to others: {e}"))
+        pyo3::exceptions::PyTypeError::new_err(format!("the columns cannot be exported as an Arrow schema: {e}"))
     })?;
     PyCapsule::new_with_value(py, schema, SCHEMA)
 }

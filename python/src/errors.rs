@@ -1,4 +1,5 @@
-//! The crate's errors as exceptions of `anonsql._errors`: by kind and typed detail, never by text.
+//! Converts the crate's errors to exceptions of `anonsql._errors`, by kind and typed detail.
+//! Nothing is parsed from the text of an error.
 
 use anonsql::NearestMiss;
 use anonsql::error::{Error, ErrorKind, Position};
@@ -17,7 +18,7 @@ pub fn exception(py: Python<'_>, error: &Error) -> PyErr {
     }
 }
 
-/// Returns a message in the words of Python: its arguments, not the command's.
+/// Returns a message with the names of Python arguments instead of the command's options.
 pub fn said(message: &str) -> String {
     message
         .replace("--memory-limit", "memory_limit")
@@ -25,7 +26,8 @@ pub fn said(message: &str) -> String {
         .replace("--temp-dir", "temp_dir")
 }
 
-/// Returns the number of the system's error that a file error comes of; a store has none.
+/// Returns the `errno` of the system error that caused a file error; `None` if there is no such
+/// cause, as for an object store.
 fn errno(py: Python<'_>, error: &Error) -> PyResult<Option<i32>> {
     let mut source = error.source();
     while let Some(e) = source {
@@ -42,7 +44,7 @@ fn errno(py: Python<'_>, error: &Error) -> PyResult<Option<i32>> {
     Ok(None)
 }
 
-/// Returns what the module `errno` calls a kind of error.
+/// Returns the constant in Python's module `errno` for a kind of error.
 fn name_of(kind: io::ErrorKind) -> Option<&'static str> {
     Some(match kind {
         io::ErrorKind::NotFound => "ENOENT",

@@ -1,4 +1,4 @@
-//! What a statement tells while it runs, and Ctrl-C.
+//! The progress and the notes of a running statement, and its response to Ctrl-C.
 
 use anonsql::manifest::{Drift, Warning};
 use anonsql::{Observer, Phase, Progress};
@@ -7,12 +7,13 @@ use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Runs the interpreter's handlers of signals, on its main thread.
+/// Runs Python's handlers for the signals that have arrived. Does so only on the main thread.
 pub fn signals() -> PyResult<()> {
     Python::attach(|py| py.check_signals())
 }
 
-/// Returns whether what is done goes on: not if a handler of a signal raises, and then that is kept.
+/// Runs the `handlers`, and returns whether the work continues. If a handler raises an exception,
+/// the work ends, and the exception is stored in `raised`.
 pub fn goes_on(raised: &mut Option<PyErr>, handlers: impl FnOnce() -> PyResult<()>) -> bool {
     match handlers() {
         Ok(()) => true,
@@ -23,7 +24,7 @@ pub fn goes_on(raised: &mut Option<PyErr>, handlers: impl FnOnce() -> PyResult<(
     }
 }
 
-/// What is called with the progress of statements.
+/// The Python function that is called with the progress of statements.
 pub type Told = Py<PyAny>;
 
 /// The observer of one statement.
@@ -31,28 +32,28 @@ pub type Told = Py<PyAny>;
 pub struct Follow {
     interrupt: Arc<AtomicBool>,
     current: Mutex<Option<Current>>,
-    /// Whether a release has begun to be put in its place.
+    /// Whether the statement has begun to publish its release.
     publishes: AtomicBool,
-    /// Whether an interrupt came meanwhile, and waits for the end.
+    /// Whether an interrupt arrived during publication. It is deferred to the end of the statement.
     deferred: AtomicBool,
     notes: Mutex<Vec<String>>,
 }
 
 impl Follow {
-    /// Returns what was told, in order, and forgets it.
+    /// Takes the notes since the last call, in order.
     pub fn notes(&self) -> Vec<String> {
         std::mem::take(&mut *held(&self.notes))
     }
 
-    /// Returns whether an interrupt waited for the end of the statement.
+    /// Returns whether an interrupt was deferred to the end of the statement.
     pub fn was_deferred(&self) -> bool {
         self.deferred.load(Ordering::Relaxed)
     }
 
-    /// Returns what an interrupt has ended.
+    /// Returns the message for an interrupt that ended the statement.
     pub fn cancelled(&self) -> &'static str {
         match self.publishes.load(Ordering::Relaxed) {
-            true => "interrupted while the release was put in its place; look whether the target is the new one",
+            true => "interrupted while the release was published; check whether the target is the new release",
             false => "interrupted, and the statement was cancelled",
         }
     }
@@ -61,15 +62,15 @@ impl Follow {
         held(&self.notes).push(text.into());
     }
 
-    /// Returns the phase that has not ended.
+    /// Returns the running phase.
     fn phase(&self) -> Option<Phase> {
         held(&self.current).as_ref().map(|current| current.phase)
     }
 
-    /// Calls `progress` with the phase, how much of it is done and how much there is, and the best value
-    /// of a search.
+    /// Calls `progress` with the name of the phase, the rows or nodes so far, their total if it is
+    /// known, and the best value of a search.
     fn tell(&self, progress: &Told) -> PyResult<()> {
-        // No lock is held while Python runs.
+        // The lock is released before Python runs.
         let Some((phase, known)) = held(&self.current).as_ref().map(|c| (c.phase, c.known())) else {
             return Ok(());
         };
@@ -77,10 +78,10 @@ impl Follow {
         Python::attach(|py| progress.call1(py, (phase.name(), done, all, best)).map(drop))
     }
 
-    /// Runs the interpreter's handlers of signals, on its main thread, and calls `progress`. Returns the
-    /// exception if the statement is to be cancelled. The first Ctrl-C in a search makes it go on with
-    /// the best so far, and the first one while a release is put in its place lets that end: what has
-    /// begun then ends on a thread of its own, whoever waits for it.
+    /// Runs Python's signal handlers, and calls `progress`. Fails with the exception that cancels
+    /// the statement. The first Ctrl-C in a search ends the search, and the statement continues
+    /// with the best node so far. The first Ctrl-C during publication is deferred, because
+    /// publication runs on its own thread to its end, even if nothing waits for it.
     pub fn look(&self, progress: Option<&Told>) -> PyResult<()> {
         let looked = signals().and_then(|()| progress.map_or(Ok(()), |progress| self.tell(progress)));
         let Err(raised) = looked else {
@@ -92,14 +93,14 @@ impl Follow {
         }
         let searches = self.phase() == Some(Phase::Search);
         if is_interrupt && searches && !self.interrupt.swap(true, Ordering::Relaxed) {
-            self.note("interrupted: the search ended with the best so far; Ctrl-C again cancels the statement");
+            self.note("interrupted: continuing with the best node so far; press Ctrl-C again to cancel");
             return Ok(());
         }
         Err(raised)
     }
 }
 
-/// A phase that has not ended.
+/// The running phase.
 struct Current {
     phase: Phase,
     rows: Arc<AtomicU64>,
@@ -109,7 +110,7 @@ struct Current {
 }
 
 impl Current {
-    /// Returns the rows so far, or the nodes of a search, how many there are, and the best value.
+    /// Returns the rows so far, or the nodes of a search, with their total and the best value.
     fn known(&self) -> (u64, Option<u64>, Option<f64>) {
         match &self.search {
             Some(search) => {
@@ -121,7 +122,8 @@ impl Current {
     }
 }
 
-/// Returns what a mutex holds; a thread that panicked while it held it left it whole.
+/// Locks a mutex, even if a thread panicked while it held the lock: no panic leaves a value half
+/// changed.
 pub fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -178,8 +180,8 @@ impl Observer for Follow {
 
     fn worker_failed(&self, worker: &str, is_distrusted: bool) {
         self.note(match is_distrusted {
-            true => format!("{worker} reported something else than it was asked; others do its part"),
-            false => format!("{worker} was lost, and others do its part"),
+            true => format!("{worker} reported a result that does not belong to its task; other workers do its part"),
+            false => format!("{worker} was lost, and other workers do its part"),
         });
     }
 

@@ -1,5 +1,5 @@
-//! The SQL functions of a session, and scalar functions in the form in which another library takes
-//! them.
+//! The SQL functions that anonsql adds to a session, and the export of scalar functions to
+//! datafusion-python.
 
 use anonsql::AnonContext;
 use arrow::array::{Array, new_empty_array};
@@ -24,7 +24,7 @@ pub struct Function(Arc<ScalarUDF>);
 
 impl Function {
     /// Returns the scalar functions that anonsql adds to those of DataFusion, by name. They use the
-    /// hierarchies of the session, also those that are created later.
+    /// hierarchies of the session, including those that are created later.
     pub fn of(context: &AnonContext) -> Vec<Self> {
         let (plain, all) = (SessionContext::new().state(), context.session().state());
         let added = all.scalar_functions().iter();
@@ -97,7 +97,7 @@ fn constant(argument: ColumnarValue) -> Result<ColumnarValue> {
         return Ok(argument);
     };
     let others = values.len().saturating_sub(1);
-    // The rows are equal if each of them is equal to the next.
+    // All values are equal if each value is equal to the next.
     match values.is_empty() || values.slice(0, others) != values.slice(1, others) {
         true => Ok(ColumnarValue::Array(values)),
         false => Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&values, 0)?)),

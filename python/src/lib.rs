@@ -1,6 +1,6 @@
 //! The native part of the Python module `anonsql`: sessions, rows and the command.
 //!
-//! What a Python program sees is written in Python (`python/anonsql`). This crate runs statements
+//! The public classes are written in Python (`python/anonsql`). This crate runs statements
 //! with the interpreter's lock released, hands Arrow tables in and out without copying them, and
 //! raises the crate's errors as the exceptions of `anonsql._errors`.
 
@@ -21,8 +21,9 @@ use pyo3::prelude::*;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Runs the command `anonsql` with these arguments, of which the first is its name, and returns its
-/// exit code. `executable` and `original` say how this process is started again.
+/// Runs the command `anonsql` with these arguments, the first of which is its name. Returns its
+/// exit code. `executable` and `original` are the program and the arguments that start this process
+/// again.
 #[pyfunction]
 fn run_command(py: Python<'_>, arguments: Vec<OsString>, executable: Option<PathBuf>, original: Vec<OsString>) -> u8 {
     let restart = Restart {

@@ -1,8 +1,8 @@
-//! Privacy models that are functions of Python.
+//! Privacy models that are Python functions.
 //!
-//! The catalogue of models holds plain constructors, which cannot hold a function of Python. So the
-//! functions are kept here, each under the place of its name in memory: two sessions may give one
-//! name to two models.
+//! The catalogue of models has plain function pointers, which cannot refer to a Python function. So
+//! this module keeps the Python functions in a map. Its key is the address of the model's name in
+//! memory, because two sessions may give one name to two models.
 
 use crate::follow::held;
 use anonsql::error::{Error, Result};
@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, Weak};
 
-/// What Python gives of a model.
+/// A model in the form in which Python registers it.
 #[derive(FromPyObject)]
 pub struct Given {
     name: String,
@@ -22,14 +22,14 @@ pub struct Given {
     parameters: Vec<String>,
     holds: Py<PyAny>,
     sql: String,
-    /// The parameter that the SQL is compared with.
+    /// The parameter that the number of the SQL is compared with.
     bound: String,
     is_upper: bool,
     reads_attribute: bool,
     monotone: String,
 }
 
-/// A model as a function of Python, with the same promise as SQL.
+/// A model as a Python function, with the same condition in SQL.
 #[derive(Debug)]
 pub struct Own {
     holds: Py<PyAny>,
@@ -44,18 +44,19 @@ pub struct Own {
 
 static KNOWN: Mutex<BTreeMap<usize, Weak<Own>>> = Mutex::new(BTreeMap::new());
 
-/// The place of a name in memory.
+/// Returns the address of a name in memory.
 fn place(name: &'static str) -> usize {
     name.as_ptr() as usize
 }
 
-/// Names live as long as the process: entries of a catalogue do.
+/// Returns a text that lives as long as the process, which the entries of a catalogue need.
 fn leaked(text: String) -> &'static str {
     Box::leak(text.into_boxed_str())
 }
 
 impl Own {
-    /// Returns the entry of a model for a session's catalogue, and the model, which has to be kept.
+    /// Returns the entry of a model for a session's catalogue, and the model. The entry works only
+    /// while the caller keeps the model.
     pub fn entry(given: Given) -> (Entry<Build>, Arc<Self>) {
         let parameter = |name: String| Param {
             name: leaked(name),
@@ -102,15 +103,15 @@ impl Own {
         (Entry { info, build }, own)
     }
 
-    /// Returns the exception that the function raised. It is remembered until the statement has ended, so
-    /// that its recount fails: of a class without an answer, nobody knows whether it may be released.
+    /// Returns the exception that the function raised. It is kept until the statement has ended, so
+    /// that the recount fails: without an answer for a class, nothing may be released.
     pub fn raised(&self) -> Option<PyErr> {
         held(&self.raised)
             .as_ref()
             .map(|raised| Python::attach(|py| raised.clone_ref(py)))
     }
 
-    /// Returns the exception that the function raised, and forgets it.
+    /// Takes the exception that the function raised.
     pub fn take_raised(&self) -> Option<PyErr> {
         held(&self.raised).take()
     }
@@ -118,7 +119,12 @@ impl Own {
 
 fn build(arguments: &Arguments) -> Result<Box<dyn PrivacyModel>> {
     let known = held(&KNOWN).get(&place(arguments.entry())).and_then(Weak::upgrade);
-    let own = known.ok_or_else(|| Error::usage(format!("model {} is gone with its connection", arguments.entry())))?;
+    let own = known.ok_or_else(|| {
+        Error::usage(format!(
+            "the connection of model {} is closed; register the model again",
+            arguments.entry()
+        ))
+    })?;
     let values = own.parameters.iter().map(|parameter| arguments.real(parameter.name));
     Ok(Box::new(Model {
         values: values.collect::<Result<_>>()?,
@@ -126,7 +132,7 @@ fn build(arguments: &Arguments) -> Result<Box<dyn PrivacyModel>> {
     }))
 }
 
-/// A model of Python with its parameters.
+/// A Python model with the values of its parameters.
 #[derive(Debug, Clone)]
 struct Model {
     own: Arc<Own>,
@@ -148,7 +154,7 @@ impl PrivacyModel for Model {
 
     fn audit(&self, relation: &Relation) -> Audit {
         if held(&self.own.raised).is_some() {
-            // No number reaches infinity, so nothing is published.
+            // The recount cannot reach infinity, so nothing is published.
             return Audit {
                 sql: "SELECT 0.0".into(),
                 required: f64::INFINITY,
@@ -181,7 +187,7 @@ impl PrivacyModel for Model {
 }
 
 impl Predicate for Model {
-    /// Calls the function. A class of which it says nothing is not released.
+    /// Calls the function. Returns false for every class after the function raised an exception.
     fn holds(&self, class: &Class) -> bool {
         if held(&self.own.raised).is_some() {
             return false;

@@ -1,4 +1,4 @@
-//! The result of a statement as values of Python.
+//! The result of a statement as Python values.
 
 use crate::errors::checks;
 use crate::rows::Batches;
@@ -31,14 +31,14 @@ enum Value {
     },
 }
 
-/// What of a manifest is told as values.
+/// The parts of a manifest that are passed to Python.
 struct Manifest {
     json: String,
     metrics: Vec<(String, f64)>,
 }
 
 impl Told {
-    /// Reads the rows of a result.
+    /// Converts a result, and reads its rows into memory.
     pub async fn read(outcome: Outcome) -> Result<Self> {
         match outcome {
             Outcome::Rows(answer) => Ok(Self {
@@ -60,7 +60,7 @@ impl Told {
             }
             _ => Err(Error::new(
                 anonsql::error::ErrorKind::Internal,
-                "this result has no form in Python",
+                "this result is not supported in Python",
             )),
         }
     }
@@ -107,7 +107,7 @@ impl Told {
                 };
                 (value, None)
             }
-            _ => return Err(Error::data("this release has no form in Python")),
+            _ => return Err(Error::data("this release is not supported in Python")),
         };
         Ok(Self {
             rows,
@@ -116,7 +116,7 @@ impl Told {
         })
     }
 
-    /// Returns the checks of a VERIFY of which some do not hold.
+    /// Returns all checks of a VERIFY if some of them fail; `None` for any other result.
     pub fn unverified(&self) -> Option<&[anonsql::manifest::Check]> {
         match &self.value {
             Value::Verified { verification, failed } if !failed.is_empty() => Some(&verification.checks),

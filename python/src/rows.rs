@@ -1,4 +1,4 @@
-//! Rows that were answered.
+//! The rows that a statement returned.
 
 use crate::arrow_c;
 use crate::tables::{plain_schema, with_used_values};
@@ -21,7 +21,7 @@ pub struct Batches {
 }
 
 impl Batches {
-    /// Reads all rows of an answer. A VERIFY that fails has rows, too.
+    /// Reads all rows of an answer. A VERIFY that fails also has rows.
     pub async fn read(answer: Answer) -> Result<Self> {
         let schema = plain_schema(&answer.schema);
         let batches: Vec<RecordBatch> = answer.rows.try_collect().await.map_err(Error::from_data)?;
@@ -56,7 +56,7 @@ impl Batches {
             .map_err(|_| PyValueError::new_err("the rows cannot be shown as text"))
     }
 
-    /// Arrow's C stream interface. A requested schema is not looked at, as the interface allows.
+    /// Arrow's C stream interface. It ignores a requested schema, which the interface allows.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(
         &self,

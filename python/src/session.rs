@@ -21,14 +21,14 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-/// The kind of a result, its rows, its values, and what was told meanwhile.
+/// The kind of a result, its rows, its values, and the notes of the statements.
 type Ran<'py> = (&'static str, Option<Batches>, Bound<'py, PyDict>, Vec<String>);
 
 /// A session and the threads that its statements run on.
 #[pyclass(frozen, module = "anonsql._anonsql")]
 pub struct Session {
     embedded: Arc<Embedded>,
-    /// The memory of registered tables that nobody else keeps.
+    /// The memory of registered tables that are not shared, by the name of the table.
     memory: Mutex<HashMap<String, MemoryReservation>>,
     /// The privacy models that are functions of Python.
     models: Mutex<Vec<Arc<Own>>>,
@@ -62,9 +62,9 @@ impl Session {
     }
 
     /// Runs the statements of a text up to the first that fails. Returns the kind of the last
-    /// result, its rows if it has any, its values, and what was told while the statements ran.
-    /// `progress` is called every 100 ms with the name of the phase, how much of it is done, how much
-    /// there is, and the best value of a search.
+    /// result, its rows if it has any, its values, and the notes of all statements. `progress` is
+    /// called every 100 ms with the name of the phase, the rows or nodes so far, their total if it
+    /// is known, and the best value of a search.
     #[pyo3(signature = (text, progress = None))]
     fn run<'py>(&self, py: Python<'py>, text: &str, progress: Option<follow::Told>) -> PyResult<Ran<'py>> {
         let context = self.context(py)?;
@@ -84,7 +84,7 @@ impl Session {
         Ok((kind, rows, values, notes))
     }
 
-    /// Returns the statements of a text as they are printed.
+    /// Parses a text, and returns its statements as anonsql prints them.
     fn printed(&self, py: Python<'_>, text: &str) -> PyResult<Vec<String>> {
         let context = self.context(py)?;
         let statements = context.script(text).map_err(|e| exception(py, &e))?;
@@ -92,7 +92,7 @@ impl Session {
         printed.collect::<Result<_>>().map_err(|e| exception(py, &e))
     }
 
-    /// Returns the VERIFY of everything that the release in a folder promises.
+    /// Returns the VERIFY statement of everything that the release in a folder promises.
     fn promised(&self, py: Python<'_>, folder: &str) -> PyResult<String> {
         let (context, folder) = (self.context(py)?, folder.to_string());
         let job = async move { context.promised(&folder).await };
@@ -104,9 +104,9 @@ impl Session {
         }
     }
 
-    /// Registers the rows of objects that offer them as Arrow, one object after the other. `shared`
-    /// says that somebody else keeps them in memory. Returns the number of rows and the names of
-    /// the columns.
+    /// Registers the rows of several objects as one table, through Arrow's C interface. `shared`
+    /// means that other objects keep the rows in memory. Returns the number of rows and the names
+    /// of the columns.
     fn register(
         &self,
         py: Python<'_>,
@@ -120,14 +120,14 @@ impl Session {
             Offered::NoTable => {
                 return Err(unfit(
                     py,
-                    "this is a column, and no table; write frame[[\"column\"]] or series.to_frame()",
+                    "this is a column, not a table; write frame[[\"column\"]] or series.to_frame()",
                 ));
             }
             Offered::Nothing => {
                 let classes = parts.first().map(|part| part.get_type().name()).transpose()?;
                 let class = classes.map_or_else(|| "this".to_string(), |class| class.to_string());
                 return Err(PyTypeError::new_err(format!(
-                    "{class} offers no rows by __arrow_c_stream__ or __arrow_c_array__; pandas, Polars, pyarrow and DuckDB tables do"
+                    "{class} has neither __arrow_c_stream__ nor __arrow_c_array__; write pandas.DataFrame(...)"
                 )));
             }
         };
@@ -156,7 +156,7 @@ impl Session {
         Ok((read.rows, names.collect()))
     }
 
-    /// Forgets a registered table. Returns whether there was one.
+    /// Removes a table. Returns whether it existed.
     fn unregister(&self, py: Python<'_>, name: &str) -> PyResult<bool> {
         let context = self.context(py)?;
         let gone = context.session().deregister_table(TableReference::bare(name));
@@ -165,7 +165,7 @@ impl Session {
             .map_err(|e| exception(py, &Error::from(e)))
     }
 
-    /// Adds a privacy model that is a function of Python.
+    /// Adds a privacy model that is a Python function.
     fn register_model(&self, py: Python<'_>, given: Given) -> PyResult<()> {
         let context = self.context(py)?;
         let (entry, own) = Own::entry(given);
@@ -191,13 +191,13 @@ impl Session {
 }
 
 impl Session {
-    /// Returns the context, unless this process was forked from the one that started the session:
-    /// its threads are not here.
+    /// Returns the context. Fails if this process was forked from the one that started the session,
+    /// because a forked process does not have its threads.
     fn context(&self, _: Python<'_>) -> PyResult<AnonContext> {
         if self.is_forked() {
             return Err(PyRuntimeError::new_err(
-                "this process was forked from the one that called anonsql.connect(), and has none of its threads; call \
-                 anonsql.connect() here, or start processes by multiprocessing.get_context(\"spawn\")",
+                "this process was forked from the one that called anonsql.connect(), and does not have its threads; \
+                 call anonsql.connect() here, or start processes with multiprocessing.get_context(\"spawn\")",
             ));
         }
         Ok(self.embedded.context().clone())
@@ -207,8 +207,8 @@ impl Session {
         std::process::id() != self.process
     }
 
-    /// Runs one statement with the interpreter's lock released; meanwhile looks for Ctrl-C, and calls
-    /// `progress`.
+    /// Runs one statement with the interpreter's lock released. Checks for Ctrl-C and calls
+    /// `progress` while it runs.
     fn one(
         &self,
         py: Python<'_>,
@@ -229,7 +229,7 @@ impl Session {
             let done = self.embedded.run(job, || goes_on(&mut raised, look));
             (done, raised)
         });
-        // A model whose function raised an error holds for no class and for no release.
+        // No release satisfies a model whose function raised an exception.
         if let Some(raised) = models.iter().find_map(|model| model.take_raised()) {
             return Err(raised);
         }
@@ -248,7 +248,7 @@ impl Session {
 }
 
 fn done_already() -> PyErr {
-    PyKeyboardInterrupt::new_err("interrupted, and the statement was done already")
+    PyKeyboardInterrupt::new_err("interrupted, but the statement was already done")
 }
 
 impl Drop for Session {

@@ -1,4 +1,4 @@
-//! Tables of Python in a session: Arrow batches that are held, and not copied.
+//! Python tables in a session, as Arrow batches that are not copied.
 
 use anonsql::error::{Error, ErrorKind, Result};
 use arrow::array::{Array, ArrayRef};
@@ -11,10 +11,10 @@ use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The rows of a batch that a scan takes at once.
+/// The number of rows of a batch that a scan returns.
 const ROWS: usize = 8192;
 
-/// How often it is looked for Ctrl-C while rows are read.
+/// The time between two checks for Ctrl-C while rows are read.
 const TICK: Duration = Duration::from_millis(100);
 
 /// A table that was read to its end.
@@ -23,14 +23,14 @@ pub struct Held {
     pub schema: SchemaRef,
     /// The number of rows.
     pub rows: usize,
-    /// The memory that the table takes, if it is the session's; `None` if it is the owner's.
+    /// The memory that the table takes from the session; `None` for a shared table.
     pub memory: Option<MemoryReservation>,
     batches: Vec<RecordBatch>,
 }
 
 impl Held {
-    /// Reads a table to its end. If it is not `shared`, nobody else keeps its rows: they count as
-    /// memory of the session. It asks ten times a second whether reading `goes_on`.
+    /// Reads a table to its end. The rows count as memory of the session unless they are `shared`
+    /// with another object. Calls `goes_on` ten times a second, and fails if it returns false.
     pub fn read(
         rows: Box<dyn RecordBatchReader + Send>,
         session: &SessionContext,
@@ -59,8 +59,7 @@ impl Held {
                 }
             }
             // A producer's error message may quote its data.
-            let batch =
-                batch.map_err(|_| Error::data("the rows could not be read to their end from what was registered"))?;
+            let batch = batch.map_err(|_| Error::data("the registered table failed before its last row"))?;
             let batch = with_used_values(&batch)?;
             if let Some(memory) = &held.memory {
                 memory.try_grow(batch.get_array_memory_size())?;
@@ -71,7 +70,7 @@ impl Held {
         Ok(held)
     }
 
-    /// Returns the table, in as many parts as threads read it.
+    /// Returns the table with at most `parts` partitions, which threads read in parallel.
     pub fn table(&self, parts: usize) -> Result<MemTable> {
         let slices = self.batches.iter().flat_map(|batch| {
             let starts = (0..batch.num_rows()).step_by(ROWS);
@@ -87,7 +86,7 @@ impl Held {
     }
 }
 
-/// Fails if a table has no columns, or two of one name.
+/// Fails if a table has no columns, or two columns of the same name.
 fn check_names(schema: &Schema) -> Result<()> {
     let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
     if names.is_empty() {
@@ -102,8 +101,8 @@ fn check_names(schema: &Schema) -> Result<()> {
     }
 }
 
-/// Returns the batch with dictionaries that have no values but those of its rows: a category that
-/// no row has never leaves.
+/// Returns the batch with dictionaries that have only the values of its rows. A category that no
+/// row has must not leave the process.
 pub fn with_used_values(batch: &RecordBatch) -> Result<RecordBatch> {
     let schema = plain_schema(batch.schema_ref());
     check_values(batch)?;
@@ -114,14 +113,14 @@ pub fn with_used_values(batch: &RecordBatch) -> Result<RecordBatch> {
     Ok(RecordBatch::try_new_with_options(schema, columns, &options)?)
 }
 
-/// Fails if a column breaks the rules of its type, which whoever made it promised to keep: texts that
-/// are not UTF-8, or codes beyond the values of a dictionary.
+/// Fails if a column breaks the rules of its type. Another package made the column, so it may have
+/// strings that are not UTF-8, or codes beyond the values of a dictionary.
 fn check_values(batch: &RecordBatch) -> Result<()> {
     for (column, field) in batch.columns().iter().zip(batch.schema_ref().fields()) {
         // The message of the failure may quote a value.
         column.to_data().validate_full().map_err(|_| {
             Error::data(format!(
-                "column {:?} has values that are none of its type, such as texts that are not UTF-8",
+                "column {:?} has values that are not valid for its type, such as strings that are not UTF-8",
                 field.name()
             ))
         })?;
@@ -148,7 +147,7 @@ fn garbage_collect(column: &ArrayRef) -> Result<ArrayRef> {
     Ok(cast(&cast(column, values)?, column.data_type())?)
 }
 
-/// Returns the schema without metadata, which may hold values, and without dictionaries inside of
+/// Returns the schema without metadata, which may hold values, and without dictionaries inside
 /// lists and structs.
 pub fn plain_schema(schema: &SchemaRef) -> SchemaRef {
     let fields = schema.fields().iter().map(|field| match field.data_type() {

@@ -1,4 +1,4 @@
-"""What the tests share: a session, and people that are invented."""
+"""Fixtures of the tests: a session with invented people, and a request."""
 
 from __future__ import annotations
 
@@ -27,6 +27,6 @@ def con() -> Iterator[anonsql.Connection]:
 
 @pytest.fixture
 def request_(con: anonsql.Connection) -> anonsql.Anonymize:
-    """A request that holds at k = 5."""
+    """A request with k = 5 that has a release."""
     people = con.anonymize("people").identifiers("name").quasi("age", using="age").quasi("sex")
     return people.sensitive("diagnosis").satisfying(k_anonymity=5)

@@ -1,4 +1,4 @@
-"""What assistants read is true: the recipes run in order, print no value of a person, and every page is there."""
+"""Tests of the texts for assistants: the recipes run in order and print no value of a person, and every page exists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of the book about Python is true: its blocks run, in order."""
+"""Tests of the book's page about Python: its blocks run in order."""
 
 from __future__ import annotations
 

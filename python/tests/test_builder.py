@@ -1,4 +1,4 @@
-"""The builder prints the statement that it runs, whatever the names contain."""
+"""Tests that the builder prints the statement that it runs, whatever the names contain."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ NASTY = ['a"b', "it's", '") SATISFYING k_anonymity(1) --', "Group By", "select",
 @pytest.mark.parametrize("name", NASTY)
 def test_a_name_is_a_name(con: anonsql.Connection, name: str, tmp_path: Path) -> None:
     quoted = '"' + name.replace('"', '""') + '"'
-    # A path in quotes is a table, too.
+    # SQL reads a quoted name with a dot or a question mark as a path.
     table = "many" if name in ("a.b", "?") else name
     con.sql(f"CREATE TABLE {anonsql._sql.name(table)} AS SELECT age AS {quoted}, sex, diagnosis FROM people")
     con.hierarchy(name, intervals=[5, 10, 20])
     request = con.anonymize(anonsql.table(table)).quasi(name, using=name).quasi("sex").sensitive("diagnosis")
     request = request.satisfying(anonsql.model("k_anonymity", 5)).accepting_warnings(name)
     printed = str(request)
-    assert str(request) == con._printed(printed), "it reads back the same"
+    assert str(request) == con._printed(printed), "the statement parses back unchanged"
     rows = request.rows()
     assert rows.columns == [name, "sex", "diagnosis"] and rows.release is not None and (rows.release.k or 0) >= 5
     target = tmp_path / "a 'path' (TO) --"
@@ -72,7 +72,7 @@ def test_every_clause(con: anonsql.Connection) -> None:
         'ANONYMIZE people USING POLICY "P 1" WITH (seed = 3)'
     )
     assert str(people.following("health_canada")).endswith(" FOLLOWING health_canada")
-    assert str(people.suppress(3).suppress("0.5%")).endswith("AT MOST 0.5 PERCENT"), "the last one counts"
+    assert str(people.suppress(3).suppress("0.5%")).endswith("AT MOST 0.5 PERCENT"), "the last call counts"
     assert str(people.search("genetic", iterations=5)).endswith("SEARCH USING genetic(iterations => 5)")
 
 
@@ -104,7 +104,7 @@ def test_mistakes_say_what_to_write(con: anonsql.Connection) -> None:
         (lambda: people.to("out", if_exists="replace"), "overwrite"),
         (lambda: people.pareto_front("k"), "max k"),
         (lambda: con.hierarchy("x"), "intervals"),
-        (lambda: con.sql(3), "text"),  # type: ignore[arg-type]
+        (lambda: con.sql(3), "string"),  # type: ignore[arg-type]
     ]:
         with pytest.raises((TypeError, ValueError), match=match):
             wrong()
@@ -159,9 +159,9 @@ def test_a_wrong_type_says_what_to_write(con: anonsql.Connection, tmp_path: Path
         (lambda: anything.sql_rows("VERIFY people QUASI IDENTIFIERS (age) SATISFYING k_anonymity(2)"), r"con\.sql\("),
         (lambda: people.quasi(["age", "sex"]), r"\*columns"),
         (lambda: people.identifiers(("name",)), r"\*columns"),
-        (lambda: people.keep("pay", secret="env:S"), "a secret is for a mask"),
-        (lambda: people.keep("pay", mask="NOISE (0.1)) SATISFYING k_anonymity(1) --"), "as in SQL"),
-        (lambda: people.identifiers("name", mask=3), "as in SQL"),
+        (lambda: people.keep("pay", secret="env:S"), "a secret needs a mask"),
+        (lambda: people.keep("pay", mask="NOISE (0.1)) SATISFYING k_anonymity(1) --"), "in SQL syntax"),
+        (lambda: people.identifiers("name", mask=3), "in SQL syntax"),
         (lambda: people.quasi("sex", levels=2), r"levels=\(0, 2\)"),
         (lambda: people.quasi("sex", levels=(0, 1, 2)), r"levels=\(0, 2\)"),
         (lambda: people.quasi("sex", weight="x"), "float"),

@@ -1,4 +1,4 @@
-"""Sessions of datafusion-python: their tables here, and the functions there."""
+"""Tests of datafusion-python: its tables in a session, and the functions of anonsql in its queries."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_scalar_functions_answer_in_the_context_what_they_answer_in_the_session(
         assert rows(context, query) == here and len(here) == 6
     names = {function.name for function in attached._session.functions()}
     assert {"generalize", "mask_format", "mask_hash", "mask_token", "unmask"} <= names
-    # Every one of them is found by the context.
+    # The context finds each of these functions.
     assert all(context.udf(name).name == name for name in names)
 
 

@@ -1,4 +1,4 @@
-"""The project of dbt builds, its tests hold, and they fail when a violation is planted."""
+"""Tests of the dbt project: it builds, and its tests find a planted violation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ needs_dbt = pytest.mark.skipif(not HAS_DBT, reason="dbt-duckdb is not installed"
 
 
 class Project:
-    """A copy of the project, with a folder for what it writes."""
+    """A copy of the project, which writes to its own folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "dbt"
@@ -47,7 +47,7 @@ class Project:
         )
 
     def results(self) -> dict[str, str]:
-        """Return how each model and test of the last run ended, by its name."""
+        """Return the status of each model and test of the last run, by name."""
         ran = json.loads((self.folder / "target" / "run_results.json").read_text())["results"]
         return {result["unique_id"].split(".")[2]: result["status"] for result in ran}
 
@@ -65,7 +65,7 @@ def test_the_project_builds(project: Project) -> None:
     assert len(results) == 6 and set(results.values()) == {"success", "pass"}, results
     verification = anonsql.connect(threads=1).verify(project.folder / "out" / "people_k5")
     assert verification.raise_for_failure()
-    # No row of the source is in what dbt leaves behind.
+    # dbt leaves no file with rows of the source behind.
     for file in (project.folder / "target").rglob("*"):
         assert not file.is_file() or b"PAR1" not in file.read_bytes()[:4]
 
@@ -135,7 +135,7 @@ def test_what_has_no_release_fails_and_leaves_the_last_one(project: Project) -> 
 
 
 class Cursor:
-    """Answers whatever is asked with the same rows."""
+    """A cursor that returns the same rows for every query."""
 
     def __init__(self, rows: object) -> None:
         self.rows = rows
@@ -183,7 +183,7 @@ def test_a_model_is_stored_and_a_release_is_loaded(tmp_path: Path) -> None:
             made.store(target)
     with pytest.raises(ValueError, match="meta"):
         made.load(SimpleNamespace(identifier="people", get=lambda key: None))
-    # What was changed since is not handed out.
+    # A release that was changed is not returned.
     manifest = Path(location.path) / "_manifest.json"
     manifest.write_text(manifest.read_text().replace('"rows_out": 6', '"rows_out": 7'))
     with pytest.raises(anonsql.Error):

@@ -1,4 +1,4 @@
-"""Errors by kind, with what is known as values, and without a value of the data."""
+"""Tests of errors: their kinds, their attributes, and the absence of data values."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_file_errors_are_os_errors(con: anonsql.Connection, request_: anonsql.An
     (tmp_path / "file").write_text("")
     with pytest.raises(anonsql.FileError) as raised:
         request_.to(tmp_path / "file" / "out")
-    assert raised.value.errno is None, "here it was not the system that said so"
+    assert raised.value.errno is None, "the error does not come from the system"
 
 
 def test_statements_that_are_wrong(con: anonsql.Connection) -> None:

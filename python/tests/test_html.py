@@ -1,4 +1,4 @@
-"""What a notebook shows: figures, everything escaped, and no row of a table."""
+"""Tests of the HTML for notebooks: it has figures, escapes everything, and has no row of a table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import anonsql
 
 
 class Elements(html.parser.HTMLParser):
-    """The elements of a text, of which each that begins ends."""
+    """A parser that collects the elements of a text, and checks that each is closed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ def test_a_release_shows_its_report(con: anonsql.Connection, request_: anonsql.A
     assert elements(shown) == {"table", "thead", "tbody", "tr", "th", "td", "iframe"}
     assert f'srcdoc="{html.escape(page.read_text(encoding="utf-8"))}"' in shown and 'sandbox="allow-same-origin"' in shown
     page.unlink()
-    assert "iframe" not in release._repr_html_(), "it was moved away"
+    assert "iframe" not in release._repr_html_(), "the report no longer exists"
     text = request_.report(tmp_path / "people.md").to(tmp_path / "other")
     assert "iframe" not in text._repr_html_()
 

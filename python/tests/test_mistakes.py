@@ -1,6 +1,6 @@
-"""Mistakes that a user of pandas makes: each ends in the right answer, or in an error that says what to write.
+"""Mistakes of pandas users: each gives the right result, or an error that says what to write.
 
-No error has a value: ``quixotic`` is in the rows alone.
+No error contains a value: ``quixotic`` occurs only in the rows.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def berlin(text: str) -> Any:
     return pd.Timestamp(text, tz="Europe/Berlin")
 
 
-#: What is registered, and what is raised.
+#: A table to register, the exception that it raises, and a part of the message.
 REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "a series": (lambda: frame()["age"], TypeError, "to_frame"),
     "an index of several columns": (lambda: frame().set_index(["age", "name"]), anonsql.DataError, "reset_index"),
@@ -59,7 +59,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "dates and texts": (lambda: column(date(2020, 1, 1), "quixotic"), anonsql.DataError, r"pandas\.to_datetime"),
     "dictionaries and texts": (lambda: column({"x": 1}, "quixotic"), anonsql.DataError, "several types.* write"),
     "booleans and numbers": (lambda: column(True, 1.5), anonsql.DataError, "several types.* write"),
-    "objects": (lambda: column(object()), anonsql.DataError, "no form for; write"),
+    "objects": (lambda: column(object()), anonsql.DataError, "cannot represent; write"),
     "a UUID": (lambda: column(uuid.UUID(int=5)), anonsql.DataError, r'astype\("string"\)'),
     "complex numbers": (lambda: pd.DataFrame({"a": [1 + 2j]}), anonsql.DataError, r'complex.*astype\("string"\)'),
     "periods": (lambda: pd.DataFrame({"a": pd.period_range("2020", periods=2, freq="M")}), anonsql.DataError, "period.* write"),
@@ -126,7 +126,7 @@ def test_what_an_error_says_to_write_is_right(con: anonsql.Connection, mistake: 
 
 SECONDS = "CAST(arrow_cast({}(a), 'Timestamp(Second, Some(\"UTC\"))') AS BIGINT)"
 
-#: A column ``a``, and what a query says of it.
+#: A table with a column ``a``, the expressions of a query, and the expected row.
 RIGHT: dict[str, tuple[Callable[[], Any], str, list[object]]] = {
     "NaN beside None in texts": (lambda: column("x", np.nan, None, pd.NA), "count(a), count(*)", [1, 4]),
     "NaN beside None in numbers": (lambda: pd.DataFrame({"a": [1.0, np.nan, None]}), "count(a), sum(a)", [1, 1.0]),
@@ -164,14 +164,14 @@ def test_what_looks_like_a_mistake_is_right(con: anonsql.Connection, mistake: st
     con.register("x", make())
     (row,) = con.sql(f"SELECT {query} FROM x").to_arrow().to_pylist()
     assert list(row.values()) == expected
-    assert con.sql("SELECT * FROM x").columns == ["a"], "the numbers of the rows are no column"
+    assert con.sql("SELECT * FROM x").columns == ["a"], "the row numbers are not a column"
 
 
 def test_unused_categories_never_leave(con: anonsql.Connection, tmp_path: Path) -> None:
     city = pd.Categorical(["north", "north", "south", "south"], categories=["north", "south", "quixotic"], ordered=True)
     con.register("c", frame()[["age"]].assign(city=city))
     assert "quixotic" not in str(con.sql("SELECT * FROM c").to_arrow().column("city").chunk(0).dictionary)
-    # Of a part of a frame neither.
+    # Nor do the unused categories of a part of a frame.
     con.register("part", frame()[["age"]].assign(city=city).iloc[:2])
     assert con.sql("SELECT DISTINCT city FROM part").to_pandas()["city"].tolist() == ["north"]
     assert "south" not in str(con.sql("SELECT * FROM part").to_arrow().column("city").chunk(0).dictionary)
@@ -186,7 +186,7 @@ def test_an_object_of_numbers_is_generalized(con: anonsql.Connection) -> None:
     assert rows.to_arrow()["age"].to_pylist() == ["30-34"] * 3 + [None]
 
 
-#: What is asked of the registered frame ``people``.
+#: A call on the registered frame ``people``, the exception that it raises, and a part of the message.
 ASKED: dict[str, tuple[Callable[[Any, Any], Any], type[Exception], str]] = {
     "a column in other letters": (lambda con, p: p.quasi("Age").satisfying(k_anonymity=2).rows(), anonsql.InvalidStatement, 'mean "age"'),
     "a column that is not there": (lambda con, p: p.quasi("ages").satisfying(k_anonymity=2).rows(), anonsql.InvalidStatement, 'mean "age"'),

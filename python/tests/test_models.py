@@ -1,4 +1,4 @@
-"""Privacy models of one's own."""
+"""Tests of privacy models that are Python functions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def people(con: anonsql.Connection) -> anonsql.Anonymize:
 
 def registered(con: anonsql.Connection, monotone: str = "never") -> None:
     def max_share(one: EquivalenceClass, share: float) -> bool:
-        """No value makes up more than a share of a class."""
+        """No value may have more than a share of a class."""
         return max(one.counts) <= share * one.size
 
     con.register_model(
@@ -41,7 +41,7 @@ def test_a_model_of_python_is_one_like_the_others(
 ) -> None:
     registered(con, monotone)
     own = people.satisfying(rows=20, max_share=(0.6, "illness")).suppress("10%").to(tmp_path / "own")
-    # alpha of (alpha, k)-anonymity bounds the same share.
+    # The alpha of (alpha, k)-anonymity limits the same share.
     built_in = people.satisfying(anonsql.model("alpha_k", 0.6, 20, on="illness")).suppress("10%").to(tmp_path / "in")
     assert (own.node, own.classes, own.rows, own.k) == (built_in.node, built_in.classes, built_in.rows, built_in.k)
     checked = {check.check: check for check in own.checks}
@@ -100,7 +100,7 @@ def test_two_sessions_have_models_of_their_own() -> None:
             con.sql("CREATE TABLE t AS VALUES (1), (1), (2), (2), (2), (2)")
         request = [con.anonymize("t").quasi("column1").satisfying(size=1).suppress("50%") for con in (one, other)]
         assert [r.rows().release.classes for r in request] == [2, 1]
-        with pytest.raises(anonsql.Error, match="there already"):
+        with pytest.raises(anonsql.Error, match="already exists"):
             one.register_model("size", lambda c, n: True, sql=SIZE, at_least="n", parameters=["n"])
 
 
@@ -113,11 +113,11 @@ def test_two_sessions_have_models_of_their_own() -> None:
         ({"parameters": ["n", "n"]}, "named twice"),
         ({"parameters": ["N"], "at_least": "N"}, "lower case"),
         ({"name": "max share"}, "lower case"),
-        ({"sql": "SELECT 5"}, "no released rows"),
+        ({"sql": "SELECT 5"}, "does not read the released rows"),
         ({"sql": SHARE}, "attribute=True"),
         ({"holds": 5}, "a function"),
         ({"monotone": "sometimes"}, "monotone is"),
-        ({"name": "k_anonymity"}, "there already"),
+        ({"name": "k_anonymity"}, "already exists"),
     ],
 )
 def test_what_is_wrong_with_a_model_is_said(con: anonsql.Connection, given: dict[str, Any], says: str) -> None:

@@ -1,6 +1,6 @@
-"""The notebook runs, and what it shows is what its cells said when it was saved.
+"""Tests that the notebook runs, and that its outputs equal the saved outputs.
 
-``ANONSQL_WRITE=1 pytest tests/test_notebook.py`` saves it anew.
+``ANONSQL_WRITE=1 pytest tests/test_notebook.py`` saves the new outputs.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ def executed(folder: Path) -> Any:
     resources = {"metadata": {"path": str(folder / "examples")}}
     nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3", resources=resources).execute()
     for cell in notebook.cells:
-        # When it ran is not what it says.
+        # The metadata has the time of the run, which differs each time.
         cell.metadata = {}
     notebook.metadata["language_info"] = {"name": "python"}
     return notebook
 
 
 def shown(notebook: Any) -> list[str]:
-    """Return the texts and tables of anonsql's that a notebook shows."""
+    """Return the texts and the tables of anonsql that a notebook shows."""
     texts: list[str] = []
     for cell in notebook.cells:
         for output in cell.get("outputs", ()):

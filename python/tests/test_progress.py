@@ -1,4 +1,4 @@
-"""How far a statement is."""
+"""Tests of the progress of statements."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from anonsql._progress import Line, Progress
 
 
 def slow(con: anonsql.Connection, rows: int = 200_000) -> anonsql.Anonymize:
-    """Return a request that takes some tenths of a second at least."""
+    """Return a request that takes at least some tenths of a second."""
     con.sql(f"CREATE TABLE crowd AS SELECT value % 90 AS age, value % 1000 AS zip, value % 977 AS amount FROM range(0, {rows})")
     con.hierarchy("years", intervals=[5, 10, 20])
     con.hierarchy("places", intervals=[10, 100])

@@ -1,4 +1,4 @@
-"""Releases, verifications and rows."""
+"""Tests of releases, verifications and rows."""
 
 from __future__ import annotations
 

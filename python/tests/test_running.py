@@ -1,4 +1,4 @@
-"""Ctrl-C, threads, forks, and the command."""
+"""Tests of Ctrl-C, threads, forks, and the command."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import anonsql
 
 
 def slow(con: anonsql.Connection) -> anonsql.Anonymize:
-    """Return a request whose search takes very long: it assesses every node of a large lattice."""
+    """Return a request with a long search, which assesses every node of a large lattice."""
     columns = [f"c{i}" for i in range(9)]
     values = ", ".join(f"(value * {7 + 2 * i}) % 64 AS {name}" for i, name in enumerate(columns))
     con.sql(f"CREATE TABLE wide AS SELECT {values} FROM range(0, 3000)")
@@ -28,7 +28,7 @@ def slow(con: anonsql.Connection) -> anonsql.Anonymize:
 
 
 def interrupts(*after: float, sent: list[float] | None = None) -> threading.Thread:
-    """Send SIGINT to this process so many seconds from now, and note in ``sent`` when."""
+    """Send SIGINT to this process after each delay in seconds, and record the times in ``sent``."""
 
     def send() -> None:
         for seconds in after:
@@ -60,7 +60,7 @@ def test_the_second_interrupt_leaves_the_target_as_it_was(con: anonsql.Connectio
     thread = interrupts(1.0)
     began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        # This is no search, so that the first one cancels.
+        # This statement has no search, so the first interrupt cancels it.
         con.sql("SELECT count(*) FROM many AS a JOIN many AS b ON a.x % 7 = b.x % 7")
     assert time.monotonic() - began < 5
     thread.join()
@@ -78,7 +78,7 @@ def test_two_interrupts_of_a_search_leave_nothing_or_a_whole_release(con: anonsq
         release = None
     thread.join()
     if release is not None or (tmp_path / "out").exists():
-        # The second one came when the release was in its place.
+        # The second interrupt arrived after the release was published.
         con.verify(tmp_path / "out").raise_for_failure()
     assert not [hidden for hidden in tmp_path.iterdir() if hidden.name.startswith(".")]
 
@@ -95,7 +95,7 @@ def test_what_was_cancelled_does_not_come_later(request_: anonsql.Anonymize, tmp
         try:
             thread = interrupts(took * i / 11)
             request_.to(target)
-            # If it was faster, the interrupt comes now.
+            # The interrupt arrives here if the release ended first.
             thread.join()
             time.sleep(0.05)
         except KeyboardInterrupt as interrupt:
@@ -121,10 +121,10 @@ def test_ten_interrupts_end_in_the_best_so_far(con: anonsql.Connection, tmp_path
             sent: list[float] = []
             thread = interrupts(after, sent=sent)
             try:
-                with pytest.warns(anonsql.AnonsqlWarning, match="best so far"):
+                with pytest.warns(anonsql.AnonsqlWarning, match="best node so far"):
                     release = request.to(target)
             except KeyboardInterrupt:
-                # The machine is so slow that the search had not begun.
+                # The search had not begun when the interrupt arrived, because the machine is slow.
                 thread.join()
                 assert not target.exists()
                 after *= 2
@@ -145,7 +145,7 @@ def test_ten_interrupts_leave_the_target_as_it_was(
     target = tmp_path / "out"
     request_.to(target)
     before = {file.name: file.read_bytes() for file in target.iterdir()}
-    # Its source is read for minutes: there is no search yet, and the first interrupt cancels.
+    # Reading the source takes minutes, so the first interrupt arrives before the search, and cancels the statement.
     much = "SELECT a.value % 90 AS age FROM range(0, 3000000) AS a JOIN range(0, 3000000) AS b ON a.value % 7 = b.value % 7"
     request = con.anonymize(anonsql.query(much)).quasi("age", using="age").satisfying(k_anonymity=2)
     moments = random.Random(40)
@@ -173,7 +173,7 @@ def test_an_interrupt_of_register_is_one(con: anonsql.Connection) -> None:
             yield pa.record_batch({"a": [i]})
 
     def quickly() -> Iterator[object]:
-        # Of these none is slow, and all of them take very long.
+        # Each batch is quick, but the stream never ends.
         batch = pa.record_batch({"a": list(range(1000))})
         while True:
             yield batch
@@ -187,14 +187,14 @@ def test_an_interrupt_of_register_is_one(con: anonsql.Connection) -> None:
             con.register("a", reader)
         thread.join()
         assert signal.getsignal(signal.SIGINT) is handler
-        assert con.sql("SELECT * FROM a").columns == ["before"], "what was cancelled changes nothing"
+        assert con.sql("SELECT * FROM a").columns == ["before"], "a cancelled register changes nothing"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGINT")
 def test_an_interrupt_between_batches_of_another_package_is_one() -> None:
     pa = pytest.importorskip("pyarrow")
     con = anonsql.connect(threads=1)
-    # No code of Python runs while these are read.
+    # No Python code runs while these batches are read.
     batch = pa.record_batch({"a": list(range(100_000))})
     table = pa.Table.from_batches([batch] * 100_000)
     thread = interrupts(0.3)
@@ -267,7 +267,7 @@ def test_the_command_is_the_command(tmp_path: Path) -> None:
     printed = command("--no-init", "--format", "csv", "-c", "SELECT 1 AS one")
     assert (printed.returncode, printed.stdout) == (0, "one\n1\n"), printed.stderr
     limited = command("--no-init", "--format", "csv", "--memory-limit", "500MB", "-c", "SELECT 2 AS two")
-    assert (limited.returncode, limited.stdout) == (0, "two\n2\n"), "it starts itself again"
+    assert (limited.returncode, limited.stdout) == (0, "two\n2\n"), "the command starts itself again"
     infeasible = "ANONYMIZE (SELECT 31 AS age) QUASI IDENTIFIERS (age) SATISFYING k_anonymity(2)"
     assert command("--no-init", "-c", infeasible).returncode == 3
     assert command("--nonsense").returncode == 1

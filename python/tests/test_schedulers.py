@@ -1,4 +1,4 @@
-"""The examples for schedulers: what they run runs, and their files are imported where the packages are there."""
+"""Tests of the examples for schedulers. Their files are imported if the packages are installed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_what_the_dag_runs(tmp_path: Path) -> None:
         figures = people.release(str(CENSUS), str(tmp_path / "out"))
     assert figures["k"] >= 5 and figures["rows"] + figures["suppressed"] == 30_000
     assert figures["manifest"] == str(tmp_path / "out" / "_manifest.json")
-    # It is the DAG that says what is tried again.
+    # The error reaches the DAG, which decides whether to retry.
     with pytest.raises(anonsql.FileError):
         people.release(str(tmp_path / "nothing.parquet"), str(tmp_path / "out"))
     anonsql.connect(threads=1).verify(tmp_path / "out").raise_for_failure()

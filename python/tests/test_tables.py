@@ -1,4 +1,4 @@
-"""Tables of other packages in and out."""
+"""Tests of tables of other packages, registered and returned."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_polars_in_chunks(con: anonsql.Connection) -> None:
     pl = pytest.importorskip("polars")
     parts = [pl.DataFrame({"n": range(i, i + 70_000), "c": ["a", str(i)] * 35_000}) for i in range(0, 210_000, 70_000)]
     frame = pl.concat(parts, rechunk=False).with_columns(pl.col("c").cast(pl.Categorical).alias("k"))
-    # A column of one chunk beside those of three.
+    # One column has one chunk, and the others have three.
     frame = frame.with_columns(pl.Series("one", range(210_000)))
     assert frame.n_chunks("all") == [3, 3, 3, 1]
     assert con.register("p", frame) == anonsql.Registered("p", 210_000, ("n", "c", "k", "one"), "shared")
@@ -142,7 +142,7 @@ def test_objects_of_polars_are_refused(con: anonsql.Connection) -> None:
         with pytest.raises(anonsql.DataError, match="column 'b' .* write frame") as raised:
             con.register("o", table)
         assert "quixotic" not in str(raised.value)
-    # What it says to write is right.
+    # The repair that the message says to write works.
     frame = frame.with_columns(pl.Series("b", [str(value) for value in frame["b"]]))
     assert con.register("o", frame).rows == 2
     assert con.sql("SELECT b FROM o").to_polars()["b"].to_list() == ["quixotic", "1"]
@@ -162,9 +162,9 @@ def test_pandas(con: anonsql.Connection) -> None:
     frame = pd.DataFrame(columns())
     assert con.register("p", frame).rows == 4
     assert con.sql("SELECT * FROM p").to_arrow().to_pylist()[3]["items"] == ["c"]
-    assert con.sql("SELECT count(income) AS n FROM p").to_pandas()["n"].tolist() == [3], "NaN of pandas is no number"
+    assert con.sql("SELECT count(income) AS n FROM p").to_pandas()["n"].tolist() == [3], "a NaN of pandas is NULL"
     filtered = frame[frame["age"] > 31]
-    assert con.register("f", filtered).columns == tuple(columns()), "the numbers of the rows left out are no column"
+    assert con.register("f", filtered).columns == tuple(columns()), "the row numbers are not a column"
     city = pd.Categorical(["north", "south"], categories=["north", "south", "quixotic"])
     con.register("c", pd.DataFrame({"city": city}))
     assert "quixotic" not in str(con.sql("SELECT * FROM c").to_arrow().column("city").chunk(0).dictionary)
@@ -176,7 +176,7 @@ def test_a_repeated_name_is_the_new_table(con: anonsql.Connection) -> None:
     assert con.sql("SELECT * FROM t").columns == ["b"]
     with pytest.raises(anonsql.DataError):
         con.register("t", pa.table([[1], [2]], names=["c", "c"]))
-    assert con.sql("SELECT * FROM t").columns == ["b"], "what fails changes nothing"
+    assert con.sql("SELECT * FROM t").columns == ["b"], "a failed register changes nothing"
     con.register("My Table", pa.table({"a": [1]}))
     assert len(con.sql('SELECT * FROM "My Table"')) == 1
 
@@ -194,7 +194,7 @@ def test_texts_that_are_none_are_refused(con: anonsql.Connection) -> None:
     with pytest.raises(anonsql.DataError, match="UTF-8"):
         con.register("t", pa.table({"a": texts}))
     codes = pa.DictionaryArray.from_arrays(pa.array([5]), pa.array(["x"]), safe=False)
-    with pytest.raises(anonsql.DataError, match="none of its type"):
+    with pytest.raises(anonsql.DataError, match="not valid for its type"):
         con.register("t", pa.table({"a": codes}))
 
 

@@ -1,4 +1,4 @@
-"""The stubs are those of the native module, and what is typed is right, where mypy is there."""
+"""Tests that the stubs match the native module, and that the types are right, if mypy is installed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HAS_MYPY = importlib.util.find_spec("mypy") is not None
     ids=["mypy", "stubtest"],
 )
 def test_types(check: list[str], tmp_path: Path) -> None:
-    # Elsewhere, so that what is installed is looked at.
+    # Runs in another folder, so that mypy checks the installed package.
     run = [sys.executable, "-m", *check, str(PROJECT / "pyproject.toml")]
     done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -35,7 +35,7 @@ def test_types(check: list[str], tmp_path: Path) -> None:
 def test_types_of_the_examples(tmp_path: Path) -> None:
     examples = PROJECT.parent / "examples"
     files = [examples / "airflow" / "people.py", examples / "airflow" / "dag.py", examples / "dagster" / "assets.py"]
-    # Those who read the notebook and the recipes copy them.
+    # Readers copy code from the notebook and the recipes, so it must have the right types.
     notebook = json.loads((examples / "notebook.ipynb").read_text(encoding="utf-8"))
     cells = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
     skill = (examples / "assistants" / "SKILL.md").read_text(encoding="utf-8")
@@ -43,7 +43,7 @@ def test_types_of_the_examples(tmp_path: Path) -> None:
     for name, blocks in (("notebook", cells), ("skill", recipes)):
         files.append(tmp_path / f"{name}.py")
         files[-1].write_text("\n\n".join(blocks), encoding="utf-8")
-    # Airflow and Dagster need not be there: what they decorate has no type then.
+    # Airflow and Dagster may be missing, and the functions that they decorate are then untyped.
     lenient = ["--ignore-missing-imports", "--allow-untyped-decorators"]
     run = [sys.executable, "-m", "mypy", "--strict", *lenient, *map(str, files)]
     done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)

@@ -49,6 +49,6 @@ pub(super) async fn check(
     }
     let names = promises
         .iter()
-        .map(|p| format!("batches that alone do not hold {}", p.name));
+        .map(|p| format!("batches that do not satisfy {} on their own", p.name));
     Ok(names.zip(broken).map(|(name, n)| none_of(name, n)).collect())
 }

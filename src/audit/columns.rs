@@ -123,7 +123,7 @@ fn hierarchy_of(
         (None, _) => unknown(format!("there is no hierarchy {name} in this session")),
         (Some(hierarchy), _) if manifest.used(column, hierarchy)? => Ok(Some(Arc::clone(hierarchy))),
         (Some(_), _) => unknown(format!(
-            "hierarchy {name} of this session is not the one that {MANIFEST} has"
+            "hierarchy {name} of this session differs from the hierarchy in {MANIFEST}"
         )),
     }
 }

@@ -37,7 +37,7 @@ fn fault(evidence: Option<&ReleaseEvidence>, key: &PublicKey) -> Option<&'static
     match () {
         () if manifest.signature.is_none() => Some("there is none"),
         () if !evidence.is_sealed => Some("the manifest was changed after it was signed"),
-        () if !manifest.is_signed_by(key) => Some("it is by another key, or of another manifest"),
+        () if !manifest.is_signed_by(key) => Some("it was made with another key, or for another manifest"),
         () => None,
     }
 }

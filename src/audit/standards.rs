@@ -180,7 +180,7 @@ async fn classes(
     let name = standard.info.name;
     if evidence.manifest().entity.is_some() && released.entity.is_none() {
         found.unchecked.push(format!(
-            "classes of at least {least} persons ({name}; the rows do not say whose they are)"
+            "classes of at least {least} persons ({name}; the rows do not name the persons)"
         ));
         return Ok(None);
     }

@@ -47,7 +47,7 @@ pub(super) fn set_apart(checks: &mut Vec<Check>, promises: &[Promise<'_>], claim
 /// can.
 fn hidden_entity(claim: &Claim) -> Option<String> {
     let entity = claim.evidence.as_ref()?.manifest.entity.as_ref()?;
-    let why = || format!("the release counts each {entity} once, and its rows do not say whose they are");
+    let why = || format!("the release counts each {entity} once, and its rows do not name it");
     claim.entity.is_none().then(why)
 }
 

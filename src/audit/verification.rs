@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// ```
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
-#[must_use = "a verification that fails says so only to whoever asks `holds`"]
+#[must_use = "a failed verification is not an error: call `holds`"]
 pub struct Verification {
     /// Every check, in the order of VERIFY's rows.
     pub checks: Vec<Check>,

@@ -63,7 +63,7 @@ impl<E: Described + Copy> Catalogue<E> {
     /// Fails with `ErrorKind::Usage` if an entry already has this name.
     pub fn is_free(&self, name: &str) -> Result<()> {
         match self.get(name) {
-            Some(_) => Err(Error::usage(format!("{} {name} is there already", self.what))),
+            Some(_) => Err(Error::usage(format!("{} {name} already exists", self.what))),
             None => Ok(()),
         }
     }
@@ -108,7 +108,7 @@ mod tests {
         assert_eq!(searches.names().collect::<Vec<_>>(), ["tabu", "mine_2"]);
         assert_eq!(searches.find("MINE_2").unwrap().info.name, "mine_2");
         let said = |e: Error| e.to_string();
-        assert!(said(searches.add(entry("tabu")).unwrap_err()).contains("search tabu is there already"));
+        assert!(said(searches.add(entry("tabu")).unwrap_err()).contains("search tabu already exists"));
         for name in ["", "2nd", "Mine", "a b"] {
             assert!(said(searches.add(entry(name)).unwrap_err()).contains("cannot be named"));
         }

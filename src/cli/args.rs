@@ -25,11 +25,11 @@ Exit codes:
   0  done
   1  wrong usage or SQL, data that does not fit, a file that cannot be read or written, or interrupted
   3  no way to generalize satisfies the request
-  4  a check of what was released failed
-  5  the target exists already, or the rows were added before
-  6  run it again later: a store or a worker is away, or another run was faster
-  7  look: the data drifted from the release of USING MANIFEST
-  129  ended by SIGHUP: the terminal is gone
+  4  a check of the release failed
+  5  the target already exists, or its rows were already added
+  6  run it again later: a store or a worker does not answer, or another run finished first
+  7  check the data, which drifted from the release of USING MANIFEST
+  129  ended by SIGHUP: the terminal was closed
   143  ended by SIGTERM
 
 Environment:

@@ -65,7 +65,7 @@ pub fn session_with(limits: &Limits) -> Result<SessionContext> {
     let mut environment = RuntimeEnvBuilder::new();
     if let Some(limit) = limits.memory.filter(|limit| *limit < LEAST) {
         return Err(Error::usage(format!(
-            "--memory-limit {} MB is less than any job needs: the program itself takes {} MB; give it at least {} MB",
+            "--memory-limit {} MB is too small for any job: the program itself uses {} MB; write at least {} MB",
             limit / 1_000_000,
             OWN / 1_000_000,
             LEAST / 1_000_000

@@ -180,7 +180,10 @@ impl Runner {
         printed.notes.iter().for_each(|note| self.note(note));
         let is_second = printed.is_result && self.results.fetch_add(1, Ordering::Relaxed) == 1;
         if is_second && self.printing.format.is_one_result() && !self.printing.show_values {
-            self.note("there is more than one result, one after the other, each with its own header; --format ndjson has none");
+            self.note(
+                "there is more than one result: --format csv and json print a separate document for each, --format \
+                 ndjson prints only rows",
+            );
         }
     }
 
@@ -242,9 +245,7 @@ impl Runner {
             return e;
         }
         if self.typed {
-            self.note(
-                "a part of the statement does not stop at once: it computes on beside the next statement until it does",
-            );
+            self.note("a part of the statement does not stop at once: it continues in the background until it does");
         }
         interruption()
     }

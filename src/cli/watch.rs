@@ -262,10 +262,11 @@ impl Observer for Watch {
             true => (
                 "distrusted",
                 format!(
-                    "{worker} reported something else than it was asked; it is asked no more, and others do its part"
+                    "{worker} reported a result that does not belong to its task; it gets no more tasks, and other \
+                     workers do its part"
                 ),
             ),
-            false => ("lost", format!("{worker} was lost, and others do its part")),
+            false => ("lost", format!("{worker} was lost, and other workers do its part")),
         };
         let fields = [
             ("worker", worker.into()),

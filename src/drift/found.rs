@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// ```
 /// let read: anonsql::manifest::Drift = serde_json::from_str(
-///     r#"{"kind": "values", "columns": ["city"], "values": 2, "rows": 5, "text": "hierarchy city does not know ..."}"#,
+///     r#"{"kind": "values", "columns": ["city"], "values": 2, "rows": 5, "text": "hierarchy city does not map ..."}"#,
 /// )?;
 /// assert_eq!((read.values, read.classes), (Some(2), None));
 /// # Ok::<(), serde_json::Error>(())
@@ -83,7 +83,7 @@ impl Drift {
                 "ON DRIFT WARN accepts changes of columns that are not released; if the release is to change, write \
                  ON DRIFT SEARCH"
             }
-            (DriftKind::Hierarchy, _) => "make the hierarchy as it was, or write ON DRIFT SEARCH",
+            (DriftKind::Hierarchy, _) => "restore the hierarchy, or write ON DRIFT SEARCH",
             // NULL is not a value that a hierarchy lists.
             (DriftKind::Values, None) => {
                 "NULLS AS VALUE or NULLS AS TOP in the hierarchy accepts NULL, and then write ON DRIFT SEARCH once; or \
@@ -114,7 +114,7 @@ impl Drift {
     }
 }
 
-/// Returns drift in one line: `schema: column height has come; classes: ...`.
+/// Returns drift in one line: `schema: column height is new; classes: ...`.
 pub(crate) fn told(drift: &[Drift]) -> String {
     let one = |d: &Drift| format!("{}: {}", d.kind.name(), d.text);
     drift.iter().map(one).collect::<Vec<_>>().join("; ")

@@ -74,14 +74,14 @@ pub fn changes(
             if names.is_empty() {
                 continue;
             }
-            let (noun, has, is) = match names.len() {
-                1 => ("column", "has", "is"),
-                _ => ("columns", "have", "are"),
+            let (noun, is) = match names.len() {
+                1 => ("column", "is"),
+                _ => ("columns", "are"),
             };
             let texts = texts.join(", ");
             let text = match change {
                 SchemaChange::Gone => format!("{noun} {texts} {is} gone"),
-                SchemaChange::Come => format!("{noun} {texts} {has} come"),
+                SchemaChange::Come => format!("{noun} {texts} {is} new"),
                 SchemaChange::Type => format!("{noun} {texts}"),
             };
             found.push((*change, used, Drift::new(DriftKind::Schema, names, text)));
@@ -117,7 +117,7 @@ mod tests {
             [
                 (SchemaChange::Type, true, "column age is Utf8 and was Int64"),
                 (SchemaChange::Gone, false, "columns a, b are gone"),
-                (SchemaChange::Come, false, "column c has come"),
+                (SchemaChange::Come, false, "column c is new"),
             ]
         );
         assert_eq!(found[1].2.columns, ["a", "b"]);

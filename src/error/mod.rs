@@ -78,14 +78,14 @@ pub const EXIT_CODES: &[(u8, &str)] = &[
         "wrong usage or SQL, data that does not fit, a file that cannot be read or written, or interrupted",
     ),
     (3, "no way to generalize satisfies the request"),
-    (4, "a check of what was released failed"),
-    (5, "the target exists already, or the rows were added before"),
+    (4, "a check of the release failed"),
+    (5, "the target already exists, or its rows were already added"),
     (
         6,
-        "run it again later: a store or a worker is away, or another run was faster",
+        "run it again later: a store or a worker does not answer, or another run finished first",
     ),
-    (7, "look: the data drifted from the release of USING MANIFEST"),
-    (129, "ended by SIGHUP: the terminal is gone"),
+    (7, "check the data, which drifted from the release of USING MANIFEST"),
+    (129, "ended by SIGHUP: the terminal was closed"),
     (143, "ended by SIGTERM"),
 ];
 
@@ -189,7 +189,7 @@ impl Error {
         let hint = match nearest {
             _ if in_capitals.is_some() => {
                 let known = in_capitals.copied().unwrap_or_default();
-                format!("; write {known:?} in double quotes, because names without them are read in lower case")
+                format!("; write {known:?} in double quotes, because unquoted names are converted to lower case")
             }
             Some((_, k)) => format!("; did you mean {k:?}?"),
             None if !longer.is_empty() => format!("; did you mean {}?", longer.join(" or ")),

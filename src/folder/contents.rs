@@ -59,10 +59,13 @@ pub(crate) fn check(target: &Path, replacing: Replacing) -> Result<()> {
         return Ok(());
     }
     let (why, advice) = match replacing {
-        Replacing::Overwrite => ("OVERWRITE would delete it", "move it away or choose another target"),
+        Replacing::Overwrite => (
+            "OVERWRITE would delete it",
+            "move it to another folder or choose another target",
+        ),
         Replacing::Append => (
             "the folder that replaces this one would not contain it",
-            "move it away, and run the statement again",
+            "move it to another folder, and run the statement again",
         ),
     };
     refused(format!(

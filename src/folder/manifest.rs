@@ -232,7 +232,8 @@ impl Manifest {
             None => "none that the manifest names".into(),
         };
         Ok(Some(format!(
-            "column {column}: hierarchy {} is not the one of the release, which was {was}; its levels mean something else",
+            "column {column}: hierarchy {} differs from the hierarchy of the release, which was {was}; its levels \
+             have another meaning",
             hierarchy.name()
         )))
     }
@@ -242,9 +243,7 @@ impl Manifest {
     pub(crate) fn require_hierarchy(&self, column: &str, hierarchy: &Hierarchy, instead: &str) -> Result<()> {
         match self.unlike_hierarchy(column, hierarchy)? {
             None => Ok(()),
-            Some(unlike) => Err(Error::usage(format!(
-                "{unlike}. Make the hierarchy as it was, or {instead}"
-            ))),
+            Some(unlike) => Err(Error::usage(format!("{unlike}. Restore the hierarchy, or {instead}"))),
         }
     }
 

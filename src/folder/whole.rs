@@ -18,7 +18,8 @@ pub(crate) fn not_whole(place: impl Display, found: impl Display) -> Error {
     Error::new(
         ErrorKind::TargetExists,
         format!(
-            "{place} exists and is not a whole release: {found}; examine it, and move it away or choose another target"
+            "{place} exists and is not a whole release: {found}; examine it, and move it to another folder or choose \
+             another target"
         ),
     )
 }
@@ -62,7 +63,7 @@ pub(crate) fn whole(folder: &Path) -> Result<Option<Manifest>> {
         let name = &file.name;
         match fs::symlink_metadata(folder.join(name)) {
             Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                return refused(format!("{name:?}, which its {MANIFEST} names, is gone"));
+                return refused(format!("{name:?}, which its {MANIFEST} names, is missing"));
             }
             Err(e) => return Err(Error::io(format!("cannot read {}", folder.join(name).display()), e)),
             Ok(there) if !there.is_file() => return refused(format!("{name:?} is not a file")),

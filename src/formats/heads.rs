@@ -46,7 +46,7 @@ pub(super) async fn looked_up(
         let meta = match store.head(&path).await {
             Err(object_store::Error::NotFound { .. }) => {
                 return Err(Error::data(format!(
-                    "{version} names the file {called:?}, which is gone: {gone}"
+                    "{version} names the file {called:?}, which is missing: {gone}"
                 )));
             }
             found => found.map_err(|e| Error::of_store(format_args!("cannot read {name}"), &e))?,

@@ -42,8 +42,8 @@ impl Place {
         let place = listing_url(&url)?;
         if url.starts_with("file:") && place.prefix().as_ref().contains('%') {
             return Err(Error::usage(format!(
-                "{path:?}: other readers of Delta tables take a % in the path of a folder for the start of a code; choose a path \
-                 without it"
+                "{path:?}: other programs read a % in the path of a folder as the start of an escape sequence; choose \
+                 a path without %"
             )));
         }
         Ok(Self {
@@ -81,8 +81,7 @@ impl Place {
     pub(super) fn file(&self, name: &str) -> Result<Path> {
         let refused = || {
             Error::data(format!(
-                "the log of the Delta table {} names a file that is not in the folder of the table; copy the table, and read \
-                 the copy",
+                "the table {} names a file outside its folder; copy the table, and read the copy",
                 self.url
             ))
         };

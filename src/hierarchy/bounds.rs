@@ -70,7 +70,7 @@ impl Bounds {
         match outside.count() {
             0 => Ok(bounds),
             n => Err(Error::usage(format!(
-                "the labels of level {level} read as numbers are not the bounds of {n} values under them; {INSTEAD}"
+                "as numbers, the labels of level {level} do not enclose {n} of their values; {INSTEAD}"
             ))),
         }
     }
@@ -440,7 +440,7 @@ mod tests {
         let error = shown(values(), &["<-5", "a", "b", "b", "8", "c", "d", "e"]).unwrap_err();
         assert!(error.contains("5 of 7 labels"), "{error}");
         let error = shown(values(), &["<-5", "0-2", "0-2", "5-7", "8", "10-15", "20-24", "90+"]).unwrap_err();
-        assert!(error.contains("bounds of 1 values"), "{error}");
+        assert!(error.contains("enclose 1 of their values"), "{error}");
     }
 
     #[test]

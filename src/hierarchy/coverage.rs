@@ -83,8 +83,9 @@ impl Hierarchy {
     pub fn admit(&self, column: &str, coverage: &Coverage) -> Result<()> {
         if self.on_unmapped() == OnUnmapped::Error && coverage.values_unmapped > 0 {
             return Err(Error::data(format!(
-                "hierarchy {0} does not map {1} values ({2} rows) of column {column}; add them, or say ON UNMAPPED \
-                 SUPPRESS or ON UNMAPPED TOP when creating it; CHECK HIERARCHY {0} FOR table.{3} LIST UNMAPPED lists what is missing",
+                "hierarchy {0} does not map {1} values ({2} rows) of column {column}; add them, or write ON UNMAPPED \
+                 SUPPRESS or ON UNMAPPED TOP when you create it; CHECK HIERARCHY {0} FOR table.{3} LIST UNMAPPED \
+                 lists the missing values",
                 self.name(),
                 coverage.values_unmapped,
                 coverage.rows_unmapped,

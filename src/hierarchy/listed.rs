@@ -262,7 +262,7 @@ mod tests {
             e.contains("a group of level 1 lies in more than one group of level 2"),
             "{e}"
         );
-        assert!(e.ends_with("rows 1 and 2 have one label on level 1"), "{e}");
+        assert!(e.ends_with("rows 1 and 2 have the same label on level 1"), "{e}");
         let e = error(&[&["seven", "x"], &["seven", "x"], &["seven", "y"], &["b", "x"]]);
         assert!(e.starts_with("2 ground values are repeated"), "{e}");
         assert!(e.ends_with("rows 1 and 2 have the same value"), "{e}");

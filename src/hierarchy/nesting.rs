@@ -25,7 +25,7 @@ pub(super) fn torn<A: Hash + Eq, B: Eq>(pairs: impl Iterator<Item = (A, B)>) -> 
 /// `places` names two rows that show this.
 pub(super) fn does_not_nest(level: usize, places: Option<String>) -> Error {
     let places = places.map_or(String::new(), |places| {
-        format!(": {places} have one label on level {level}")
+        format!(": {places} have the same label on level {level}")
     });
     Error::usage(format!(
         "groups do not nest: a group of level {level} lies in more than one group of level {}; every label of a level \

@@ -112,7 +112,8 @@ impl Target {
         Error::new(
             kind,
             format!(
-                "another run released to {} in the meantime; its release stands, and nothing of this run was published; {advice}",
+                "another run released to {} in the meantime; its release is kept, and nothing of this run was \
+                 published; {advice}",
                 self.path.display()
             ),
         )

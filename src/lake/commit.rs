@@ -57,7 +57,8 @@ impl PrefixRun {
             CommitOutcome::Late => (RunOutcome::Open, Err(late)),
             CommitOutcome::Failed(e) => (RunOutcome::Open, Err(e)),
             CommitOutcome::Unknown(e) => {
-                let said = "whether the release is in place is not known; look, and run it again if not";
+                let said = "it is not known whether the release was published; check the target, and run the \
+                            statement again if it was not";
                 (RunOutcome::Unknown, Err(e.context(said)))
             }
         };
@@ -122,7 +123,8 @@ impl PrefixRun {
             (Err(e), RunOutcome::Open) if is_condition(&e) => return Err(late),
             (Err(e), RunOutcome::Unknown) => {
                 return Err(prefix.failed(
-                    "whether the release is in place is not known; look, and run it again if not:",
+                    "it is not known whether the release was published; check the target, and run the statement again \
+                     if it was not:",
                     &e,
                 ));
             }

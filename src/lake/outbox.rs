@@ -85,7 +85,7 @@ impl Outbox {
     /// Returns at most the first `most` bytes of a written file.
     pub(crate) async fn beginning(&self, name: &str, most: u64) -> Result<Vec<u8>> {
         let prefix = &self.shared.at;
-        let failed = |e| prefix.failed("cannot read what was written to", &e);
+        let failed = |e| prefix.failed("cannot read the files written to", &e);
         let path = prefix.file(name)?;
         let size = prefix.store().head(&path).await.map_err(failed)?.size;
         let bytes = prefix.store().get_range(&path, 0..size.min(most)).await;
@@ -117,12 +117,13 @@ impl Outbox {
         for file in files {
             let path = at.file(&file.name)?;
             let head = at.store().head(&path).await;
-            let meta = head.map_err(|e| at.failed("cannot read what was written to", &e))?;
+            let meta = head.map_err(|e| at.failed("cannot read the files written to", &e))?;
             if !is_same(file, &meta) {
                 return Err(Error::new(
                     ErrorKind::Io,
                     format!(
-                        "{}{} is not what was written there; nothing was published, run it again",
+                        "{}{} differs from the file that this run wrote; nothing was published, run the statement \
+                         again",
                         at.url(),
                         file.name
                     ),

@@ -80,7 +80,7 @@ pub(super) fn check_properties(manifest: &Manifest, text: &str, table: &dyn Logg
             return Ok(());
         }
     }
-    Err(changed(table, "what its properties say of the release"))
+    Err(changed(table, "its properties about the release"))
 }
 
 fn changed(table: &dyn LoggedTable, what: &str) -> Error {
@@ -207,7 +207,8 @@ impl Prefix {
         let found = read_small(self.place.store.as_ref(), &self.file(&name)?, LARGEST, &what).await?;
         let found = found.ok_or_else(|| {
             Error::data(format!(
-                "{called} is gone, the manifest that the Delta table {} names; RESTORE MANIFEST OF {} makes it again from the log",
+                "{called}, the manifest that the Delta table {} names, is missing; RESTORE MANIFEST OF {} restores it \
+                 from the log",
                 self.place.url,
                 literal(&self.place.name())
             ))
@@ -251,8 +252,8 @@ impl Prefix {
         Err(Error::new(
             ErrorKind::TargetExists,
             format!(
-                "{} holds what no release of this kind has: {}{more}; choose another prefix, or, if a killed run left it, \
-                 VACUUM this one",
+                "{} contains entries that do not belong to a release of this kind: {}{more}; choose another prefix, \
+                 or, if a killed run left them, VACUUM this one",
                 self.place.url,
                 told.join(", ")
             ),

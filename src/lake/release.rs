@@ -72,8 +72,8 @@ impl StoredRelease {
         match &self.folders()[..] {
             [folder] => Ok(vec![folder.clone()]),
             _ => Err(Error::usage(format!(
-                "the release under {} grew and is partitioned, and a table of it has one folder; name it as a path: SELECT ... \
-                 FROM '{0}'",
+                "the release under {} has partitions in several batches, and a table reads only one folder; name the \
+                 release as a path: SELECT ... FROM '{0}'",
                 self.prefix.url()
             ))),
         }
@@ -102,7 +102,7 @@ impl StoredRelease {
         let is_there = |file: &&FileSummary| listed.get(file.name.as_str()).is_some_and(|meta| is_same(file, meta));
         if let Some(file) = named.clone().find(|file| !is_there(file)) {
             return Err(Error::data(format!(
-                "{}{} is gone, or is another file than the manifest names; release again",
+                "{}{} is missing, or differs from the file that the manifest names; release again",
                 self.prefix.url(),
                 file.name
             )));
@@ -110,7 +110,8 @@ impl StoredRelease {
         let names: Vec<&str> = named.map(|file| file.name.as_str()).collect();
         match listed.keys().find(|name| !names.contains(*name)) {
             Some(stranger) => Err(Error::data(format!(
-                "{}{stranger} is in the folder of the release, and its manifest does not name it; move it away",
+                "{}{stranger} is in the folder of the release, and its manifest does not name it; move it to another \
+                 folder",
                 self.prefix.url()
             ))),
             None => Ok(()),

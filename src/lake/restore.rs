@@ -66,7 +66,8 @@ impl Prefix {
             let there = read_small(self.store().as_ref(), &path, LARGEST, &what).await?;
             if there.is_none_or(|there| there.bytes != text.as_bytes()) {
                 return Err(Error::data(format!(
-                    "{url}{name} is not the manifest that the table names; move it away, and run the statement again"
+                    "{url}{name} is not the manifest that the table names; move it to another folder, and run the \
+                     statement again"
                 )));
             }
         }

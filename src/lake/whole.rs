@@ -48,11 +48,11 @@ impl Prefix {
             None => Ok(()),
             Some(FileSummary { name, .. }) if !listed.contains_key(name) => Err(not_whole(
                 self.url(),
-                format!("{name:?}, which its {MANIFEST} names, is gone"),
+                format!("{name:?}, which its {MANIFEST} names, is missing"),
             )),
             Some(FileSummary { name, .. }) => Err(not_whole(
                 self.url(),
-                format!("{name:?} is another file than its {MANIFEST} names"),
+                format!("{name:?} differs from the file that its {MANIFEST} names"),
             )),
         }
     }

@@ -257,7 +257,8 @@ impl MaskClause {
         for (_, given) in own.given.iter_mut().filter(|(_, given)| *given == Given::Entity) {
             let entity = entity.ok_or_else(|| {
                 Error::usage(format!(
-                    "{} ENTITY is by the column of the clause ENTITY; add ENTITY (column), or name a column that is in IDENTIFIERS",
+                    "{} ENTITY means the column of the clause ENTITY, and this clause is missing; add ENTITY \
+                     (column), or name a column that is in IDENTIFIERS",
                     self.kind.clause.start
                 ))
             })?;
@@ -330,7 +331,8 @@ impl MaskClause {
 /// text, which may be the secret.
 pub(crate) fn no_place(kind: &MaskKind) -> Error {
     Error::usage(format!(
-        "the secret of {} is at 'env:NAME' or 'file:PATH'; the secret itself never stands in a statement",
+        "write the place of the secret of {} as 'env:NAME' or 'file:PATH'; a statement never contains the secret \
+         itself",
         kind.noun
     ))
 }

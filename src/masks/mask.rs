@@ -97,7 +97,7 @@ impl Format {
         let hidden = characters.iter().map(|c| if *c == KEPT { HIDDEN } else { *c });
         Ok(Self {
             hidden: hidden.collect(),
-            parts: Regex::new(PARTS).map_err(|e| Error::internal(format!("a pattern that is none: {e}")))?,
+            parts: Regex::new(PARTS).map_err(|e| Error::internal(format!("an invalid pattern: {e}")))?,
             characters,
         })
     }

@@ -116,8 +116,7 @@ struct Redacted {
 
 impl Redacted {
     fn try_new() -> Result<Self> {
-        let compiled =
-            |form: &str| Regex::new(form).map_err(|e| Error::internal(format!("a pattern that is none: {e}")));
+        let compiled = |form: &str| Regex::new(form).map_err(|e| Error::internal(format!("an invalid pattern: {e}")));
         let forms = forms().into_iter().map(|(form, stands)| Ok((compiled(&form)?, stands)));
         Ok(Self {
             forms: forms.collect::<Result<_>>()?,

@@ -70,7 +70,7 @@ impl Survey {
     pub(super) fn check(&self) -> Result<()> {
         match self.values.len() == self.counts.len() && self.values.logical_null_count() == 0 {
             true => Ok(()),
-            false => Err(Error::internal("a survey whose values are not those that it counts")),
+            false => Err(Error::internal("a survey whose values and counts do not match")),
         }
     }
 }

@@ -55,8 +55,8 @@ impl PrivacyModel for IndividualRisk {
         let attribute = attribute.ok_or_else(|| Error::internal("a model without its attribute"))?;
         if !matches!(attribute.request, DetailRequest::Values(_)) {
             return Err(Error::usage(format!(
-                "individual_risk({}) ON {column} weighs rows and ENTITY counts people: leave ENTITY out, and release a table \
-                 with one row a person",
+                "individual_risk({}) ON {column} weighs rows, but ENTITY counts people: leave ENTITY out, and release \
+                 a table with one row per person",
                 self.risk
             )));
         }
@@ -117,7 +117,8 @@ fn weights(attribute: &Attribute, column: &str) -> Result<Vec<f64>> {
     let data_type = plain_type(attribute.values.data_type());
     if !data_type.is_numeric() {
         return Err(Error::usage(format!(
-            "individual_risk ON {column}: a sampling weight is a number, and the column is {data_type}; cast it in a query"
+            "individual_risk ON {column}: a sampling weight must be a number, but the column is {data_type}; cast it \
+             in a query"
         )));
     }
     let values = cast(&attribute.values, &DataType::Float64)?;

@@ -35,7 +35,7 @@ pub(crate) async fn check_marginals(
         );
         let reached = number(session, &sql).await?;
         checks.push(Check {
-            check: format!("values of {} with another count than before", permutation.column),
+            check: format!("values of {} whose counts changed", permutation.column),
             required: 0.0,
             reached,
             ok: reached == Some(0.0),

@@ -21,7 +21,7 @@ impl Utility {
 fn page(utility: &Utility) -> Result<Page> {
     Ok(Page {
         title: format!("Utility report: {}", utility.release),
-        lead: Line::from("What the release still says of its source, ")
+        lead: Line::from("How well the release describes its source, ")
             .name(&utility.source)
             .text(". Every figure was computed on the rows of both by ")
             .name(&utility.software)

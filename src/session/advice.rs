@@ -96,7 +96,8 @@ mod tests {
         for (statement, said) in [
             (
                 "SELECT Ort FROM w",
-                "there is no column \"ort\"; write \"Ort\" in double quotes, because names without them are read in lower case",
+                "there is no column \"ort\"; write \"Ort\" in double quotes, because unquoted names are converted to \
+                 lower case",
             ),
             (
                 "SELECT agee FROM w",

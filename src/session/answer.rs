@@ -27,7 +27,7 @@ use std::sync::Arc;
 /// # Ok(())
 /// # }
 /// ```
-#[must_use = "a VERIFY that fails says so in its answer: collect it, or ask `verified`"]
+#[must_use = "a failed VERIFY is reported in the answer: collect it, or call `verified`"]
 #[non_exhaustive]
 pub struct Answer {
     /// The columns of the answer.

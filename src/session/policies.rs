@@ -29,7 +29,7 @@ impl AnonContext {
         match Arc::ptr_eq(&today, hierarchy) || today.digest(&[])? == hierarchy.digest(&[])? {
             true => Ok(()),
             false => Err(Error::usage(format!(
-                "hierarchy {} is not the one that the policy was created with; create the hierarchy as it was, or \
+                "hierarchy {} differs from the hierarchy with which the policy was created; restore the hierarchy, or \
                  create the policy again (CREATE OR REPLACE POLICY)",
                 hierarchy.name()
             ))),

@@ -21,7 +21,7 @@ impl AnonContext {
     pub fn register_metric(&self, entry: Entry<metric::Build>) -> Result<()> {
         // OPTIMIZING names both properties and metrics.
         if OBJECTIVES.iter().any(|o| o.info.name == entry.info.name) {
-            return Err(Error::usage(format!("objective {} is there already", entry.info.name)));
+            return Err(Error::usage(format!("objective {} already exists", entry.info.name)));
         }
         self.register(|registry| registry.metrics.add(entry))
     }
@@ -48,7 +48,7 @@ impl AnonContext {
         self.register(|registry| {
             let mut kinds = registry.hierarchy_kinds.entries().iter();
             match kinds.any(|known| known.clause.start == start) {
-                true => Err(Error::usage(format!("CREATE HIERARCHY name {start} is there already"))),
+                true => Err(Error::usage(format!("CREATE HIERARCHY name {start} already exists"))),
                 false => registry.hierarchy_kinds.add(kind),
             }
         })
@@ -86,15 +86,15 @@ mod tests {
     fn a_name_that_is_taken_is_an_error() {
         let anon = anon();
         let mut metric = METRICS[0];
-        assert!(said(anon.register_model(MODELS[0])).contains("privacy model k_anonymity is there already"));
-        assert!(said(anon.register_metric(metric)).contains("metric glm is there already"));
+        assert!(said(anon.register_model(MODELS[0])).contains("privacy model k_anonymity already exists"));
+        assert!(said(anon.register_metric(metric)).contains("metric glm already exists"));
         metric.info.name = "k";
-        assert!(said(anon.register_metric(metric)).contains("objective k is there already"));
+        assert!(said(anon.register_metric(metric)).contains("objective k already exists"));
         // Searches and partitioning algorithms share SEARCH USING, so they share names too.
         let mut search = SEARCHES[0];
         search.info.name = PARTITIONERS[0].info.name;
-        assert!(said(anon.register_search(search)).contains("is there already"));
-        assert!(said(anon.register_hierarchy_kind(KINDS[2])).contains("AS INTERVALS is there already"));
+        assert!(said(anon.register_search(search)).contains("already exists"));
+        assert!(said(anon.register_hierarchy_kind(KINDS[2])).contains("AS INTERVALS already exists"));
     }
 
     #[test]

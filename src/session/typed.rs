@@ -28,7 +28,7 @@ use std::path::PathBuf;
 /// # Ok(())
 /// # }
 /// ```
-#[must_use = "a VERIFY that fails says so in its outcome"]
+#[must_use = "a failed VERIFY is reported in the outcome"]
 #[non_exhaustive]
 pub enum Outcome {
     /// The rows of a query, or the note of a statement that only changes something.

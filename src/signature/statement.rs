@@ -63,7 +63,7 @@ impl Signed {
     /// Signs the statement, and returns the envelope.
     pub(crate) fn seal(&self, key: &SigningKey) -> Result<Envelope> {
         let text = serde_json::to_string(self)
-            .map_err(|e| Error::internal(format!("what is signed cannot be written as JSON: {e}")))?;
+            .map_err(|e| Error::internal(format!("the signed statement cannot be written as JSON: {e}")))?;
         Ok(Envelope::seal(&text, key))
     }
 

@@ -343,7 +343,7 @@ fn told(column: &str, stored: StoredTimes, fault: &Fault) -> Error {
              SET datafusion.execution.parquet.coerce_int96 = 'ns', or CAST them where the file is written"
         ),
         Fault::Range if nanoseconds => format!(
-            "column {column:?} has a time before 1678 or after 2261, which nanoseconds cannot hold; \
+            "column {column:?} has a time before 1678 or after 2261, which 64-bit nanoseconds cannot represent; \
              SET datafusion.execution.parquet.coerce_int96 = 'us', or write the column as TIMESTAMP"
         ),
         Fault::Range => format!("column {column:?} has a time that no timestamp can hold; write the file again"),

@@ -175,8 +175,8 @@ impl Pins {
         if let Some(name) = self.files.keys().chain(now.keys()).find(differs) {
             let how = match (self.files.contains_key(name), now.contains_key(name)) {
                 (true, true) => "was replaced",
-                (true, false) => "is gone",
-                (false, _) => "came",
+                (true, false) => "was removed",
+                (false, _) => "was added",
             };
             return Err(changed(&format!("{name} {how}")));
         }

@@ -79,7 +79,7 @@ impl SpillSpace {
             Error::new(
                 ErrorKind::Resources,
                 format!(
-                    "the memory limit is reached while {doing}, and the session does not allow temporary files; raise \
+                    "the memory limit was reached while {doing}, and the session does not allow temporary files; raise \
                      the limit, or allow temporary files"
                 ),
             )

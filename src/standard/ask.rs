@@ -70,8 +70,8 @@ fn breach(column: &Looked) -> Result<Option<String>> {
     Ok(match (&column.treated, limited) {
         // A mask of an identifier is a code that is derived from the identifier.
         (Treated::Masked(kind), limited) if kind.is_code() || limited.is_some() => {
-            let limited = limited.unwrap_or(Limited::Identifier("what is called an identifier (Safe Harbor 18)"));
-            said(limited, format!("{} is made of its values; {}", kind.noun, drop()))
+            let limited = limited.unwrap_or(Limited::Identifier("an identifier by its name (Safe Harbor 18)"));
+            said(limited, format!("{} is derived from its values; {}", kind.noun, drop()))
         }
         (_, None) | (Treated::Masked(_), _) => None,
         (Treated::Unchanged | Treated::Unseen, Some(limited @ Limited::Identifier(_))) => said(limited, drop()),

@@ -61,7 +61,7 @@ pub(crate) fn build(url: &Url, settings: &S3, traffic: &Arc<Traffic>) -> Result<
         }
         other => {
             return Err(Error::usage(format!(
-                "{other}:// is not a place that this session reads from or writes to; known are {SCHEMES}: use a \
+                "{other}:// is not a scheme that this session reads or writes; it knows {SCHEMES}: use a \
                  local path, or, in Rust, register an object store for it"
             )));
         }
@@ -114,7 +114,7 @@ mod tests {
         assert!(open("https://example.org/a.csv", &plain).is_ok());
         for (url, said) in [
             ("s3://lake/a", "SET anonsql.s3.allow_http = true"),
-            ("hdfs://lake/a", "hdfs:// is not a place"),
+            ("hdfs://lake/a", "hdfs:// is not a scheme"),
         ] {
             let e = open(url, &plain).unwrap_err();
             assert_eq!(e.kind(), ErrorKind::Usage);

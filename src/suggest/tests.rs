@@ -221,7 +221,9 @@ fn a_case_number_is_an_identifier_whatever_its_form() {
     // If the words beside the word for a number are known, they decide.
     let education = propose(&facts("education-num", ValueKind::Integer, &[]));
     assert!(
-        education.reason.starts_with("named as something that others can know"),
+        education
+            .reason
+            .starts_with("named as an attribute that others may know"),
         "{}",
         education.reason
     );

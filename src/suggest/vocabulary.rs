@@ -256,7 +256,7 @@ pub(super) const VOCABULARY: &[(Meaning, &[&str])] = &[
         ],
     ),
     (
-        Sensitive("money of a person"),
+        Sensitive("financial data"),
         &[
             "salary*, income, wage*, earning*, payment, debt*, loan*, credit*, balance, capital, asset*, wealth, cost*, \
              charge*, amount, price, expens*, spend*, limit amt, bill amt*, pay amt*",
@@ -291,7 +291,7 @@ pub(super) const VOCABULARY: &[(Meaning, &[&str])] = &[
         ],
     ),
     (
-        Sensitive("a judgement of a person"),
+        Sensitive("an assessment of a person"),
         &[
             "crime*, criminal*, offen*, convict*, arrest*, violat*, grade*, score*, gpa, exam*, rating",
             "straftat*, vorstrafe*, delikt*, verurteil*, zensur*, schulnote*, punktzahl, beurteilung*, bewertung*",
@@ -300,7 +300,7 @@ pub(super) const VOCABULARY: &[(Meaning, &[&str])] = &[
         ],
     ),
     (
-        QuasiIdentifier("something that others can know of a person"),
+        QuasiIdentifier("an attribute that others may know"),
         &[
             "sex, gender, race, ethnic*, ancestry, state, province, region, country, nation*, citizen*, language*, \
              education*, degree, school, university, marital*, marriage, married, relationship, family, household, children, kids, \

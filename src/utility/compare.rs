@@ -161,8 +161,8 @@ impl ReleaseComparison {
         let note = match self.testing {
             Some(_) => "trained on all rows, tested on those of TESTING ON",
             None => {
-                "trained on all rows, tested on the source's: both are too good (resubstitution); TESTING ON names rows \
-                 that neither has seen"
+                "trained on all rows, tested on the source's: both are too good (resubstitution); TESTING ON tests on \
+                 other rows"
             }
         };
         let both = |accuracy: &dyn Fn(&Sample) -> Option<f64>| [accuracy(&self.release), accuracy(&self.source)];

@@ -15,8 +15,8 @@ pub(super) fn warnings(evidence: &Evidence) -> Vec<Warning> {
         return vec![];
     };
     let text = format!(
-        "{} {} texts with blanks around them, which equal no value that is written without; write OPTIONS (trim true) after the \
-         path of a CSV file, or trim({}) in a query",
+        "{} {} texts with blanks around them, which differ from the same texts without blanks; write OPTIONS (trim \
+         true) after the path of a CSV file, or trim({}) in a query",
         columns.join(", "),
         if columns.len() == 1 { "has" } else { "have" },
         ident(first)

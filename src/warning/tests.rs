@@ -174,5 +174,5 @@ fn an_empty_source_is_warned_of_and_nobody_accepts_it() {
         [(WarningKind::Empty, false)]
     );
     let refused = refusal(&found).unwrap().to_string();
-    assert!(refused.ends_with("check what was delivered"), "{refused}");
+    assert!(refused.ends_with("check the delivery of the source"), "{refused}");
 }

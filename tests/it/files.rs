@@ -52,7 +52,7 @@ fn a_folder_without_data_is_no_table() {
     let answered = anonsql(scratch.path()).args(["-q", "-c", sql]).assert().success();
     let said = String::from_utf8_lossy(&answered.get_output().stdout).into_owned();
     assert!(said.contains("|        2 |"), "{said}");
-    for (name, said) in [("out", "there is no table"), ("'out/'", "no file of data")] {
+    for (name, said) in [("out", "there is no table"), ("'out/'", "no data file")] {
         let sql = format!("SELECT * FROM {name}");
         let refused = anonsql(scratch.path()).args(["-c", &sql]).assert().code(1);
         let told = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();

@@ -75,9 +75,9 @@ async fn only_a_whole_release_of_a_store_is_kept() {
             .await
             .unwrap();
         put(&store, &file, "another").await;
-        refused(&context, &sql, "is another file than its _manifest.json names").await;
+        refused(&context, &sql, "differs from the file that its _manifest.json names").await;
         store.delete(&Path::parse(&file).unwrap()).await.unwrap();
-        refused(&context, &sql, "which its _manifest.json names, is gone").await;
+        refused(&context, &sql, "which its _manifest.json names, is missing").await;
         assert_eq!(
             names(&store, place).await.len(),
             before.len() - 1,
@@ -218,7 +218,12 @@ async fn a_killed_run_with_layout_plain_is_waited_for() {
     let run = "20260101T000000Z00000000";
     put(&store, &format!("out/part-00000-000000000000-{run}.parquet"), "x").await;
     let release = format!("ANONYMIZE p TO 's3://lake/out' OPTIONS (layout 'plain') {REQUEST}");
-    refused(&context, &release, "holds what no release of this kind has").await;
+    refused(
+        &context,
+        &release,
+        "contains entries that do not belong to a release of this kind",
+    )
+    .await;
     let lease = format!(
         "{{\"run\": \"{run}\", \"state\": \"open\", \"by\": \"a test\", \"since\": \"2026-01-01T00:00:00Z\", \
          \"renewed\": \"2026-01-01T00:00:00Z\"}}"

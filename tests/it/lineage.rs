@@ -97,7 +97,7 @@ fn events_are_posted_to_a_server() {
     }
     assert_eq!(run(desk.path(), &url, &release(5)), Some(0), "nobody listens any more");
     for (wrong, said) in [
-        ("ftp://host", "is not a place for events"),
+        ("ftp://host", "events cannot be sent to ftp://"),
         ("http://a:b@host", "OPENLINEAGE_API_KEY"),
     ] {
         let output = anonsql(desk.path())

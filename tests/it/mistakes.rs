@@ -89,7 +89,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ("CREATE HIERARCHY h FROM \"age.csv\"", "in single quotes: 'age.csv'"),
     (
         "SELECT * FROM 'hdfs://lake/people.parquet'",
-        "hdfs:// is not a place that this session reads from",
+        "hdfs:// is not a scheme that this session reads",
     ),
     (
         "ANONYMIZE people TO 'out.parquet' @ SATISFYING k_anonymity(2)",
@@ -244,7 +244,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "ANONYMIZE people QUASI IDENTIFIERS (age, age) KEEP (sex) SATISFYING k_anonymity(2)",
-        "column \"age\" stands twice in QUASI IDENTIFIERS",
+        "column \"age\" is named twice in QUASI IDENTIFIERS",
     ),
     (
         "ANONYMIZE people QUASI IDENTIFIERS (age) KEEP (*) SATISFYING k_anonymity(2)",

@@ -182,8 +182,8 @@ fn planted() -> BTreeMap<u64, Night> {
     let classes = |n| ("classes", vec![("classes", n), ("rows", n)]);
     let over = |rows, allowed| ("suppression", vec![("rows", rows), ("allowed", allowed)]);
     let schema = || ("schema", vec![]);
-    let city = "hierarchy city does not know 1 values of column city";
-    let hierarchy = "hierarchy city is not the one of the release";
+    let city = "hierarchy city does not map 1 values of column city";
+    let hierarchy = "hierarchy city differs from the hierarchy of the release";
     BTreeMap::from([
         (0, (QUIET, false, "", ANEW, released(vec![]))),
         // New values.
@@ -224,7 +224,7 @@ fn planted() -> BTreeMap<u64, Night> {
                 false,
                 SOME,
                 REPLAY,
-                refused(3, vec![classes(4), over(4, 3)], "and 3 may be"),
+                refused(3, vec![classes(4), over(4, 3)], "more than the limit of 3"),
             ),
         ),
         (
@@ -251,7 +251,7 @@ fn planted() -> BTreeMap<u64, Night> {
                 false,
                 "",
                 REPLAY,
-                refused(7, vec![schema()], "column name has come"),
+                refused(7, vec![schema()], "column name is new"),
             ),
         ),
         (19, (QUIET, false, "", WARN, released(vec![schema()]))),

@@ -136,7 +136,7 @@ async fn a_pattern_names_what_a_shell_would_name() {
         ] {
             let sql = format!("SELECT n FROM '{}/{path}'", place.root);
             let e = place.context.sql(&sql).await.unwrap_err();
-            assert!(e.to_string().contains("there is no file of data"), "{e}");
+            assert!(e.to_string().contains("there is no data file"), "{e}");
         }
     }
 }
@@ -179,7 +179,7 @@ async fn statements_read_what_a_pattern_names() {
         assert_eq!(place.texts("SELECT n FROM t").await, expected);
         let none = format!("CREATE EXTERNAL TABLE u STORED AS CSV LOCATION '{root}/*/nothing*.csv'");
         let e = place.context.sql(&none).await.unwrap_err();
-        assert!(e.to_string().contains("there is no file of data"), "{e}");
+        assert!(e.to_string().contains("there is no data file"), "{e}");
 
         let verify = format!("VERIFY '{root}/dir/**/*.csv' QUASI IDENTIFIERS (n) SATISFYING k_anonymity(1)");
         let checks = collect(&place.context, &verify).await;

@@ -156,7 +156,11 @@ async fn what_was_changed_is_found_without_the_source() {
     let (checks, is_taken) = signed.verified(&forged).await;
     assert!(!is_taken);
     assert!(
-        checks.contains(&"signature of _manifest.json (it is by another key, or of another manifest)".to_string()),
+        checks.contains(
+            &"signature of _manifest.json (it was made with another key, or for another \
+                          manifest)"
+                .to_string()
+        ),
         "{checks:?}"
     );
     // Without SIGNED BY no check fails, and the signature counts as not checked.
@@ -288,7 +292,7 @@ async fn a_key_vouches_for_nothing_that_it_did_not_sign() {
     for (options, said) in [
         (
             "APPEND OPTIONS (read_again true)".to_string(),
-            "is signed, and would not be any more",
+            "is signed, and would lose its signature",
         ),
         (format!("APPEND {}", read_again(&other)), "is not signed with the key"),
         (format!("IF NOT EXISTS {other}"), "is not signed with the key"),
@@ -355,7 +359,7 @@ async fn what_is_promised_of_people_is_not_counted_in_rows() {
     let by = format!("SIGNED BY '{}'", signed.path("release.pub").display());
     let promised = signed.context.sql(&format!("VERIFY '{target}' {by}")).await;
     let error = promised.unwrap_err().to_string();
-    assert!(error.contains("do not say whose they are"), "{error}");
+    assert!(error.contains("do not name it"), "{error}");
     let of_rows = format!("VERIFY '{target}' QUASI IDENTIFIERS (g) SATISFYING k_anonymity(2) {by}");
     assert!(holds(&answer(&signed.context, &of_rows).await));
 }

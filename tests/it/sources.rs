@@ -147,7 +147,7 @@ async fn a_source_that_is_replaced_ends_the_run() {
                 );
                 let e = context.sql(&sql).await.unwrap_err();
                 assert_eq!(e.kind(), ErrorKind::Data, "{e}");
-                let how = if came { "came" } else { "was replaced" };
+                let how = if came { "was added" } else { "was replaced" };
                 let said = e.to_string();
                 assert!(said.contains(file) && said.contains(how), "{at:?} {way}: {said}");
                 assert!(!target.exists(), "{at:?}");

@@ -128,9 +128,9 @@ async fn what_cannot_be_read_is_refused() {
     for (sql, said) in [
         (
             release("hdfs://lake/people.csv"),
-            "hdfs:// is not a place that this session reads from",
+            "hdfs:// is not a scheme that this session reads",
         ),
-        (release("s3://lake/nothing/"), "there is no file of data"),
+        (release("s3://lake/nothing/"), "there is no data file"),
         (release("https://127.0.0.1:1/people/"), "name one file"),
         (
             release("https://ann:quixotica@example.org/a.csv"),

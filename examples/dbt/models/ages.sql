@@ -1,2 +1,2 @@
--- A model of what was released, as of any table.
+-- A model that reads the release like any other table.
 select age, count(*) as people from {{ ref('people_k5') }} group by age

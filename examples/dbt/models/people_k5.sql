@@ -1,4 +1,4 @@
--- What may be shared of the people. The rows that this SELECT reads stay where they are.
+-- A release of the people that may be shared. The rows that this SELECT reads stay private.
 {{ config(
     materialized='release',
     location=env_var('OUT', 'out') ~ '/people_k5',

@@ -1,7 +1,7 @@
-"""A plug-in of dbt-duckdb: a model that is a release, and a source that is one.
+"""A plug-in of dbt-duckdb, with which models and sources can be releases.
 
-The folder of this module is a package of dbt, too: its macros are the materialization ``release`` and the tests
-``anonsql.k_anonymity`` and ``anonsql.l_diversity``. The page ``docs/src/dbt.md`` of the book says how both are used.
+The folder of this module is also a dbt package: its macros are the materialization ``release`` and the tests
+``anonsql.k_anonymity`` and ``anonsql.l_diversity``. The page ``docs/src/dbt.md`` of the book describes both.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["Plugin", "package"]
 
 
 def _base() -> Any:
-    """Return the class that a plug-in of dbt-duckdb is; without dbt, the module still says where the macros are."""
+    """Return the base class of dbt-duckdb plug-ins, or ``object`` without dbt, so that ``package`` still works."""
     try:
         return import_module("dbt.adapters.duckdb.plugins").BasePlugin
     except ImportError:
@@ -40,18 +40,18 @@ def package() -> str:
 
 
 class Plugin(_Base):  # type: ignore[misc]
-    """What a profile names as ``module: anonsql``.
+    """The plug-in that a profile names as ``module: anonsql``.
 
-    Its ``config`` may have ``memory_limit`` and ``threads``, as ``anonsql.connect`` takes them, and ``init``: the path
-    of a script that runs first, such as one that creates hierarchies.
+    Its ``config`` may have ``memory_limit`` and ``threads``, as ``anonsql.connect`` takes them, and ``init``, the path
+    of a script that runs first, for example to create hierarchies.
     """
 
     def initialize(self, plugin_config: Mapping[str, Any]) -> None:
-        """Keep the configuration. A session starts with the first release."""
+        """Keep the configuration. Each release starts a session with it."""
         self._limits = {key: plugin_config[key] for key in ("memory_limit", "threads") if key in plugin_config}
         init = plugin_config.get("init")
         self._init = "" if init is None else Path(init).read_text(encoding="utf-8")
-        # Each thread of dbt has a connection of its own, whose temporary tables no other sees.
+        # Each thread of dbt has its own connection, and other connections do not see its temporary tables.
         self._here = threading.local()
 
     def configure_cursor(self, cursor: Any) -> None:
@@ -59,7 +59,7 @@ class Plugin(_Base):  # type: ignore[misc]
         self._here.cursor = cursor
 
     def store(self, target_config: Any) -> None:
-        """Release the rows of a relation to the location of a model."""
+        """Write a release of the rows of a relation to the location of a model."""
         config, location = target_config.config, target_config.location.path
         clauses = config.get("anonymize")
         if not isinstance(clauses, str) or not clauses.strip():
@@ -70,13 +70,13 @@ class Plugin(_Base):  # type: ignore[misc]
         con = self._session()
         statement = f"ANONYMIZE model TO {_sql.path(location, 'out/people_k5')} OVERWRITE {clauses}"
         if len(con._session.printed(statement)) != 1:
-            raise ValueError("anonymize is the clauses of one statement, from IDENTIFIERS on")
+            raise ValueError("anonymize has more than one statement; write the clauses of one, from IDENTIFIERS on")
         rows = self._here.cursor.sql(f"SELECT * FROM {target_config.relation}")
         con.register("model", rows)
         con.sql(statement)
 
     def load(self, source_config: Any) -> Any:
-        """Return the rows of a release, after everything was checked that its manifest promises."""
+        """Return the rows of a release, after a check of everything that its manifest promises."""
         where = source_config.get("release")
         if where is None:
             raise ValueError(f"the source {source_config.identifier} has no path; write meta: {{release: out/people_k5}}")
@@ -85,11 +85,11 @@ class Plugin(_Base):  # type: ignore[misc]
         return con.sql(f"SELECT * FROM {_sql.path(f'{where}/', 'out/people_k5')}").to_arrow()
 
     def default_materialization(self) -> str:
-        """A source is copied: a file that changes later changes nothing."""
+        """Return ``table``: dbt copies a source, so a later change of its files has no effect."""
         return "table"
 
     def _session(self) -> Connection:
-        # One for each: two models may have the same name for their rows at the same time.
+        # Each release has its own session, because two models may register the name ``model`` at the same time.
         con = connect(**self._limits)
         if self._init:
             con.sql(self._init)

@@ -74,7 +74,7 @@ fn unread(sides: &[ComparedRelease<'_>; 2]) -> Vec<String> {
     let shared: Vec<&str> = first.intersection(&second).map(String::as_str).collect();
     if !shared.is_empty() {
         unread.push(format!(
-            "which row of one release is which of the other by the values that both have ({})",
+            "rows of the two releases that match by the values of shared columns ({})",
             shared.join(", ")
         ));
     }

@@ -71,7 +71,7 @@ impl Place {
         let mut url = Url::parse(place).map_err(|e| Error::usage(format!("{place:?} is not a URL: {e}")))?;
         if !["http", "https"].contains(&url.scheme()) {
             return Err(Error::usage(format!(
-                "{}:// is not a place for events; give a file, or http(s)://host",
+                "events cannot be sent to {}://; write a file, or http(s)://host",
                 url.scheme()
             )));
         }

@@ -257,7 +257,7 @@ async fn read_matrix(name: &str, rows: &DataFrame, released: u64) -> Result<Vec<
             true => cast(column, &DataType::Float64)?,
             false => {
                 return Err(Error::usage(format!(
-                    "the matrix {name} has a column that holds no numbers"
+                    "the matrix {name} has a column that is not numeric"
                 )));
             }
         };

@@ -102,7 +102,7 @@ fn local(job: &Job, evaluator: &Arc<Evaluator>, value: f64) -> Result<Option<Str
     }
     let metric = &job.goal.metric_name;
     Ok(Some(format!(
-        "local recoding loses at most {} by {metric} where this loses {}: write RECODING LOCAL",
+        "local recoding loses at most {} by {metric}, and this result loses {}: write RECODING LOCAL",
         rounded(local),
         rounded(value)
     )))
@@ -137,7 +137,7 @@ mod tests {
         searched(&mut job);
         let advised = advice(&job, &evaluator, 10.0).unwrap().unwrap();
         assert!(
-            advised.contains("where this loses 10: write RECODING LOCAL"),
+            advised.contains("and this result loses 10: write RECODING LOCAL"),
             "{advised}"
         );
         assert_eq!(advice(&job, &evaluator, 0.09).unwrap(), None, "a small loss");

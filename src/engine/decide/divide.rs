@@ -191,8 +191,8 @@ fn divide<'a>(
             .map(|(i, _)| job.roles.quasi_identifiers[i].column.as_str())
             .collect();
         let error = Error::infeasible(format!(
-            "no partition satisfies {}: {} rows would have to be suppressed, and {} may be; the models are too strict \
-             for this table{}",
+            "no partition satisfies {}: {} rows would have to be suppressed, more than the limit of {}; the models \
+             are too strict for this table{}",
             models(job),
             verdict.suppressed,
             evaluator.suppression_limit(),

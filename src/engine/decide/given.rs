@@ -40,8 +40,8 @@ pub(super) fn given(roles: &Roles, evaluator: &Arc<Evaluator>, levels: &[u8]) ->
         let (suppressed, limit) = (verdict.suppressed, evaluator.suppression_limit());
         let error = Error::infeasible(match suppressed > limit {
             true => format!(
-                "the node {node} does not satisfy the models: {suppressed} rows would have to be suppressed, and {limit} \
-                 may be"
+                "the node {node} does not satisfy the models: {suppressed} rows would have to be suppressed, more than \
+                 the limit of {limit}"
             ),
             false => {
                 format!("the node {node} does not satisfy the models: each class does, but not the table as a whole")

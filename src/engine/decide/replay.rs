@@ -114,7 +114,7 @@ fn failures(
     let is_over = verdict.suppressed > limit;
     if is_over && (limit > 0 || failed.is_empty()) {
         let text = format!(
-            "{} rows would have to be suppressed, and {limit} may be",
+            "{} rows would have to be suppressed, more than the limit of {limit}",
             verdict.suppressed
         );
         failed.push(over(text, verdict.suppressed, limit));
@@ -135,7 +135,7 @@ fn failures(
 fn uncounted(roles: &Roles, evaluator: &Evaluator, node: &Node, at_least: u64) -> Drift {
     let limit = evaluator.suppression_limit();
     let text = format!(
-        "at the node {} at least {at_least} rows would have to be suppressed, and {limit} may be",
+        "at the node {} at least {at_least} rows would have to be suppressed, more than the limit of {limit}",
         describe(roles, node)
     );
     over(text, at_least, limit)
@@ -204,7 +204,7 @@ mod tests {
                 "{text}"
             );
             assert!(
-                text.contains("suppression: 6 rows would have to be suppressed, and 1 may be"),
+                text.contains("suppression: 6 rows would have to be suppressed, more than the limit of 1"),
                 "{text}"
             );
             assert!(text.contains("ON DRIFT SEARCH"), "{text}");

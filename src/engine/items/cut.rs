@@ -62,9 +62,7 @@ pub(super) fn cut(job: &Job, set: &ItemSet, counted: Counted, removable: u64) ->
     if !labelled.all(|(item, label)| label.is_none_or(|label| is_own(item, label))) {
         return Err(Error::new(
             ErrorKind::Verification,
-            format!(
-                "a label of column {column} does not cover an item that it would be released for; nothing was published"
-            ),
+            format!("a label of column {column} does not cover one of its items; nothing was published"),
         ));
     }
     let mut labels_by_level = vec![0; usize::from(lookup.top()) + 1];
@@ -93,8 +91,9 @@ fn levels(set: &ItemSet, lookup: &Lookup, coverage: &Coverage) -> Result<(u8, u8
     let is_raised = set.hierarchy.on_unmapped() == OnUnmapped::Top && coverage.rows_unmapped > 0;
     match (low, high) {
         (0, 0) if is_raised => Err(Error::data(format!(
-            "column {}: hierarchy {} does not map {} items, which ON UNMAPPED TOP gives the label of the top from level 1 on, \
-             and level 0 is the item itself; write LEVELS 1 TO {}, or make the hierarchy with ON UNMAPPED SUPPRESS",
+            "column {}: hierarchy {} does not map {} items, to which ON UNMAPPED TOP gives the top label from level 1 \
+             on, and level 0 releases the item itself; write LEVELS 1 TO {}, or make the hierarchy with ON UNMAPPED \
+             SUPPRESS",
             set.column,
             set.hierarchy.name(),
             coverage.values_unmapped,
@@ -147,11 +146,11 @@ fn labels(tree: &ItemTree, cut: &Cut, items: usize) -> Labels {
 fn infeasible(models: &[String], removable: u64, removed: u64) -> Error {
     let unknown = match removed {
         0 => String::new(),
-        removed => format!(", and the hierarchy removes {removed} values that it does not map"),
+        removed => format!(", and the hierarchy removes {removed} values that are not in it"),
     };
     Error::infeasible(format!(
-        "{} cannot hold: some labels are in too few rows however the items are generalized, and at most {removable} rows \
-         may lose items{unknown}; allow more with SUPPRESSING AT MOST, or let LEVELS reach higher",
+        "{} cannot hold: at every generalization of the items some labels are in too few rows, and at most {removable} \
+         rows may lose items{unknown}; allow more with SUPPRESSING AT MOST, or allow higher LEVELS",
         models.join(" AND ")
     ))
 }

@@ -25,12 +25,13 @@ pub(in crate::engine) fn refuse(
         let there = |text: String| Err(Error::new(ErrorKind::TargetExists, text));
         if standing.has_batch_of(&own) {
             return there(format!(
-                "the same statement has added the rows of the same files to {path} before; nothing was added"
+                "this statement already added the rows of the same files to {path}; nothing was added"
             ));
         }
         if taken.is_some_and(|taken| taken.sources.contains(&own)) {
             return there(format!(
-                "the rows that the same statement read from the same files wait for {path} already; nothing was added"
+                "this statement already read the rows of the same files, which wait to be added to {path}; nothing \
+                 was added"
             ));
         }
     }
@@ -57,13 +58,15 @@ pub(in crate::engine) fn refuse(
             ErrorKind::TargetExists,
             format!(
                 "the rows of these files were added to {path} before, under these or other names: {told}; nothing was added. If this \
-                 statement takes other rows of them, or they are to be added a second time: OPTIONS (read_again true)"
+                 statement reads other rows of them, or to add the same rows a second time, write OPTIONS (read_again \
+                 true)"
             ),
         ));
     }
     Err(Error::data(format!(
-        "an earlier batch of {path} has read some of these files, under these or other names: {told}; nothing was added. Read only new \
-         files; if no rows come from these a second time, as from a table to look things up in: OPTIONS (read_again true)"
+        "an earlier batch of {path} has read some of these files, under these or other names: {told}; nothing was \
+         added. Read only new files; if these add no rows a second time, such as a lookup table, write OPTIONS \
+         (read_again true)"
     )))
 }
 

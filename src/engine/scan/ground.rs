@@ -65,8 +65,8 @@ fn refusal(q: &QuasiIdentifier, top: u8, coverage: &Coverage) -> Error {
         ),
     };
     Error::data(format!(
-        "column {column}: hierarchy {} does not map {} values ({} rows), which ON UNMAPPED TOP gives the label of the top from \
-         level 1 on, and {what}, or make the hierarchy with ON UNMAPPED SUPPRESS",
+        "column {column}: hierarchy {} does not map {} values ({} rows), to which ON UNMAPPED TOP gives the top label \
+         from level 1 on, and {what}, or make the hierarchy with ON UNMAPPED SUPPRESS",
         q.hierarchy.name(),
         coverage.values_unmapped,
         coverage.rows_unmapped

@@ -48,7 +48,7 @@ pub(super) fn unknown(column: &str, hierarchy: &Hierarchy, coverage: &Coverage) 
         let (values, rows) = (coverage.values_unmapped, coverage.rows_unmapped);
         let fate = if is_suppressed { ", which are suppressed" } else { "" };
         let text = format!(
-            "hierarchy {} does not know {values} values of column {column} ({rows} rows){fate}",
+            "hierarchy {} does not map {values} values of column {column} ({rows} rows){fate}",
             hierarchy.name()
         );
         let drift = Drift {

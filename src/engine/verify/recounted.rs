@@ -256,8 +256,8 @@ impl Recount<'_> {
             return Ok(());
         }
         Err(Error::infeasible(format!(
-            "{} does not hold: the limits of {} rows are met by no generalization of their class; {suppressed} rows would \
-             have to be suppressed, and {limit} may be",
+            "{} does not hold: no generalization of their class meets the limits of {} rows; {suppressed} rows would \
+             have to be suppressed, more than the limit of {limit}",
             constraint.describe(&job.roles.quasi_identifiers),
             outcome.unmet
         )))

@@ -108,7 +108,7 @@ impl Spool {
         let append = move || {
             let (file, offset) = match file {
                 Some(file) => file,
-                None => (Arc::new(spill_space.overflow("released rows are recounted")?), 0),
+                None => (Arc::new(spill_space.overflow("recounting released rows")?), 0),
             };
             let encoded = encode(&rows)?;
             file.append(&encoded)?;

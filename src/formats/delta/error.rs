@@ -36,7 +36,7 @@ pub(super) fn of_transaction(doing: impl fmt::Display, error: &TransactionError)
             ))
         }
         TransactionError::DeltaTableAppendOnly => Error::usage(format!(
-            "{doing}: delta.appendOnly is set, and what stands there cannot be replaced; write to another table"
+            "{doing}: delta.appendOnly is set, so its rows cannot be replaced; write to another table"
         )),
         other if Error::says_away(&other.to_string()) => away(doing),
         _ => Error::new(ErrorKind::Io, format!("{doing}: the log could not be written")),

@@ -42,14 +42,15 @@ fn stored_field(field: &FieldRef) -> FieldRef {
 pub(super) fn check_column(name: &str, data_type: &DataType, is_partition: bool) -> Result<()> {
     if name.is_empty() || name.contains(UNNAMED) {
         return Err(Error::usage(format!(
-            "column {name:?}: a Delta table has no column of this name, which may have no blanks and none of , ; {{ }} ( ) =; \
-             give it another, (SELECT ... AS name, ...)"
+            "column {name:?}: a Delta table cannot have a column of this name; a name must not be empty or contain \
+             blanks or any of , ; {{ }} ( ) =; write another name, (SELECT ... AS name, ...)"
         )));
     }
     let plain = plain_type(data_type);
     if !is_stored(&stored(plain)) {
         return Err(Error::usage(format!(
-            "column {name:?}: a Delta table has no values of type {plain}; CAST it to text or to a number in the source"
+            "column {name:?}: a Delta table cannot store values of type {plain}; CAST it to text or to a number in \
+             the source"
         )));
     }
     let names_folders = plain.is_integer()
@@ -60,7 +61,7 @@ pub(super) fn check_column(name: &str, data_type: &DataType, is_partition: bool)
         );
     if is_partition && !names_folders {
         return Err(Error::usage(format!(
-            "PARTITIONED BY {name:?}: readers of Delta tables do not agree on how to spell values of type {plain}; CAST it to \
+            "PARTITIONED BY {name:?}: Delta tools write values of type {plain} differently in folder names; CAST it to \
              text, or partition by another column"
         )));
     }

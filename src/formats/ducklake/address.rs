@@ -29,7 +29,8 @@ impl Address {
         if is_scheme && !is_local {
             return Err(Error::usage(format!(
                 "a DuckLake catalog is read from a local SQLite file, and not from {scheme}:; write \
-                 ducklake.'lake/metadata.sqlite{TABLE}table'. A catalog in another database is copied to one by DuckDB"
+                 ducklake.'lake/metadata.sqlite{TABLE}table'. DuckDB can copy a catalog from another database to an \
+                 SQLite file"
             )));
         }
         let (catalog, name) = text.rsplit_once(TABLE).unwrap_or((text, ""));

@@ -52,8 +52,8 @@ impl Catalog {
         let version = settings.get("version").map_or("", String::as_str);
         if version != VERSION {
             return Err(Error::data(format!(
-                "{}: its catalog is of version {version:?}, and this version of anonsql knows {VERSION}; DuckDB migrates an older \
-                 one with ATTACH '...' (AUTOMATIC_MIGRATION)",
+                "{}: its catalog has version {version:?}, but this version of anonsql reads only version {VERSION}; \
+                 DuckDB migrates an older catalog with ATTACH '...' (AUTOMATIC_MIGRATION)",
                 self.doing
             )));
         }

@@ -192,8 +192,8 @@ pub(super) fn require_finite(column: &str, values: &ArrayRef) -> Result<()> {
     match wide.as_primitive::<Float64Type>().iter().flatten().all(f64::is_finite) {
         true => Ok(()),
         false => Err(Error::data(format!(
-            "column {column} holds NaN or infinity, which no hierarchy can contain; filter or replace them in a query, \
-             or give the column another role"
+            "column {column} contains NaN or infinity, which a hierarchy cannot have as values; filter or replace \
+             them in a query, or give the column another role"
         ))),
     }
 }

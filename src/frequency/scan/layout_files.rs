@@ -21,7 +21,7 @@ impl LayoutFiles {
         counts: Option<&[u64]>,
     ) -> Result<()> {
         if self.0.last().is_none_or(|(last, _)| last != layout) {
-            let overflow = spill_space.overflow("combinations are counted")?;
+            let overflow = spill_space.overflow("counting combinations")?;
             self.0
                 .push((layout.clone(), KeyFile::new(overflow, layout.words() + more)));
         }

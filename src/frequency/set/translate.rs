@@ -14,7 +14,7 @@ pub(crate) type Parts = Vec<Vec<Option<(usize, u64)>>>;
 /// Writes the combinations of one tally in the codes of a key schema to a new file. Also returns
 /// the number of rows that are suppressed because of an unknown value.
 pub(crate) fn recode(tally: &Tally, parts: &Parts, words: usize, spill_space: &SpillSpace) -> Result<(KeyFile, u64)> {
-    let mut recoded = KeyFile::new(spill_space.overflow("combinations are counted")?, words);
+    let mut recoded = KeyFile::new(spill_space.overflow("counting combinations")?, words);
     let mut unmapped = 0;
     tally.for_each(|layout, keys, counts| {
         let (keys, mapped) = encode(parts, words, layout, keys.chunks_exact(layout.words()));
@@ -41,7 +41,7 @@ pub(super) fn recode_detail(
     values: usize,
     spill_space: &SpillSpace,
 ) -> Result<(KeyFile, Vec<u64>)> {
-    let overflow = spill_space.overflow("combinations are counted")?;
+    let overflow = spill_space.overflow("counting combinations")?;
     let (mut recoded, mut rows) = (KeyFile::new(overflow, words + 1), vec![0; values]);
     let further = tally.details[detail].codes();
     tally.for_each_of_detail(detail, |layout, entries, counts| {

@@ -61,8 +61,8 @@ fn refused(job: &Job, target: &Target) -> Option<&'static str> {
             "what becomes of an item is chosen for all rows at once; release all rows anew, with OVERWRITE"
         }
         () if job.roles.sensitive.iter().any(|s| s.randomization.is_some()) => {
-            "RANDOMIZED permutes values among all rows at once, and those that stand are not permuted again; leave it out, or \
-             release all rows anew, with OVERWRITE"
+            "RANDOMIZED permutes values among all rows at once, and the existing rows are not permuted again; leave \
+             it out, or release all rows anew, with OVERWRITE"
         }
         () if has_forms => {
             "labels in another form than TEXT are computed from the rows of a batch, and differ from batch to batch; use LABELS \
@@ -115,17 +115,17 @@ fn matches(job: &Job, target: &Target, standing: &Manifest) -> Result<()> {
     };
     if let Some(lost) = standing.following.iter().find(|name| !is_asked(name)) {
         return Err(Error::usage(format!(
-            "the release that stands follows {lost}, and these rows would not; write FOLLOWING {lost}"
+            "the existing release follows {lost}, and these rows would not; write FOLLOWING {lost}"
         )));
     }
     let other = |what: &str| {
         Err(Error::usage(format!(
-            "the release that stands {what}, and rows are only added to one that could have been made with APPEND; release all rows \
-             anew, with OVERWRITE"
+            "the existing release {what}, and rows can be added only to a release that APPEND could have made; \
+             release all rows anew, with OVERWRITE"
         )))
     };
     if standing.partition.is_some() {
-        return other("is local recoding");
+        return other("uses local recoding");
     }
     if job.output.is_under_another_policy(standing.policy.as_ref()) {
         return other("was not made under this policy");
@@ -148,13 +148,14 @@ fn matches(job: &Job, target: &Target, standing: &Manifest) -> Result<()> {
     match (&target.key, &standing.signature) {
         (None, Some(_)) => {
             return Err(Error::usage(
-                "the release that stands is signed, and would not be any more; add OPTIONS (sign 'env:NAME') with its key",
+                "the existing release is signed, and would lose its signature; add OPTIONS (sign 'env:NAME') with its \
+                 key",
             ));
         }
         (Some(key), _) if !standing.is_signed_by(&key.public()) => {
             return Err(Error::usage(
-                "the release that stands is not signed with the key of option sign, which would vouch for what it does not \
-                 know; release all rows anew, with OVERWRITE",
+                "the existing release is not signed with the key of option sign, which would also sign rows that were \
+                 released without it; release all rows anew, with OVERWRITE",
             ));
         }
         _ => {}
@@ -163,7 +164,7 @@ fn matches(job: &Job, target: &Target, standing: &Manifest) -> Result<()> {
     same_partitions(target, standing)?;
     if let Some(unlike) = unlike_hierarchy(&job.roles, standing)? {
         return Err(Error::usage(format!(
-            "{unlike}. Make the hierarchy as it was, or release all rows anew, with OVERWRITE"
+            "{unlike}. Restore the hierarchy, or release all rows anew, with OVERWRITE"
         )));
     }
     same_levels(job, standing)?;
@@ -186,9 +187,11 @@ fn less(check: &Check) -> Error {
     let refused = model_of(check).and_then(|model| not_counted(model.as_ref()));
     let why = match refused {
         Some(why) => format!("which {why}; release all rows anew, with OVERWRITE"),
-        None => "and a batch that need not would break that; ask for it, or for more, in SATISFYING".into(),
+        None => "and a batch without this promise would break it; write this model, or a stricter one, in \
+                 SATISFYING"
+            .into(),
     };
-    Error::usage(format!("the release that stands holds {}, {why}", check.check))
+    Error::usage(format!("the existing release promises {}, {why}", check.check))
 }
 
 /// Refuses released columns that differ from those of the release in name, order or role.
@@ -196,19 +199,17 @@ fn same_columns(job: &Job, standing: &Manifest) -> Result<()> {
     let unlike = match unlike_columns(job, standing) {
         None => return Ok(()),
         Some(Unlike::Missing(column) | Unlike::Role(column)) => {
-            format!(
-                "the release that stands has the column {column}, and these rows do not release it in the same role"
-            )
+            format!("the existing release has the column {column}, and these rows do not release it in the same role")
         }
         Some(Unlike::Mask(column, own, other)) => format!(
-            "the release that stands has the column {column} by {other}, and these rows release it by {own}; mask it alike, or \
-             release all rows anew, with OVERWRITE"
+            "the existing release has the column {column} by {other}, and these rows release it by {own}; use the \
+             same mask, or release all rows anew, with OVERWRITE"
         ),
         Some(Unlike::New(column)) => {
-            format!("these rows release the column {column}, which the release that stands does not have; leave it out")
+            format!("these rows release the column {column}, which the existing release does not have; leave it out")
         }
         Some(Unlike::Order(columns)) => format!(
-            "the release that stands has the columns in another order: {}; SELECT them so",
+            "the existing release has the columns in another order: {}; SELECT them in this order",
             columns.join(", ")
         ),
     };
@@ -229,7 +230,7 @@ fn same_partitions(target: &Target, standing: &Manifest) -> Result<()> {
         columns => format!("write PARTITIONED BY ({})", columns.join(", ")),
     };
     Err(Error::usage(format!(
-        "the release that stands {}, and these rows {asked}; {advice}, or release all rows anew, with OVERWRITE",
+        "the existing release {}, and these rows {asked}; {advice}, or release all rows anew, with OVERWRITE",
         divided(&standing.partitioned_by)
     )))
 }
@@ -248,14 +249,15 @@ fn same_levels(job: &Job, standing: &Manifest) -> Result<()> {
         };
         if levels[i] < level {
             return Err(Error::usage(format!(
-                "column {} would be at level {}, and the release that stands has it at level {level}: a batch is released at its \
-                 levels or at higher ones",
+                "column {} would be at level {}, and the existing release has it at level {level}: a batch is \
+                 released at its levels or at higher ones",
                 q.column, levels[i]
             )));
         }
         if levels[i] > level && level == 0 && !rises_from_zero(job, &q.column) {
             return Err(Error::usage(format!(
-                "column {} has its own type at level 0, as the release that stands has it, and texts above it; leave it at level 0",
+                "column {} has its own type at level 0, as in the existing release, and texts at higher levels; leave \
+                 it at level 0",
                 q.column
             )));
         }

@@ -50,12 +50,13 @@ fn clauses(job: &Job, constraint: &Constraint, sampling: &Sampling) -> Option<St
         .find(|c| !std::ptr::eq(*c, constraint));
     if let Some(other) = other {
         return Some(format!(
-            "it stands alone in SATISFYING, because what it releases is a sample; leave {} out, or ANONYMIZE the release again",
+            "it must be the only model in SATISFYING, because its release is a sample; leave {} out, or ANONYMIZE the \
+             release again",
             other.call
         ));
     }
     if matches!(&sampling.key, SampleKey::Secret(place) if Secret::at(place).is_none()) {
-        return Some("secret is 'env:NAME' or 'file:PATH'; the secret itself never stands in a statement".into());
+        return Some("write secret as 'env:NAME' or 'file:PATH'; a statement never contains the secret itself".into());
     }
     if !constraint.is_of_classes() {
         return Some("it is about whole rows; leave out what follows ON".into());

@@ -136,8 +136,8 @@ fn counts_rows(job: &Job, name: &str, scoped: &Constraint) -> Result<()> {
     };
     match job.guarantees.constraints.iter().find(reads_more) {
         Some(c) => Err(Error::usage(format!(
-            "{name} judges the groups of some quasi-identifiers, as in {scoped}, by their rows alone, and {} reads more; \
-             {instead}",
+            "{name} judges the groups of some quasi-identifiers, as in {scoped}, only by their numbers of rows, and \
+             {} reads more than these numbers; {instead}",
             c.describe(&job.roles.quasi_identifiers)
         ))),
         None => Ok(()),

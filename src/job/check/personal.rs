@@ -12,7 +12,7 @@ pub(super) fn check(job: &Job) -> Result<()> {
     let refuse = |text: &str| Err(Error::usage(format!("{name} {text}")));
     let field = job.input.source.rows.schema().field_with_unqualified_name(limit)?;
     if !field.data_type().is_numeric() {
-        return refuse(&format!("reads limits from {limit}, which holds no numbers"));
+        return refuse(&format!("reads limits from {limit}, which is not a numeric column"));
     }
     if job.guarantees.constraints.iter().filter(|c| c.is_personal()).count() > 1 {
         return refuse("is promised for one sensitive attribute at a time; leave out the other personal_privacy");
@@ -29,7 +29,7 @@ pub(super) fn check(job: &Job) -> Result<()> {
         return refuse("is about the rows of whole classes; leave out the list of columns");
     }
     if job.roles.sensitive.iter().any(|s| s.randomization.is_some()) {
-        return refuse("cannot stand beside RANDOMIZED; use one of the two");
+        return refuse("cannot be combined with RANDOMIZED; use one of the two");
     }
     if job.input.entity.is_some() {
         return refuse("is a promise to each row, not to each entity; leave out ENTITY");

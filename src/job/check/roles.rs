@@ -43,7 +43,7 @@ pub(super) fn check(job: &Job) -> Result<()> {
         }
         if let Some((_, other)) = roles[..i].iter().find(|(c, _)| c == column) {
             return Err(Error::usage(match other == role {
-                true => format!("column {column:?} stands twice in {role}; once is enough"),
+                true => format!("column {column:?} is named twice in {role}; once is enough"),
                 false => format!("column {column:?} has two roles, {other} and {role}; every column has exactly one"),
             }));
         }

@@ -181,7 +181,7 @@ fn check_parquet(job: &Job) -> Result<()> {
     match released.find(|field| !is_in_parquet(field.data_type())) {
         None => Ok(()),
         Some(field) => Err(Error::usage(format!(
-            "column {:?}: a Parquet file has no values of type {}; CAST it to text or to a number in the source",
+            "column {:?}: a Parquet file cannot store values of type {}; CAST it to text or to a number in the source",
             field.name(),
             field.data_type()
         ))),

@@ -136,7 +136,7 @@ impl ContingencyTable {
             match file {
                 Some(file) => file.append(&bytes)?,
                 None => {
-                    let fresh = self.spill_space.overflow("values are put into random order")?;
+                    let fresh = self.spill_space.overflow("putting values into random order")?;
                     fresh.append(&bytes)?;
                     *file = Some(fresh);
                 }

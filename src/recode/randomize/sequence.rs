@@ -75,7 +75,7 @@ impl Sequence {
                 Ok((
                     width.empty(),
                     (!fits)
-                        .then(|| spill_space.overflow("values are put into random order"))
+                        .then(|| spill_space.overflow("putting values into random order"))
                         .transpose()?,
                 ))
             })

@@ -51,7 +51,7 @@ impl Store {
         let file = match self.file.get() {
             Some(file) => file,
             None => {
-                let file = self.spill_space.overflow("rows are sorted")?;
+                let file = self.spill_space.overflow("sorting rows")?;
                 self.file.get_or_init(|| file)
             }
         };

@@ -285,7 +285,7 @@
       document.createTextNode(good
         ? ` ${whole.format(data.suppressed[node])} of ${whole.format(data.rows)} rows are suppressed.`
         : data.suppressed[node] > data.limit
-          ? ` ${whole.format(data.suppressed[node])} of ${whole.format(data.rows)} rows would have to be suppressed, and at most ${whole.format(data.limit)} may be. The statement below fails.`
+          ? ` ${whole.format(data.suppressed[node])} of ${whole.format(data.rows)} rows would have to be suppressed, more than the limit of ${whole.format(data.limit)}. The statement below fails.`
           : " Each class holds, but not the table as a whole. The statement below fails."),
     );
     const terms = figures.flatMap((f) => [make("dt", f.says), make("dd", written(f.values[node]))]);

@@ -36,7 +36,7 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
                 None => " divided the table into classes with labels of their own, measured by ".into(),
             })
             .name(&choice.metric)
-            .text(format!(", which is {value} here. What is known of the others: "))
+            .text(format!(", which is {value} here. Status of the result: "))
             .strong(&choice.proof)
             .text(format!(". Seed {}.", choice.seed)),
     };

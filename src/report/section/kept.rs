@@ -8,7 +8,7 @@ use crate::report::block::{Block, Line};
 
 pub(super) const ENTRY: Entry = Entry {
     id: "kept",
-    heading: "What the release still says of the source",
+    heading: "How well the release describes the source",
     answer: None,
     blocks,
 };

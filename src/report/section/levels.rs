@@ -7,13 +7,13 @@ use crate::report::{Report, ReportedRole};
 
 pub(super) const ENTRY: Entry = Entry {
     id: "levels",
-    heading: "What each level says",
+    heading: "The meaning of each level",
     answer: None,
     blocks,
 };
 
 fn blocks(report: &Report) -> Result<Vec<Block>> {
-    let mut table = TableBlock::new("Levels of each column", &["Column", "#Level", "What the level says"]);
+    let mut table = TableBlock::new("Levels of each column", &["Column", "#Level", "Meaning"]);
     for column in report
         .with_role(ReportedRole::QuasiIdentifier)
         .chain(report.with_role(ReportedRole::ItemSet))

@@ -62,7 +62,7 @@ fn answer(report: &Report) -> Option<ShortAnswer> {
 fn suppressed(report: &Report) -> String {
     let suppression = &report.suppression;
     let mut text = format!(
-        "{} ({}) {} suppressed, in {}; {} might have been.",
+        "{} ({}) {} suppressed, in {}; the limit was {}.",
         counted(suppression.rows, "record", "records"),
         share(suppression.rows, report.release.rows_in),
         if suppression.rows == 1 { "was" } else { "were" },

@@ -23,7 +23,7 @@ fn answer(report: &Report) -> Option<ShortAnswer> {
         (false, 0) => ShortAnswer {
             tone: Tone::Partial,
             verdict: "Accepted",
-            text: Line::from("The statement accepts what was warned of: ")
+            text: Line::from("The statement accepts the warnings about ")
                 .names(columns(warnings))
                 .text("."),
         },

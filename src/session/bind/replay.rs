@@ -207,7 +207,7 @@ fn unlike(manifest: &Manifest, quasi_identifiers: &[QuasiIdentifier], attributes
             let name = hierarchy.name();
             add(
                 DriftKind::Hierarchy,
-                format!("hierarchy {name} of column {column} is not the one of the release"),
+                format!("hierarchy {name} of column {column} differs from the hierarchy of the release"),
             );
         }
     }
@@ -216,7 +216,10 @@ fn unlike(manifest: &Manifest, quasi_identifiers: &[QuasiIdentifier], attributes
         // hierarchy.
         if manifest.hierarchy_of(column).is_some() && !manifest.used(column, hierarchy)? {
             let name = hierarchy.name();
-            let text = format!("hierarchy {name} of sensitive column {column} is not the one of the release");
+            let text = format!(
+                "hierarchy {name} of sensitive column {column} differs from the hierarchy of the \
+                                release"
+            );
             found.push(Drift::new(DriftKind::Hierarchy, vec![column.clone()], text));
         }
     }

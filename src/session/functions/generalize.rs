@@ -85,8 +85,8 @@ impl ScalarUDFImpl for Generalize {
         // Level 0 is the value itself, which needs no label.
         if level > 0 && hierarchy.on_unmapped() == OnUnmapped::Error && lookup.unmapped_values() > 0 {
             return Err(Error::data(format!(
-                "hierarchy {name} does not map {} values that generalize was given; add them, or create it with ON \
-                 UNMAPPED TOP, which gives them the label of the top",
+                "hierarchy {name} does not map {} values of the argument of generalize; add them, or create it \
+                 with ON UNMAPPED TOP, which gives them the top label",
                 lookup.unmapped_values()
             ))
             .into());

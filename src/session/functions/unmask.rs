@@ -49,7 +49,8 @@ impl ScalarUDFImpl for Unmask {
         let place = place.try_as_str().flatten().and_then(Secret::at).ok_or_else(|| {
             // The argument is not shown, because it may be the secret.
             Error::usage(
-                "the secret of a token is at 'env:NAME' or 'file:PATH'; a statement never contains the secret itself",
+                "write the place of the secret of a token as 'env:NAME' or 'file:PATH'; a statement never contains \
+                 the secret itself",
             )
         })?;
         let key = Key::new(&place.read("a token")?)?;

@@ -35,7 +35,7 @@ pub(super) struct Listing {
 }
 
 /// The message for a path without files of data.
-pub(super) const NO_FILE: &str = "there is no file of data";
+pub(super) const NO_FILE: &str = "there is no data file";
 /// The number of bytes from which the format is recognised.
 const HEAD: usize = 4096;
 

@@ -123,11 +123,11 @@ impl Run for CreateHierarchy {
         Box::pin(async move {
             let exists = context.hierarchies.read().contains_key(&self.name);
             if exists && self.if_not_exists {
-                return Answer::done(format!("hierarchy {} exists already", self.name));
+                return Answer::done(format!("hierarchy {} already exists", self.name));
             }
             if exists && !self.or_replace {
                 return Err(Error::usage(format!(
-                    "hierarchy {} exists already; use CREATE OR REPLACE HIERARCHY or IF NOT EXISTS",
+                    "hierarchy {} already exists; use CREATE OR REPLACE HIERARCHY or IF NOT EXISTS",
                     self.name
                 )));
             }

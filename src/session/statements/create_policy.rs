@@ -200,11 +200,11 @@ impl Run for CreatePolicy {
             let name = &self.name;
             let exists = context.policies.read().contains_key(name);
             if exists && self.if_not_exists {
-                return Answer::done(format!("policy {name} exists already"));
+                return Answer::done(format!("policy {name} already exists"));
             }
             if exists && !self.or_replace {
                 return Err(Error::usage(format!(
-                    "policy {name} exists already; use CREATE OR REPLACE POLICY or IF NOT EXISTS"
+                    "policy {name} already exists; use CREATE OR REPLACE POLICY or IF NOT EXISTS"
                 )));
             }
             let policy = self.made(context).map_err(|e| e.context(format!("policy {name}")))?;

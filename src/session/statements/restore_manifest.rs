@@ -70,7 +70,7 @@ impl Run for RestoreManifest {
             let at = self.table.lake.as_ref().map_or(At::Newest, |(_, at)| at.clone());
             let place = Place::of(&context.session.state(), &path).await?;
             let restored = Prefix::at(place).restore_manifest(&at).await?;
-            let outcome = if restored.was_lost { "restored" } else { "was there" };
+            let outcome = if restored.was_lost { "restored" } else { "present" };
             let text = |text: String| Arc::new(StringArray::from(vec![text])) as ArrayRef;
             Answer::of(RecordBatch::try_from_iter_with_nullable([
                 ("manifest", text(restored.manifest), false),

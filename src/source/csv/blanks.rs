@@ -43,7 +43,7 @@ pub(super) fn before_quotes(records: &[ByteRecord], text: &[u8], dialect: &Diale
     let is_quoted = |field: &[u8]| field.len() > 1 && field.starts_with(&quote) && field.ends_with(&quote);
     match records.iter().find(|record| record.iter().any(is_quoted)) {
         Some(record) => Err(Error::data(format!(
-            "line {} has a quote after a blank, which a reader of CSV does not take for a quote; write the file \
+            "line {} has a quote after a blank, which a CSV reader does not read as a quote; write the file \
              without blanks before quotes, or read every blank and quote with OPTIONS (trim false)",
             line(record, text, dialect.comment)
         ))),

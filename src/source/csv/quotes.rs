@@ -36,14 +36,14 @@ impl fmt::Display for Fault {
             FaultKind::Empty => {
                 return write!(
                     f,
-                    "line {line} is empty, which a reader does not take for a row; write \"\" for a missing value, or \
-                     take the line out"
+                    "line {line} is empty, and would not be read as a row; write \"\" for a missing value, \
+                     or delete the line"
                 );
             }
         }?;
         f.write_str(
-            "; double a quote that belongs to a text, name what stands before it: OPTIONS (escape '\\'), or, if quotes \
-             mean nothing in this file, name a character that it does not have: OPTIONS (quote '~')",
+            "; double each quote within a text, declare the character before it: OPTIONS (escape '\\'), or, if this \
+             file does not quote fields, declare a character that it does not contain: OPTIONS (quote '~')",
         )
     }
 }

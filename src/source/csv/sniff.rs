@@ -290,8 +290,8 @@ fn has_header(records: &[ByteRecord], asked: &Asked) -> Result<bool> {
     let (names, values) = header_votes(records, asked);
     if names > 0 && values > 0 {
         return Err(Error::usage(
-            "the first line may name the columns or be a row: it has text above numbers and numbers above numbers; say \
-             which: OPTIONS (has_header true)",
+            "the first line may name the columns or be a row: it has text above numbers and numbers above numbers; \
+             write which it is: OPTIONS (has_header true)",
         ));
     }
     Ok(values == 0)

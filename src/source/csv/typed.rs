@@ -140,8 +140,9 @@ impl Typed {
     /// names the file and the line.
     fn too_far(&self) -> Error {
         let why = format!(
-            "is a time before 1677-09-21 or after 2262-04-11 in column {:?}, which nanoseconds cannot hold, and the rows before \
-             have nanoseconds; read the column as text with OPTIONS (types {}) after the path",
+            "is a time before 1677-09-21 or after 2262-04-11 in column {:?}, which 64-bit nanoseconds cannot \
+             represent, and the rows before it have nanoseconds; read the column as text with OPTIONS (types {}) \
+             after the path",
             self.name,
             literal(&format!("{} TEXT", self.name))
         );
@@ -169,8 +170,8 @@ impl Typed {
         }
         let what = wanted(&self.to);
         let why = format!(
-            "is not {what} in column {:?}, and the rows before are; read every column as text with OPTIONS (types 'text') \
-             after the path, or look at more rows first with OPTIONS (schema_infer_max_rec 1000000)",
+            "is not {what} in column {:?}, unlike the rows before it; read every column as text with OPTIONS (types \
+             'text') after the path, or infer types from more rows with OPTIONS (schema_infer_max_rec 1000000)",
             self.name
         );
         let found = self.files.first_field(self.column, |text| !fits(text, &self.to), &why);

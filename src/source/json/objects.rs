@@ -30,18 +30,19 @@ impl fmt::Display for Fault {
         match what {
             What::Twice => write!(
                 f,
-                "row {row} has a key twice, in column {column:?}, and only one of the two values would be read; write the \
-                 file again with each key once"
+                "row {row} repeats a key in column {column:?}, and only one of its values would be read; write each \
+                 key only once"
             ),
             What::Unknown => write!(
                 f,
-                "row {row} has a key within column {column:?} that the first rows do not have; look at more rows first with \
-                 OPTIONS (schema_infer_max_rec 1000000)"
+                "row {row} has a key within column {column:?} that the first rows do not have; infer types from more \
+                 rows with OPTIONS (schema_infer_max_rec 1000000)"
             ),
             What::Text(wanted) => write!(
                 f,
-                "row {row} is not {wanted} in column {column:?}, and the rows before are; read numbers as text with OPTIONS \
-                 (types 'text') after the path, or look at more rows first with OPTIONS (schema_infer_max_rec 1000000)"
+                "row {row} is not {wanted} in column {column:?}, unlike the rows before it; read numbers as text with \
+                 OPTIONS (types 'text') after the path, or infer types from more rows with OPTIONS \
+                 (schema_infer_max_rec 1000000)"
             ),
         }
     }

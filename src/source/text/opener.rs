@@ -158,7 +158,7 @@ impl TextOpener {
             let say = |unlike: MistypedText| {
                 Error::data(format!(
                     "cannot read {called:?}: row {} has a text in column {:?} that is not a value of type {}, or that \
-                     would lose something as one; declare the column as TEXT, and CAST it in a query",
+                     loses information in this type; declare the column as TEXT, and CAST it in a query",
                     before + unlike.row + 1,
                     unlike.column,
                     unlike.data_type
@@ -191,8 +191,8 @@ impl TextOpener {
             let texts = texts.map_err(unwrapped)?;
             let say = |misfit: json::Misfit| {
                 Error::data(format!(
-                    "cannot read {called:?}: row {} is not {} in column {:?}, and the rows before are; read numbers as \
-                     text with OPTIONS (types 'text') after the path, or look at more rows first with OPTIONS \
+                    "cannot read {called:?}: row {} is not {} in column {:?}, unlike the rows before it; read numbers \
+                     as text with OPTIONS (types 'text') after the path, or infer types from more rows with OPTIONS \
                      (schema_infer_max_rec 1000000)",
                     before + misfit.row + 1,
                     misfit.wanted,
@@ -218,8 +218,8 @@ impl TextOpener {
     fn only_of_a_part(&self, error: DataFusionError) -> DataFusionError {
         match self.format {
             TextFormat::Csv(_) => DataFusionError::from(Error::data(
-                "a CSV file is read in parts, and a quoted field has line breaks; say so when the table is created: \
-                 OPTIONS ('format.newlines_in_values' 'true')",
+                "a CSV file is read in parts, and a quoted field has line breaks; declare this when you create the \
+                 table: OPTIONS ('format.newlines_in_values' 'true')",
             )),
             TextFormat::Json => error,
         }

@@ -147,7 +147,7 @@ fn a_lost_worker_is_a_note_and_an_event() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(0), "{said}");
         let lost = format!("{}/", urls.split(',').next().unwrap());
-        let message = format!("{lost} was lost, and others do its part");
+        let message = format!("{lost} was lost, and other workers do its part");
         if log.is_empty() {
             let notes: Vec<&str> = said.lines().filter(|line| line.contains("was lost")).collect();
             assert_eq!(notes, [format!("note: {message}")], "{said}");

@@ -53,7 +53,7 @@ async fn a_lost_manifest_is_made_again_from_the_log() {
         let e = context.sql(&verify).await.unwrap_err();
         assert!(e.to_string().contains("RESTORE MANIFEST OF"), "{e}");
         let restore = format!("RESTORE MANIFEST OF {place}");
-        for outcome in ["restored", "was there"] {
+        for outcome in ["restored", "present"] {
             let restored = collect(&context, &restore).await;
             assert_eq!(text(&restored, "outcome", outcome, "version"), version.to_string());
         }
@@ -63,13 +63,13 @@ async fn a_lost_manifest_is_made_again_from_the_log() {
         std::fs::write(&file, "{}").unwrap();
         let e = context.sql(&restore).await.unwrap_err();
         assert!(
-            e.kind() == ErrorKind::Data && e.to_string().contains("move it away"),
+            e.kind() == ErrorKind::Data && e.to_string().contains("move it to another folder"),
             "{e}"
         );
         std::fs::write(&file, before).unwrap();
     }
     let newest = collect(&context, &format!("RESTORE MANIFEST OF '{to}'")).await;
-    assert_eq!(text(&newest, "outcome", "was there", "version"), "3");
+    assert_eq!(text(&newest, "outcome", "present", "version"), "3");
 
     // A place without a Delta table and a log without the text of the manifest are errors.
     let nothing = scratch.path().join("nothing");

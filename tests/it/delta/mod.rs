@@ -226,7 +226,7 @@ async fn a_source_is_pinned_to_its_version() {
         let sql = release(&format!("delta.'{from}' VERSION AS OF 0"));
         let e = context.sql(&sql).await.unwrap_err();
         assert_eq!(e.kind(), ErrorKind::Data, "{e}");
-        assert!(e.to_string().contains("is gone: the table was vacuumed"), "{e}");
+        assert!(e.to_string().contains("is missing: the table was vacuumed"), "{e}");
     }
 }
 
@@ -364,14 +364,14 @@ async fn what_a_table_cannot_be_is_refused() {
                 .replace(" p TO", " (SELECT *, sex AS \"a b\" FROM p) TO")
                 .replace("(sex)", "(sex, \"a b\")"),
             ErrorKind::Usage,
-            "no column of this name",
+            "cannot have a column of this name",
         ),
         (
             to(&new, "")
                 .replace(" p TO", " (SELECT *, CAST('10:00' AS TIME) AS t FROM p) TO")
                 .replace("(sex)", "(sex, t)"),
             ErrorKind::Usage,
-            "no values of type",
+            "cannot store values of type",
         ),
         (
             to(&new, "PARTITIONED BY (sex)").replace(" p TO", " (SELECT age, '' AS sex FROM p) TO"),

@@ -80,7 +80,7 @@ fn nights_end_as_a_scheduler_expects() {
     let drifted = pipeline.night();
     let said = String::from_utf8_lossy(&drifted.stderr);
     assert_eq!(drifted.status.code(), Some(7), "{said}");
-    assert!(said.contains("phone has come"), "{said}");
+    assert!(said.contains("phone is new"), "{said}");
     assert_eq!(pipeline.version(), 2);
 
     pipeline.people(3, &[]);

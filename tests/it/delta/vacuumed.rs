@@ -167,7 +167,10 @@ async fn vacuum_of_spark_leaves_the_manifests() {
         // The manifest of a release whose files are gone is not restored.
         for sql in [verify(0), format!("RESTORE MANIFEST OF {}", place(0))] {
             let e = context.sql(&sql).await.unwrap_err();
-            assert!(e.to_string().contains("is gone: the table was vacuumed"), "{sql}: {e}");
+            assert!(
+                e.to_string().contains("is missing: the table was vacuumed"),
+                "{sql}: {e}"
+            );
         }
         assert!(!manifests[0].exists());
     }

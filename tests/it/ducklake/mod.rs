@@ -325,7 +325,7 @@ async fn what_is_not_read_is_refused() {
     patched("version1.0", "version9.0");
     refused(&context, &risk(&format!("{catalog}#people")), "version \"9.0\"").await;
     patched("tests/it/ducklake/lake/data/", "tests/it/ducklake/lake/gone/");
-    let e = refused(&context, &risk(&format!("{catalog}#people")), "is gone").await;
+    let e = refused(&context, &risk(&format!("{catalog}#people")), "is missing").await;
     assert_eq!(e.kind(), ErrorKind::Data, "{e}");
     patched("tests/it/ducklake/lake/data/", "s3://anna:Quixotica@bucket/d");
     let e = refused(&context, &risk(&format!("{catalog}#people")), "user name or a password").await;

@@ -113,7 +113,8 @@ async fn another_hierarchy_of_the_same_name_is_told() {
         .filter(|(_, ok)| ok.is_none())
         .map(|(c, _)| c.as_str())
         .collect();
-    let labels = "not checked: labels of age (hierarchy age of this session is not the one that _manifest.json has)";
+    let labels = "not checked: labels of age (hierarchy age of this session differs from the hierarchy in \
+                  _manifest.json)";
     assert!(unchecked.contains(labels), "{unchecked:?}");
     assert!(
         !said

@@ -1,4 +1,4 @@
-{#- A model whose rows are released by anonsql. They are a temporary table until then, and afterwards a view of the release. -#}
+{#- A model that is a view of a release by anonsql. Before the release, its rows are in a temporary table. -#}
 {% materialization release, adapter="duckdb", supported_languages=["sql", "python"] %}
   {%- set location = render(config.require('location')) -%}
   {%- set target = this.incorporate(type='view') -%}
@@ -11,7 +11,7 @@
   {% call statement('private', language=model['language']) -%}
     {{- create_table_as(True, private, compiled_code, model['language']) }}
   {%- endcall %}
-  {#- If nothing satisfies the request, this fails, and the release of the last run stays. -#}
+  {#- If no release satisfies the request, this step fails, and the release of the last run stays. -#}
   {% do adapter.store_relation(config.get('plugin', 'anonsql'), private, adapter.get_columns_in_relation(private), location, 'parquet', config) %}
   {% call statement('drop') -%}
     drop table {{ private }}

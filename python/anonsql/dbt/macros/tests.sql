@@ -1,4 +1,4 @@
-{#- Each row of these tests is a class that fails. It has figures alone: what fails may be stored. -#}
+{#- Each row that a test returns is a class that fails. It has only counts, because dbt may store failures. -#}
 
 {#- Every combination of the quasi-identifiers has at least k rows, or k people if entity names a column. -#}
 {% test k_anonymity(model, quasi, k, entity=none) %}
@@ -12,7 +12,7 @@ from (
 where people < {{ k | int }}
 {% endtest %}
 
-{#- Every class has at least l different values of a sensitive column; NULL is one. -#}
+{#- Every class has at least l different values of a sensitive column; NULL is a value. -#}
 {% test l_diversity(model, quasi, sensitive, l) %}
 {%- set columns = anonsql.columns(quasi) %}
 {%- set value = adapter.quote(sensitive) %}

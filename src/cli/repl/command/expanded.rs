@@ -8,7 +8,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "\\x",
     words: &[],
     usage: "[on|off|auto]",
-    summary: "show a line for each value; auto: of what is too wide for a table, if it fits on the screen",
+    summary: "show one line for each value; auto: only if the result is too wide for a table and fits on the screen",
     argument: CommandArgument::Words(&["on", "off", "auto"]),
     run,
 };

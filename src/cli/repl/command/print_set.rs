@@ -7,7 +7,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "\\pset",
     words: &[],
     usage: "[null TEXT | pager on|off]",
-    summary: "set the text for NULL, or whether a pager shows what is longer than the screen",
+    summary: "set the text for NULL, or whether a pager shows long results",
     argument: CommandArgument::Words(SETTINGS),
     run,
 };
@@ -30,7 +30,7 @@ fn run(shell: &mut Shell, argument: &str) -> Result<Flow> {
         "NULL is shown as '{}'. {}",
         screen.null,
         match printing.pager {
-            true => "A pager shows what is longer than the screen.",
+            true => "A pager shows long results.",
             false => "No pager is used.",
         }
     );

@@ -8,7 +8,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "\\set",
     words: &[],
     usage: "[NAME VALUE]",
-    summary: "name a value that $NAME stands for in statements, or list all",
+    summary: "set the value of $NAME in statements, or list all variables",
     argument: CommandArgument::None,
     run,
 };

@@ -221,8 +221,8 @@ pub(super) fn monotonicity(input: &Input, constraint: &Constraint) -> Monotonici
 fn model(job: &Job, constraint: &Constraint) -> String {
     if constraint.is_about_items() {
         return format!(
-            "{}: rules out no class; decides about items, after the classes are chosen, by the sets of the rows that are \
-             released, in memory",
+            "{}: does not restrict the classes; after they are chosen, it decides about items by the sets of the \
+             released rows, in memory",
             constraint.describe(&job.roles.quasi_identifiers)
         );
     }
@@ -237,7 +237,7 @@ fn model(job: &Job, constraint: &Constraint) -> String {
         Scope::All => "",
         Scope::Columns(_) if is_divided => ", by the released labels of these columns",
         Scope::Any(_) if is_divided => ", by the released labels of each subset",
-        Scope::Columns(_) => ", in a grouping of the node's classes of its own",
+        Scope::Columns(_) => ", in its own grouping of the node's classes",
         Scope::Any(_) => ", in a grouping of the node's classes for each subset",
     };
     format!(
@@ -258,7 +258,7 @@ pub(super) fn counted(job: &Job, constraint: &Constraint) -> String {
         Some(attribute) if reads.attribute => format!("{counted} by {attribute}"),
         _ if constraint.is_about_items() => "sets of items of released rows".into(),
         _ if reads.population => "rows of the population".into(),
-        _ if reads.labels => format!("{counted} and what labels stand for"),
+        _ if reads.labels => format!("{counted} and the values that labels stand for"),
         _ => counted,
     };
     if let (true, Some(attribute)) = (reads.hierarchy, &constraint.attribute) {
@@ -292,8 +292,8 @@ pub(super) fn pruning(job: &Job) -> String {
         .collect();
     let follows = match broken.is_empty() {
         true => {
-            "the request is monotone: what fails at a node fails at all below it, what holds at a node holds at all \
-                 above it"
+            "the request is monotone: if a node fails, every node below it fails; if a node holds, every node above \
+                 it holds"
                 .to_string()
         }
         false => {
@@ -304,7 +304,7 @@ pub(super) fn pruning(job: &Job) -> String {
                 None => " when rows may be suppressed",
             };
             format!(
-                "the request is not monotone{cause} ({}): every node is judged by itself",
+                "the request is not monotone{cause} ({}): every node is assessed separately",
                 broken.join(", ")
             )
         }
@@ -315,10 +315,10 @@ pub(super) fn pruning(job: &Job) -> String {
         job.goal.metric_name
     );
     let left_out = match (prunes.by_monotonicity && broken.is_empty(), prunes.by_bound) {
-        (true, true) => format!("leaves out what follows, and {bound}"),
-        (true, false) => "leaves out what follows".into(),
-        (false, true) => format!("leaves out only {bound}"),
-        (false, false) => "leaves nothing out: it assesses every node that it comes to".into(),
+        (true, true) => format!("skips these nodes, and {bound}"),
+        (true, false) => "skips these nodes".into(),
+        (false, true) => format!("skips only {bound}"),
+        (false, false) => "skips no node: it assesses every node that it visits".into(),
     };
     format!("{follows}; {} {left_out}", call.name)
 }

@@ -29,7 +29,7 @@ struct Asked<'a> {
     model: Box<dyn PrivacyModel>,
 }
 
-const FEWEST_VALUES: &str = "the least distinct values of a class";
+const FEWEST_VALUES: &str = "the smallest number of distinct values in a class";
 const FARTHEST_CLASS: &str = "the greatest distance of a class from all rows measured";
 const ENTROPY: &str = "the least exp(entropy) of a class; entropy_l_diversity holds for an l of at most this";
 const SHARE: &str = "the greatest share of a value in a class";

@@ -188,7 +188,8 @@ async fn query(session: &SessionContext, table: &ReleasedTable, statement: &Risk
             t if t.is_numeric() => format!("arrow_cast({}, 'Float64')", quote(weight)),
             other => {
                 return Err(Error::usage(format!(
-                    "WEIGHT ({weight}): a sampling weight is a number, and the column is {other}; cast it in a query"
+                    "WEIGHT ({weight}): a sampling weight must be a number, but the column is {other}; cast it in a \
+                     query"
                 )));
             }
         },

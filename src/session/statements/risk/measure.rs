@@ -381,8 +381,8 @@ fn check(statement: &RiskSpec, source: &SourceTable, is_release: bool) -> Result
     }
     if let (Some(weight), Some(_), false) = (&statement.weight, &statement.entity, statement.per_row) {
         return Err(Error::usage(format!(
-            "WEIGHT ({weight}) weighs rows and ENTITY counts people: name one of the two, and for WEIGHT a table with one row \
-             a person"
+            "WEIGHT ({weight}) weighs rows, but ENTITY counts people: name only one of the two, and use WEIGHT with \
+             one row per person"
         )));
     }
     let quasi = statement.quasi_identifiers.iter().map(|q| &q.column);

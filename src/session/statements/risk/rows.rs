@@ -129,7 +129,7 @@ fn attackers(rows: &mut Rows, measured: &RiskFigures) {
 
 const HIGHEST: &str = "highest";
 const MEAN: &str = "mean";
-const EWENS: &str = "by Ewens' formula, its limit: the likelihood peaks below 0; the rule does not take it";
+const EWENS: &str = "by Ewens' formula, its limit: the likelihood peaks below 0; the decision rule does not use it";
 const AT_MOST: &str = "at most: no POPULATION is named";
 
 fn share_above(above: &Above) -> String {

@@ -127,10 +127,10 @@ fn columns(survey: &TableSurvey, proposals: &[Proposal], draft: &Draft, outcome:
             match hierarchy.is_there {
                 true if proposal.levels.is_some() => {
                     row.reason +=
-                        "; its hierarchy exists already: check that its level 1 reveals no more than Safe Harbor \
+                        "; its hierarchy already exists: check that its level 1 reveals no more than Safe Harbor \
                          allows";
                 }
-                true => row.reason += "; its hierarchy exists already",
+                true => row.reason += "; its hierarchy already exists",
                 false => row.statement = Some(hierarchy.statement.clone()),
             }
         }

@@ -1,8 +1,8 @@
 //! A row of the answer to SUGGEST ROLES.
 
 /// The warning in the row of the proposed statement.
-pub(super) const WARNING: &str = "a proposal from names, forms and counts, which know nothing of what else is public: read every \
-    line, run RISK OF on the quasi-identifiers, and decide";
+pub(super) const WARNING: &str = "a proposal based on names, forms and counts, without knowledge of other public \
+                                  data: read every line, run RISK OF on the quasi-identifiers, and decide";
 
 /// A row of the answer.
 pub(super) struct Row {

@@ -14,7 +14,7 @@ const WIDTH: usize = 116;
 pub(super) fn written(suggest: &SuggestRoles, draft: &Draft, needed: &Needed, columns: &[Row], told: &str) -> String {
     let mut text = String::new();
     comment(&mut text, "", &format!("{suggest}: {WARNING}."));
-    comment(&mut text, "", &format!("What it would lose: {told}."));
+    comment(&mut text, "", &format!("The trial of this statement: {told}."));
     text += "--\n";
     for row in columns {
         let name = row.column.as_deref().unwrap_or_default();

@@ -77,11 +77,11 @@ impl Outcome {
     pub(super) fn told(&self, rows: u64) -> String {
         let trial = &self.trial;
         if rows == 0 {
-            return "the table has no rows to try it on".into();
+            return "the table has no rows for a trial".into();
         }
         let tried = match trial.released + trial.suppressed {
             all if all == rows => format!("tried on all {rows} rows"),
-            some => format!("tried on {some} of {rows} rows, and all of them lose less"),
+            some => format!("tried on {some} of {rows} rows; all rows lose less"),
         };
         let mut told = format!(
             "{tried}: {} released in {} classes, {} suppressed, {} of {} quasi-identifiers * in every row, loss {:.2} \
@@ -98,13 +98,13 @@ impl Outcome {
             told += &format!(" ({loss:.2} by {search})");
         }
         if self.search == LOCAL {
-            told += "; RECODING LOCAL tries this and more, and loses no more";
+            told += "; RECODING LOCAL also tries other algorithms, and does not lose more";
         }
         if self.is_without_diversity {
-            told += "; no release has different sensitive values in every class, so none is asked for (l_diversity)";
+            told += "; no release has different sensitive values in every class, so l_diversity is not requested";
         }
         if trial.stopped.is_some() {
-            told += "; the trial ended before the search did, which will lose less";
+            told += "; the trial ended before the search; the whole search will lose less";
         }
         told
     }

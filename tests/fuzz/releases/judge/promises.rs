@@ -250,7 +250,7 @@ impl Judged<'_> {
             true => Ok(()),
             false => Err(Failure::new(
                 "limit",
-                format!("{suppressed} rows are suppressed, {most} may be"),
+                format!("{suppressed} rows are suppressed, more than the limit of {most}"),
             )),
         }
     }
