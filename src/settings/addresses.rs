@@ -190,9 +190,9 @@ mod tests {
             ("http://worker:8000", "another machine"),
             ("ftp://127.0.0.1:8000", "http://"),
             ("https://worker", "a port"),
-            ("https://worker:8000/#other", "nothing else"),
+            ("https://worker:8000/#other", "only a host and a port"),
             ("http://127.0.0.1", "a port"),
-            ("http://127.0.0.1:8000/a", "nothing else"),
+            ("http://127.0.0.1:8000/a", "only a host and a port"),
             ("http://a:b@127.0.0.1:8000", "a password"),
             ("127.0.0.1:8000", "not the address of a worker"),
         ] {
