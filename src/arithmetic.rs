@@ -5,7 +5,8 @@ pub fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Returns the least common multiple of numbers other than 0; `None` if it is greater than `most`.
+/// Returns the least common multiple of the given numbers, none of which is 0; `None` if it is
+/// greater than `most`.
 pub fn common_multiple(numbers: impl IntoIterator<Item = u64>, most: u64) -> Option<u64> {
     let mut numbers = numbers.into_iter();
     numbers.try_fold(1u64, |multiple, n| {

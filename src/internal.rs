@@ -1,5 +1,5 @@
-//! Every module, for the tests and benches of this repository. It is not part of the public API: it
-//! changes without notice.
+//! Re-exports every module for the tests and benches of this repository. It is not part of the
+//! public API, and changes without notice.
 #![allow(missing_docs)]
 
 pub mod arithmetic {
@@ -8,21 +8,21 @@ pub mod arithmetic {
 pub mod catalogue {
     pub use crate::catalogue::*;
 }
-/// The parts of this crate that a test's own worker needs.
+/// The parts of this crate that tests need to run their own workers.
 #[cfg(feature = "cluster")]
 pub mod cluster {
     use crate::error::Result;
     use datafusion::prelude::SessionConfig;
     use datafusion_proto::physical_plan::PhysicalExtensionCodec;
 
-    /// Returns the codec that writes operators into plans for workers, and reads them.
+    /// Returns the codec that serializes operators in plans for workers, and deserializes them.
     pub fn codec() -> Result<impl PhysicalExtensionCodec + Copy + 'static> {
         let mut config = SessionConfig::new();
         crate::engine::enable_executors(&mut config);
         crate::cluster::Codec::of(&config)
     }
 
-    /// Returns the functions that plans for workers may name.
+    /// Returns the functions that plans for workers may contain.
     pub fn functions() -> impl IntoIterator<Item = std::sync::Arc<datafusion::logical_expr::ScalarUDF>> {
         crate::canonical::functions()
     }

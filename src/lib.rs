@@ -36,8 +36,8 @@
 //!    set*: the distinct combinations of quasi-identifier codes with their counts, packed into
 //!    machine words;
 //! 2. binds every `hierarchy` to its column's values as a lookup table, so that a node of the
-//!    `lattice` is a GROUP BY of the base set, or of the set of a more specific node. That plan is
-//!    answered by grouping packed keys in one loop, or executed by DataFusion under
+//!    `lattice` is a GROUP BY of the base set, or of the set of a more specific node. The GROUP BY
+//!    is computed by grouping packed keys in one loop, or executed by DataFusion under
 //!    `SET anonsql.node_execution = 'datafusion'`; the classes are the same;
 //! 3. lets a `search` ask its oracle, the evaluator, about nodes: which classes fail a `model`, the
 //!    value of the `metric`, and a bound that no node above can beat; or has a `partition`ing
@@ -48,7 +48,7 @@
 //! 6. recounts the written files with SQL that shares no code with the search, writes the manifest
 //!    and the report, and exchanges the staging folder with the target at once.
 //!
-//! The page `docs/src/how.md` of the book follows one statement through these stages.
+//! The page `docs/src/how.md` of the book follows one statement through these steps.
 //!
 //! # Where things are
 //!
@@ -62,7 +62,7 @@
 //! | `plain` | yes | text that is safe to display |
 //! | `quoting` | no | how names and texts are quoted in SQL |
 //! | `location` | yes | the meaning of a path in a statement: home, `file://`, compression |
-//! | `sealed` | no | single files that statements write, and which existing files may be replaced |
+//! | `sealed` | no | single files that statements write, and the check whether an existing file may be replaced |
 //! | `pool` | yes | threads: one pool per session for computing, and threads that may wait |
 //! | `spill` | yes | memory reservations, spill files and temporary files, none of which has a name |
 //! | `arithmetic` | no | divisors and multiples |
@@ -72,8 +72,8 @@
 //! | `lattice` | no | nodes, their order and neighbours |
 //! | `operator` | yes | this crate's operators in a DataFusion plan: the common frame around them, and joins that can be stopped |
 //! | `hierarchy` | no | hierarchies as Arrow lookup tables, one file per kind |
-//! | `canonical` | yes | one spelling for each value: one NaN, one zero, dates without a time; casts that keep every value |
-//! | `secret` | no | the place of a secret, and the check whether it could be guessed |
+//! | `canonical` | yes | the canonical form of values: one NaN, one zero, dates without a time; casts that preserve every value |
+//! | `secret` | no | the location of a secret, and the check whether it could be guessed |
 //! | `masks` | no | masks of the values of a column: one file per mask |
 //! | `signature` | no | the signature of a release: keys, the signed content, and its envelope |
 //! | `key` | no | combinations of codes as packed keys: layout, generalization, grouping |
@@ -93,7 +93,7 @@
 //! | `utility` | no | how much a release still reveals about its source: distributions, correlations, classifiers |
 //! | `report` | yes | the evidence of a release in words and pictures: HTML, Markdown, JSON |
 //! | `formats` | yes | table formats, one folder and one line each: a version as a source, and a commit to a log as the end of a release |
-//! | `source` | yes | reading the files of others: damaged files, files that change, columns by name |
+//! | `source` | yes | reading files that others wrote: damaged files, files that change, columns by name |
 //! | `folder` | yes | the folder of a release: its manifest, its partitions, the check whether it may be replaced, and its lock |
 //! | `observe` | no | the reports of a run to its caller: phases, progress, and the figures of a release |
 //! | `lake` | yes | releases in object stores: runs, leases, the commit, and deletion |
@@ -102,7 +102,7 @@
 //! | `recount` | yes | counting released rows by SQL: classes, promises, labels, utility |
 //! | `staging` | yes | output that is not visible yet: hidden folders, and reports beside a release |
 //! | `engine` | yes | the one path from job to release: `scan`, `decide`, `items`, `examine`, `apply`, `write`, `verify`, `publish`; and where its plans run: `executor` |
-//! | `audit` | yes | promises recounted on any table, and other disclosures of a release |
+//! | `audit` | yes | checks of the promises on any table, by recounting it, and checks for other disclosures of a release |
 //! | `sql` | yes | reading SQL: the cursor, and the clauses that statements share |
 //! | `session` | yes | [`AnonContext`] over a DataFusion session; one file per statement |
 //! | [`extend`] | yes | the parts of a privacy model, metric, search or hierarchy kind of your own |
@@ -125,22 +125,22 @@
 //! | level | the labels of one height of a hierarchy; level 0 is the value itself | `hierarchy::Level` |
 //! | lookup table | a hierarchy bound to the distinct values of a column | `hierarchy::Lookup` |
 //! | form of labels | how labels are released: as text, bounds, or one value | `hierarchy::LabelForm` |
-//! | bounds | the least and the greatest value that a label stands for | `hierarchy::Bounds` |
-//! | code | the number of a value among the distinct values of its column | `u32` |
+//! | bounds | the minimum and the maximum of the values that a label stands for | `hierarchy::Bounds` |
+//! | code | the index of a value among the distinct values of its column | `u32` |
 //! | packed key | the codes of a row's quasi-identifiers in one or more machine words | `u64` |
-//! | packed layout | the place of each column's code in a packed key | `key::PackedLayout` |
+//! | packed layout | the position of each column's code in a packed key | `key::PackedLayout` |
 //! | key schema | the packed layout with the lookup tables of the columns | `key::KeySchema` |
 //! | combination | a tuple of quasi-identifier codes that at least one row has | an entry of the base set |
 //! | equivalence class | the rows with the same released quasi-identifiers | `model::Class` |
 //! | frequency set | the classes of one node with their sizes | `frequency::FrequencySet` |
 //! | base frequency set | the frequency set of the lattice's bottom, with the facts about the table that evaluations need | `frequency::Base` |
 //! | detail | the counts of a frequency set other than rows: sensitive values, entities | `frequency::Detail` |
-//! | roll-up | computing the frequency set of a node from the set of a more specific node | `FrequencySet::roll_up` |
+//! | roll-up | computing the frequency set of a node from that of a more specific node | `FrequencySet::roll_up` |
 //! | node | one level per quasi-identifier | [`extend::search::Node`] |
 //! | lattice | every node between two nodes, ordered by generalization | [`extend::search::Lattice`] |
 //! | assessment | the result of evaluating one node | [`extend::search::Assessment`] |
 //! | oracle | the object that assesses nodes for a search | [`extend::search::Oracle`] |
-//! | item set | the value of a row in a column of lists: items without order and multiplicity | `job::ItemSet` |
+//! | item set | the value of a row in a column of lists, as items without order and multiplicity | `job::ItemSet` |
 //! | cut | the label of each item: itself, an ancestor, or none if it is removed | `items::Cut` |
 //! | constraint | one model of SATISFYING with its attribute and columns | `job::Constraint` |
 //! | promise | a constraint as it is recounted and reported | `recount::Promise` |

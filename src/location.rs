@@ -1,5 +1,5 @@
-//! The meaning of a path in a statement: `~` and `$HOME` at its start, `file://`, and the
-//! compression that the end of the file name shows.
+//! Interprets the paths in statements: `~` and `$HOME` at the start, `file://`, and the compression
+//! that the end of the file name indicates.
 
 use crate::error::{Error, Result};
 use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
@@ -12,7 +12,7 @@ use url::Url;
 /// The texts that stand for the user's home folder at the start of a path.
 const HOME: [&str; 2] = ["~", "$HOME"];
 
-/// The file name endings of compressed files, with their compressions.
+/// The file name extensions of compressed files, each with its compression.
 const COMPRESSIONS: &[(&str, FileCompressionType)] = &[
     (".gz", FileCompressionType::GZIP),
     (".gzip", FileCompressionType::GZIP),
@@ -22,19 +22,19 @@ const COMPRESSIONS: &[(&str, FileCompressionType)] = &[
     (".xz", FileCompressionType::XZ),
 ];
 
-/// Returns true if an expanded path is a URL, and so names no local file.
+/// Returns true if an expanded path is a URL, and not a local path.
 pub(crate) fn is_url(path: &str) -> bool {
     path.contains("://")
 }
 
-/// Returns true if an expanded path is the URL of a web server, which has no list of files and is
-/// not written to.
+/// Returns true if an expanded path is the URL of a web server, which cannot list its files and
+/// cannot be written to.
 pub(crate) fn is_of_web(path: &str) -> bool {
     let scheme = path.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
     scheme.is_some_and(|scheme| scheme == "http" || scheme == "https")
 }
 
-/// Fails with `ErrorKind::Usage` if a path to write to is the URL of a web server.
+/// Fails with `ErrorKind::Usage` if the output path `path` is the URL of a web server.
 pub(crate) fn check_written(path: &str) -> Result<()> {
     match is_of_web(path) {
         true => Err(Error::usage(format!(
@@ -44,9 +44,10 @@ pub(crate) fn check_written(path: &str) -> Result<()> {
     }
 }
 
-/// Expands a path of a statement: replaces the home folder and `file://`. A URL with a scheme other
-/// than `file` is returned unchanged. Fails with `ErrorKind::Usage` if the home folder is not
-/// known, for a `file` URL of another machine, and for a URL with credentials in it.
+/// Expands a path in a statement: replaces the home folder at its start, and converts a `file://`
+/// URL to a local path. A URL with another scheme is returned unchanged. Fails with
+/// `ErrorKind::Usage` if the home folder is not known, if a `file` URL names another machine, or if
+/// a URL contains credentials.
 pub(crate) fn expanded(path: &str) -> Result<Cow<'_, str>> {
     if is_url(path)
         && let Ok(url) = Url::parse(path)
@@ -55,7 +56,7 @@ pub(crate) fn expanded(path: &str) -> Result<Cow<'_, str>> {
         return Err(refused);
     }
     if path.starts_with("file:") && path.contains("://") {
-        // The URL of a file has no query and no fragment: `?` and `#` are part of its name, or of a
+        // A file URL has no query and no fragment here: `?` and `#` belong to the file name or to a
         // pattern.
         let whole = path.replace('?', "%3F").replace('#', "%23");
         let local = Url::parse(&whole).ok().and_then(|url| url.to_file_path().ok());
@@ -81,8 +82,8 @@ pub(crate) fn expanded(path: &str) -> Result<Cow<'_, str>> {
     Ok(Cow::Borrowed(path))
 }
 
-/// Returns the absolute path without links and dots. The part after the last existing folder is
-/// kept unchanged.
+/// Returns the absolute path, with symbolic links and dots resolved. The part after the last
+/// existing folder is kept unchanged.
 pub(crate) fn resolved(path: &Path) -> Result<PathBuf> {
     let absolute = std::path::absolute(path).map_err(|e| Error::io(path.display(), e))?;
     for known in absolute.ancestors() {
@@ -99,8 +100,8 @@ pub(crate) fn resolved(path: &Path) -> Result<PathBuf> {
     Ok(absolute)
 }
 
-/// Returns the URL of an absolute folder, with percent encoding, because `*` and other characters
-/// have a meaning in a path.
+/// Returns the URL of an absolute folder. It is percent-encoded, because characters such as `*`
+/// have a special meaning in a path.
 pub(crate) fn folder_url(folder: &Path) -> String {
     format!("file://{}/", encoded(folder.as_os_str().as_encoded_bytes()))
 }
@@ -115,7 +116,7 @@ pub(crate) fn encoded(path: &[u8]) -> String {
     spelled.collect()
 }
 
-/// Returns a file name without the ending of its compression, and the compression.
+/// Returns a file name without the extension of its compression, and the compression.
 pub(crate) fn without_compression(name: &str) -> (&str, FileCompressionType) {
     let lower = name.to_ascii_lowercase();
     let found = COMPRESSIONS.iter().find(|(ending, _)| lower.ends_with(ending));
@@ -136,7 +137,7 @@ pub(crate) fn compression_name(compression: FileCompressionType) -> &'static str
     }
 }
 
-/// Returns the error for a compressed file whose content cannot be decompressed.
+/// Returns the error for a compressed file that cannot be decompressed.
 pub(crate) fn not_decompressed(compression: FileCompressionType) -> Error {
     let name = compression_name(compression);
     Error::data(format!(
@@ -144,13 +145,13 @@ pub(crate) fn not_decompressed(compression: FileCompressionType) -> Error {
     ))
 }
 
-/// Opens a file with this compression. The reader returns the decompressed content.
+/// Opens a file that has the given compression. The returned reader decompresses the content.
 pub(crate) fn open(path: &str, compression: FileCompressionType) -> std::io::Result<Box<dyn Read + Send>> {
     let file = File::open(path)?;
     compression.convert_read(file).map_err(std::io::Error::other)
 }
 
-/// Reads a whole small file, and decompresses it according to the end of its name. Errors begin
+/// Reads a whole small file, and decompresses it according to its file name extension. Errors begin
 /// with `what`.
 pub(crate) fn read(path: &str, what: &str) -> Result<Vec<u8>> {
     let path = expanded(path)?;
@@ -159,8 +160,8 @@ pub(crate) fn read(path: &str, what: &str) -> Result<Vec<u8>> {
     whole(file, compression, what)
 }
 
-/// Returns the content of an object, decompressed as the end of its name says. Errors begin with
-/// `what`.
+/// Returns the content of an object, decompressed according to the extension of its name. Errors
+/// begin with `what`.
 pub(crate) fn decompressed(name: &str, object: &[u8], what: &str) -> Result<Vec<u8>> {
     let (_, compression) = without_compression(name);
     let content = compression

@@ -1,5 +1,5 @@
-//! The manifest beside a release: all facts needed to repeat and check the release, and no data
-//! value.
+//! The manifest beside a release. It contains all facts that are needed to repeat and check the
+//! release, but no data value.
 
 pub use crate::drift::{Drift, DriftKind, OnDrift, ReplaySummary, SourceColumn};
 pub use crate::folder::{

@@ -1,11 +1,11 @@
-//! Text that is safe to display. A name or a value may contain characters that move the cursor of a
-//! terminal, colour it, or reverse the text beside them.
+//! Makes text safe to display. A name or a value may contain characters that move the cursor of a
+//! terminal, change its colours, or reverse the text beside them.
 
 use std::sync::Arc;
 
-/// Returns true for a character that acts on the text beside it instead of being displayed: control
-/// characters including ESC, marks of the writing direction, and characters without width. Returns
-/// false for the joiners that scripts and emoji need.
+/// Returns true for a character that is not displayed, but affects the text beside it: control
+/// characters including ESC, characters that change the writing direction, and characters without
+/// width. Returns false for the joiners that scripts and emoji need.
 pub fn acts(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -13,19 +13,20 @@ pub fn acts(c: char) -> bool {
             | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Escapes every character of a text for which [`acts`] is true, such as `\n` and `\u{1b}`. The
-/// result is one line.
+/// Escapes every character in a text for which [`acts`] returns true, such as `\n` and `\u{1b}`.
+/// The result is a single line.
 pub fn line(text: &str) -> String {
     spelled(text, |_| false)
 }
 
-/// Escapes a text in the same way, but keeps its line ends and tabs.
+/// Escapes a text like [`line()`], but keeps its line ends and tabs.
 pub fn lines(text: &str) -> String {
     spelled(text, |c| matches!(c, '\n' | '\t'))
 }
 
-/// Escapes every character in a JSON text for which [`acts`] is true; JSON itself requires escapes
-/// only for the first 32 characters. The result has the same values.
+/// Escapes every character in a JSON text for which [`acts`] returns true, except line ends and
+/// tabs. The result represents the same JSON values. JSON itself requires escapes only for the
+/// first 32 characters.
 pub fn json(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -51,12 +52,12 @@ fn spelled(text: &str, stays: impl Fn(char) -> bool) -> String {
     out
 }
 
-/// Values that no text may show, each with its replacement.
+/// Values that must not appear in any text, each with its replacement.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Secrets(Arc<Vec<(String, String)>>);
 
 impl Secrets {
-    /// Creates the secrets from values and their replacements, longest value first.
+    /// Creates the secrets from values and their replacements.
     pub fn new(mut values: Vec<(String, String)>) -> Self {
         values.sort_by_key(|(value, _)| std::cmp::Reverse(value.len()));
         Self(Arc::new(values))
@@ -72,8 +73,8 @@ impl Secrets {
         self.0.is_empty()
     }
 
-    /// Returns a text in which the values are replaced, including values in quotes or escaped for
-    /// SQL, JSON or HTML.
+    /// Returns a text in which the values are replaced. This includes values in quotes, and values
+    /// that are escaped for SQL, JSON or HTML.
     pub fn hidden_in(&self, text: &str) -> String {
         let mut text = text.to_string();
         for (value, instead) in self.iter() {

@@ -1,12 +1,12 @@
-//! Quoting names and texts in SQL, so that they read back the same.
+//! Quotes names and strings in SQL, so that they parse to the same names and strings.
 
 use std::fmt::{self, Display};
 
-/// The words that [`ident`] quotes although they would read back as names.
+/// Words that [`ident`] quotes, although they would parse as names without quotes.
 ///
-/// The list is fixed. Printed statements are written to manifests, whose bytes must not change when
-/// the language gets a new word. A new word need not be added here, because the grammar expects a
-/// keyword only where no name is allowed.
+/// This list does not change. Printed statements are stored in manifests, whose bytes must not
+/// change when a word is added to the language. A new word need not be added here, because the
+/// grammar expects a keyword only where no name is allowed.
 const RESERVED: &[&str] = &[
     "against",
     "analyze",
@@ -110,8 +110,8 @@ pub fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// Returns a name as people write it: in double quotes only if it would otherwise be folded or
-/// could be taken for a keyword.
+/// Returns a name as people write it. It is only put in double quotes if it would otherwise be
+/// folded to lower case, or could be confused with a keyword.
 pub fn ident(name: &str) -> impl Display + '_ {
     fmt::from_fn(
         move |f| match is_plain(name) && RESERVED.binary_search(&name).is_err() {
@@ -121,7 +121,7 @@ pub fn ident(name: &str) -> impl Display + '_ {
     )
 }
 
-/// Returns true if a name needs no quotes, because folding does not change it.
+/// Returns true if a name needs no quotes, because folding to lower case does not change it.
 pub fn is_plain(name: &str) -> bool {
     let is_first = |c: char| c.is_ascii_lowercase() || c == '_';
     name.starts_with(is_first) && name.chars().all(|c| is_first(c) || c.is_ascii_digit())

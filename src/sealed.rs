@@ -1,10 +1,10 @@
-//! Single files that statements write, such as reports and scripts, and the check whether an
-//! existing file is one of them.
+//! Single files that statements write, such as reports and scripts. Checks whether an existing file
+//! may be replaced, because a statement wrote it.
 //!
-//! Each such file ends with a seal: a comment with the SHA-256 of the text before it. A file with a
-//! correct seal was written by anonsql and not changed since, so the next run may replace it. Any
-//! other file may be a user's own work. The seal prevents accidents but proves nothing, because
-//! anybody can compute it.
+//! Each such file ends with a seal, which is a comment with the SHA-256 of the text before it. A
+//! file with a valid seal was written by anonsql and has not been changed since, so the next run
+//! may replace it. Any other file may be the user's own work. The seal prevents accidents, but it
+//! is not a proof, because anybody can compute it.
 
 use crate::error::{Error, ErrorKind, Result};
 use sha2::{Digest, Sha256};
@@ -12,16 +12,16 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
-/// The text in a seal before the checksum.
+/// The text before the checksum in a seal.
 const MARK: &str = "anonsql wrote this file; SHA-256 of the text before: ";
-/// The language of a file, which determines the form of its seal.
+/// The language of a file, which determines the syntax of its seal.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Form {
     /// Markdown, HTML and SVG.
     Markup,
     /// SQL.
     Sql,
-    /// JSON, whose last member is the seal.
+    /// JSON. The seal is the last member of the object.
     Json,
 }
 
@@ -38,10 +38,11 @@ impl Form {
     }
 }
 
-/// The largest file that is read, in bytes; statements write smaller files.
+/// The maximum size, in bytes, of a file that is checked for a seal. Statements write smaller
+/// files.
 const LARGEST: u64 = 256 << 20;
 
-/// Returns a text with its seal.
+/// Returns a text with its seal appended.
 pub(crate) fn sealed(text: String, form: Form) -> String {
     let (before, after) = form.around();
     let object = text.trim_end().strip_suffix('}').map(str::trim_end);
@@ -53,7 +54,7 @@ pub(crate) fn sealed(text: String, form: Form) -> String {
     format!("{head}{before}{MARK}{sum}{after}")
 }
 
-/// Returns true if a file with this content is unchanged since a statement wrote it.
+/// Returns true if a statement wrote a file with this content, and it has not been changed since.
 pub(crate) fn is_sealed(content: &[u8]) -> bool {
     let is_form = |form: Form| {
         let (before, after) = form.around();
@@ -68,9 +69,9 @@ pub(crate) fn is_sealed(content: &[u8]) -> bool {
     Form::ALL.into_iter().any(is_form)
 }
 
-/// Returns true if there is a file at `path` that may be replaced, and false if there is no file.
-/// Unless `overwrite` is true, fails with `ErrorKind::TargetExists` if no statement wrote the file,
-/// or if it was changed since.
+/// Checks whether a file at `path` may be replaced. Returns true if there is such a file, and false
+/// if there is no file. If `overwrite` is false, fails with `ErrorKind::TargetExists` unless a
+/// statement wrote the file and it has not been changed since.
 pub(crate) fn check_replaced(path: &Path, overwrite: bool) -> Result<bool> {
     let failed = |e| Error::io(format!("cannot read {}", path.display()), e);
     let is_file = match fs::metadata(path) {

@@ -1,8 +1,8 @@
-//! The settings of a session: `SET anonsql.name = 'value'` changes one, `SHOW anonsql.name` and
-//! `SHOW ALL` list them.
+//! The settings of a session. `SET anonsql.name = 'value'` changes a setting; `SHOW anonsql.name`
+//! and `SHOW ALL` show it.
 //!
-//! The settings are an extension of DataFusion's configuration, so they can be read from a session,
-//! a task or a plan: [`Settings::of`].
+//! The settings are an extension of DataFusion's configuration, so [`Settings::of`] can read them
+//! from a session, a task or a plan.
 
 mod addresses;
 
@@ -17,13 +17,13 @@ use url::Url;
 
 pub(crate) use addresses::{Addresses, WorkerAddress, elsewhere, listening};
 
-/// How the classes of a lattice node are counted.
+/// The implementation that counts the classes of a lattice node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum NodeExecution {
-    /// By the grouping of this crate, which packs the codes of a row into machine words.
+    /// The grouping of this crate, which packs the codes of a row into machine words.
     #[default]
     Fused,
-    /// By DataFusion, which plans and executes the node like any GROUP BY.
+    /// DataFusion, which plans and executes the node like any GROUP BY.
     DataFusion,
 }
 
@@ -46,7 +46,7 @@ impl NodeExecution {
     }
 }
 
-/// The place of the objects of `s3://` URLs. Fields that are not set are taken from the
+/// The location of the objects in `s3://` URLs. Fields that are not set are taken from the
 /// environment.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct S3 {
@@ -54,7 +54,7 @@ pub struct S3 {
     pub endpoint: Option<String>,
     /// The region of the buckets.
     pub region: Option<String>,
-    /// True if the server may be reached without encryption.
+    /// Whether the server may be accessed without encryption.
     pub allow_http: bool,
 }
 
@@ -62,23 +62,23 @@ pub struct S3 {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Settings {
-    /// How the classes of a lattice node are counted.
+    /// The implementation that counts the classes of a lattice node.
     pub node_execution: NodeExecution,
-    /// True if a warning that a request does not accept is an error.
+    /// Whether a warning that the request does not accept is an error.
     pub strict: bool,
-    /// The time limit of a search if its statement has no time limit.
+    /// The time limit of a search whose statement does not give one; `None` if there is no limit.
     pub time_limit: Option<Duration>,
-    /// True if statements do everything except writing.
+    /// Whether statements are executed without writing anything.
     pub dry_run: bool,
-    /// The approximate largest number of distinct quasi-identifier combinations that local recoding
-    /// compares one by one. If a table has more, local recoding divides the classes of coarser
-    /// levels.
+    /// The approximate maximum number of distinct quasi-identifier combinations that local recoding
+    /// compares individually. If a table has more combinations, local recoding divides the classes
+    /// of coarser levels instead.
     pub divided_combinations: usize,
-    /// The place of the objects of `s3://` URLs.
+    /// The location of the objects in `s3://` URLs.
     pub s3: S3,
-    /// The addresses of the workers that a statement may use, separated by commas.
+    /// The addresses of the workers that statements may use, separated by commas.
     pub cluster: Option<String>,
-    /// The folder with the certificate that is sent to workers.
+    /// The folder with the certificate that is presented to workers.
     pub cluster_tls: Option<String>,
 }
 
@@ -97,7 +97,8 @@ impl Default for Settings {
     }
 }
 
-/// A setting: its name after `anonsql.`, its summary, and the functions that set and read it.
+/// A setting: its name without the prefix `anonsql.`, its summary, and the functions that set and
+/// get its value.
 struct Setting {
     name: &'static str,
     summary: &'static str,
@@ -242,7 +243,7 @@ fn cluster(text: &str) -> Result<Option<String>> {
     Ok(given)
 }
 
-/// Returns a setting of the cluster. Fails if this build does not support clusters.
+/// Converts the value of a cluster setting. Fails if this build does not support clusters.
 fn built(text: &str) -> Result<Option<String>> {
     match given(text) {
         Some(_) if !cfg!(feature = "cluster") => Err(Error::usage(
@@ -267,12 +268,12 @@ fn boolean(text: &str) -> Result<bool> {
 }
 
 impl Settings {
-    /// Returns the settings in a configuration, or the defaults if it has none.
+    /// Returns the settings in a configuration, or the defaults if the configuration has none.
     pub fn of(options: &ConfigOptions) -> Self {
         options.extensions.get::<Self>().cloned().unwrap_or_default()
     }
 
-    /// Adds the default settings to a configuration that has none, so that SET and SHOW accept
+    /// Adds the default settings to a configuration without settings, so that SET and SHOW accept
     /// them.
     pub(crate) fn extend(options: &mut ConfigOptions) {
         if options.extensions.get::<Self>().is_none() {
@@ -305,8 +306,8 @@ impl ExtensionOptions for Settings {
         Ok(())
     }
 
-    /// Returns the entries with the prefix in their names. DataFusion adds no prefix, and SHOW
-    /// looks for the name that SET takes.
+    /// Returns the entries with the prefix as a part of their names, because DataFusion does not
+    /// add the prefix, and SHOW looks for the name that is used in SET.
     fn entries(&self) -> Vec<ConfigEntry> {
         let entry = |setting: &Setting| ConfigEntry {
             key: format!("{}.{}", Self::PREFIX, setting.name),
@@ -328,7 +329,7 @@ mod tests {
         Settings::extend(&mut options);
         for value in NodeExecution::ALL {
             options.set("anonsql.node_execution", value.name()).unwrap();
-            // A second context in the same session keeps the changed settings.
+            // Creating a second context in the same session does not reset changed settings.
             Settings::extend(&mut options);
             assert_eq!(Settings::of(&options).node_execution, *value);
             let entry = options

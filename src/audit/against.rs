@@ -22,16 +22,16 @@ use datafusion::prelude::SessionContext;
 /// A column that is released with the source's values, each in its own row or permuted.
 pub(super) struct Unchanged {
     pub(super) column: String,
-    /// The SQL expression of the released value to compare.
+    /// The SQL expression for the released value to compare.
     pub(super) released: String,
-    /// The SQL expression of the source's value to compare; -0.0 becomes 0.0, as in a release.
+    /// The SQL expression for the source's value to compare; -0.0 becomes 0.0, as in a release.
     pub(super) of_source: String,
 }
 
 /// Returns the columns that are released unchanged and can be compared with the source. The
-/// manifest names the unchanged columns. Without a manifest, these are the sensitive attributes of
-/// the claim that are not randomized. Notes in `found` the unchanged columns that cannot be
-/// compared.
+/// manifest names the unchanged columns. Without a manifest, the unchanged columns are the
+/// sensitive attributes of the claim that are not randomized. Adds to `found` a note for each
+/// unchanged column that cannot be compared.
 pub(super) async fn unchanged(
     session: &SessionContext,
     claim: &Claim,
@@ -39,7 +39,7 @@ pub(super) async fn unchanged(
 ) -> Result<Vec<Unchanged>> {
     let evidence = claim.evidence.as_ref();
     let sensitive = || {
-        // A model that gives each row its own limit generalizes the attribute that it is about.
+        // A model with personal limits generalizes the attribute that the model is about.
         let personal = claim.constraints.iter().filter(|c| c.is_personal());
         let generalized: Vec<&str> = personal.filter_map(|c| c.attribute.as_deref()).collect();
         let kept = claim.sensitive.iter().filter(|s| !s.randomized);
@@ -95,7 +95,7 @@ pub(super) async fn check_permuted(
     Ok(checks)
 }
 
-/// Checks the columns that suppressed rows keep: the source must have every combination of their
+/// Checks the columns that suppressed rows keep: the source must contain every combination of their
 /// values at least as often as the suppressed rows do. Returns `None` if the release keeps no
 /// suppressed row, or if no column can be compared.
 pub(super) async fn check_starred(
@@ -137,8 +137,8 @@ pub(super) async fn check_starred(
     )))
 }
 
-/// Notes in `found` which released columns are never compared with the source: masks, and the
-/// labels of an attribute that is generalized for the rows' own limits.
+/// Adds to `found` a note for each released column that is never compared with the source: masked
+/// columns, and the labels of an attribute that is generalized for personal limits.
 pub(super) async fn uncompared(session: &SessionContext, claim: &Claim, found: &mut Verification) -> Result<()> {
     let Some(manifest) = claim.evidence.as_ref().map(ReleaseEvidence::manifest) else {
         return Ok(());
@@ -157,7 +157,8 @@ pub(super) async fn uncompared(session: &SessionContext, claim: &Claim, found: &
     Ok(())
 }
 
-/// Returns the columns that can be compared with the source, and notes the others in `found`.
+/// Returns the columns that can be compared with the source, and adds a note to `found` for each
+/// other column.
 async fn comparable(
     session: &SessionContext,
     claim: &Claim,
@@ -238,8 +239,8 @@ pub(super) async fn check(
         format!("SELECT {}, {more} FROM {from}", columns.join(", "))
     };
     let keys: Vec<String> = (0..names.len()).map(|i| format!("c{i}")).collect();
-    // Suppressed rows cannot be distinguished from rows that look the same; the manifest gives only
-    // their number.
+    // Suppressed rows cannot be distinguished from other rows with the same labels, because the
+    // manifest gives only the number of suppressed rows.
     let looks = format!(
         "1 AS n, CASE WHEN {} THEN 1 ELSE 0 END AS looks",
         released.is_starred_row()

@@ -1,16 +1,16 @@
 //! The budget of a differentially private release. A release shows its smallest class, and its
-//! manifest describes the sample. Nothing shows how the rows were drawn.
+//! manifest describes the sample. Nothing in the release shows how the rows were drawn.
 
 use super::check::none_of;
 use crate::folder::{Budget, Check, MANIFEST, Manifest};
 use crate::job::Constraint;
 use crate::model::Sampling;
 
-/// Checks that a manifest's budget is consistent, that the `smallest` class of the release has as
-/// many rows as the budget requires, and that the manifest leaves out the figures that the model
+/// Checks that a manifest's budget is consistent, that the `smallest` class of the release has the
+/// number of rows that the budget requires, and that the manifest omits the figures that the model
 /// hides.
 pub(super) fn figures(manifest: &Manifest, budget: &Budget, smallest: Option<u64>) -> [Check; 3] {
-    // A budget that no statement can request has no least class size.
+    // A budget that no statement can request has no minimum class size.
     let sampling = Sampling::new(budget.epsilon, budget.delta, Some(budget.beta)).ok();
     let adds_up = budget.epsilon_of_all >= budget.epsilon && budget.delta_of_all >= budget.delta && budget.releases > 0;
     let least = sampling.filter(|_| adds_up).map(|s| s.k);
@@ -63,8 +63,8 @@ pub(super) fn check(constraints: &[Constraint], manifest: Option<&Manifest>) -> 
 mod tests {
     use super::*;
 
-    /// Tests that a budget of 17 digits is read from a manifest exactly as it was written. A
-    /// neighbouring number would be more or less than the allowed budget.
+    /// Tests that a budget of 17 digits is read from a manifest exactly as it was written. The next
+    /// larger or smaller number would be more or less than the allowed budget.
     #[test]
     fn a_budget_is_read_as_it_was_written() {
         let budgets = (0..500).map(|i| 0.3 + f64::from(i) / 777.0);

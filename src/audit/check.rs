@@ -12,7 +12,8 @@ pub(super) fn none_of(check: String, found: u64) -> Check {
     }
 }
 
-/// Returns a check that holds if the count `reached` equals the count `required` by the manifest.
+/// Returns a check that holds if the count `reached` equals `required`, the count that the manifest
+/// states.
 pub(super) fn says(what: &str, required: Option<u64>, reached: Option<u64>) -> Check {
     Check {
         check: format!("{what} as {MANIFEST} says"),

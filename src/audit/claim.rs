@@ -1,4 +1,5 @@
-//! The claim of a VERIFY: the rows, the promises about them, and the data to check them against.
+//! The claim of a VERIFY statement: the rows, the promises about them, and the data to check them
+//! against.
 
 use super::evidence::ReleaseEvidence;
 use crate::error::{Error, Result};
@@ -11,11 +12,11 @@ use std::sync::Arc;
 
 /// The rows to check, the promises about them, and the data to check them against.
 pub(crate) struct Claim {
-    /// The number of files read, if there is no manifest.
+    /// The number of files read; `None` if there is a manifest.
     pub(crate) files_read: Option<u64>,
     /// The rows to check: a release, or any other table.
     pub(crate) rows: DataFrame,
-    /// The columns whose values are folder names.
+    /// The columns whose values are stored in folder names.
     pub(crate) folders: Vec<String>,
     /// The manifest of the release, if the rows are a release.
     pub(crate) evidence: Option<ReleaseEvidence>,

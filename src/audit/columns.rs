@@ -19,8 +19,8 @@ struct Named {
 }
 
 /// Returns the hierarchy and levels of every quasi-identifier, from the statement and the manifest.
-/// Adds a check to `found` where both name a hierarchy, and notes the labels that cannot be
-/// checked.
+/// If both name a hierarchy, adds a check to `found` that both name the same hierarchy. Also adds
+/// notes about labels that cannot be checked.
 pub(super) fn known(claim: &Claim, found: &mut Verification) -> Result<Vec<Known>> {
     let manifest = claim.evidence.as_ref().map(|e| &e.manifest);
     let of_manifest = manifest
@@ -31,7 +31,7 @@ pub(super) fn known(claim: &Claim, found: &mut Verification) -> Result<Vec<Known
         let column = named.column.as_str();
         // The levels of the statement take precedence over the levels of the manifest.
         let levels = named.levels.or_else(|| {
-            // Batches of a release that grew may have other levels.
+            // The batches of a release that grew may have different levels.
             manifest.and_then(|m| m.levels_of(column))
         });
         let is_in_manifest = of_manifest.contains(&named.column);
@@ -113,8 +113,8 @@ fn hierarchy_of(
     let Some(name) = manifest.hierarchy_of(column).map(|h| &h.name) else {
         return unknown(format!("{MANIFEST} names no hierarchy"));
     };
-    // A partition has labels at any level, and the hierarchy alone determines the values they
-    // cover.
+    // A partition has labels at any level. The hierarchy alone determines the values that such a
+    // label covers.
     if levels.is_none() && manifest.partition.is_none() {
         return unknown(format!("{MANIFEST} has no level"));
     }

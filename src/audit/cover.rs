@@ -1,11 +1,11 @@
-//! Checks that the labels of every released row are true of a row of the source.
+//! Checks that the labels in every released row are true of a row of the source.
 //!
-//! If a column has one level, each value has one label there, and counting suffices
+//! If a column has one level, each value has one label at this level, and counting suffices
 //! ([`super::against`]). A local recoding may release labels at many levels, and ranges, and these
-//! labels may overlap. Each released row is then matched with a row of the source that is equal in
-//! the unchanged columns and that its labels cover, and no row of the source is used twice. Equal
-//! rows are matched together, as a flow from the distinct released rows to the distinct rows of the
-//! source.
+//! labels may overlap. Each released row is then matched with a row of the source that has the same
+//! values in the unchanged columns and whose values the released labels cover. No row of the source
+//! is used twice. Equal rows are matched together, as a flow from the distinct released rows to the
+//! distinct rows of the source.
 
 use super::against::Unchanged;
 use super::check::none_of;
@@ -28,17 +28,18 @@ use futures::StreamExt;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// The largest number of pairs of a released row and a source row over which a flow is computed. If
-/// there are more pairs, each released row is counted on its own.
+/// The maximum number of pairs of a released row and a source row over which a flow is computed. If
+/// there are more pairs, each released row is checked on its own.
 const PAIRS: usize = 1 << 21;
 
 /// A column whose labels are compared with the values of the source.
 struct Covered {
     proof: Proof,
-    /// The indices of the released labels and the codes of the source's values, by text.
+    /// The index of each released label, by its text.
     labels: HashMap<Option<String>, u32>,
+    /// The code of each value of the source, by its text.
     codes: HashMap<Option<String>, u32>,
-    /// The index of the label NULL, if NULL contains no information.
+    /// The index of the label NULL, if NULL stands for every value.
     any: Option<u32>,
     /// The indices of the labels NULL and empty text, if the files write both alike.
     alike: Option<[u32; 2]>,
@@ -51,7 +52,7 @@ enum Proof {
 }
 
 /// Counts the released rows that cannot be matched. Also describes each column whose labels cannot
-/// be read.
+/// be interpreted.
 pub(super) async fn check(
     session: &SessionContext,
     released: &ReleasedTable,
@@ -111,7 +112,7 @@ pub(super) async fn check(
     Ok((Some(check), unread))
 }
 
-/// Describes what is not checked for a column whose labels cannot be read.
+/// Describes what is not checked for a column whose labels cannot be interpreted.
 fn not_read(known: &Known) -> String {
     let why = match known.form {
         LabelForm::Text => format!("name the hierarchy: {} USING hierarchy", known.column),
@@ -120,7 +121,7 @@ fn not_read(known: &Known) -> String {
     format!("whether values of {} are true of the source ({why})", known.column)
 }
 
-/// Returns the query that counts the rows of the release and of the source together. They are
+/// Returns the query that counts the rows of the release and of the source together. The rows are
 /// grouped by the keys that both have, and by the cells, which are labels in the release and values
 /// in the source.
 fn counted_together(
@@ -139,8 +140,8 @@ fn counted_together(
         .concat()
         .join(", ");
     let order = [keys, vec!["side".into()]].concat().join(", ");
-    // Suppressed rows cannot be distinguished from rows that look the same; the manifest gives only
-    // their number.
+    // Suppressed rows cannot be distinguished from other rows with the same labels, because the
+    // manifest gives only the number of suppressed rows.
     let looks = format!(
         "0 AS side, CASE WHEN {} THEN 1 ELSE 0 END AS looks",
         released.is_starred_row()
@@ -153,8 +154,8 @@ fn counted_together(
 }
 
 impl Covered {
-    /// Prepares a column for comparison; returns `None` if its labels cannot be read without a
-    /// hierarchy.
+    /// Prepares a column for comparison. Returns `None` if the labels of the column cannot be
+    /// interpreted without a hierarchy.
     async fn of(session: &SessionContext, released: &ReleasedTable, known: &Known) -> Result<Option<Self>> {
         let hierarchy = match &known.hierarchy {
             Some(hierarchy) => Arc::clone(hierarchy),
@@ -242,22 +243,22 @@ impl Covered {
 struct Block {
     sides: [Vec<Vec<u32>>; 2],
     rows: [Vec<u64>; 2],
-    /// Whether each released row looks suppressed.
+    /// For each released row, whether the row looks suppressed.
     looks: Vec<bool>,
 }
 
 /// The number of released rows that cannot be matched.
 struct Missing {
     rows: u64,
-    /// The number of unmatched rows that look suppressed, and may be suppressed rows.
+    /// The number of unmatched rows that look suppressed, and could be suppressed rows.
     alike: u64,
-    /// Whether all rows were matched at once.
+    /// Whether a flow was computed for every block, so that no source row was used twice.
     is_whole: bool,
 }
 
-/// Counts the rows that cannot be matched. The columns of `sql` are `keys` unchanged columns, then
-/// the labels or values, the side (0 released, 1 source), whether the row looks suppressed, and the
-/// number of rows.
+/// Counts the rows that cannot be matched. The columns of `sql` are: `keys` unchanged columns, the
+/// labels or values, the side (0 for released, 1 for source), whether the row looks suppressed, and
+/// the number of rows.
 async fn unmatched(session: &SessionContext, sql: &str, keys: usize, covered: &mut [Covered]) -> Result<Missing> {
     let mut stream = session
         .sql(sql)
@@ -356,15 +357,15 @@ impl Block {
     }
 }
 
-/// The released rows of a block that cover a value, as a bit set.
+/// The released rows of a block that cover a value, as bit sets.
 struct Covering<'a> {
     released: &'a [Vec<u32>],
-    /// For each column and code of a value, the rows whose label covers the value.
+    /// For each column and each code of a value, the released rows whose label covers the value.
     by_value: Vec<HashMap<u32, Vec<u64>>>,
     held: usize,
 }
 
-/// The largest number of words of bit sets that are cached. If more words are cached, the cache is
+/// The maximum number of words of bit sets that are cached. If more words are cached, the cache is
 /// cleared.
 const HELD: usize = 1 << 25;
 

@@ -1,4 +1,4 @@
-//! Checks the discernibility in a manifest. It is the only metric that follows from the counts of
+//! Checks the discernibility in a manifest, the only metric that can be computed from the counts of
 //! VERIFY.
 //!
 //! The metric dm is the sum of f^2 over the kept classes, plus f times the number of rows read over
@@ -10,9 +10,9 @@ use crate::folder::{Check, MANIFEST, Manifest, Role};
 use crate::recount::ReleasedTable;
 use datafusion::prelude::SessionContext;
 
-/// Checks the discernibility in a manifest by the sizes of the released classes. Returns `None` if
-/// the manifest has no discernibility, or if the files do not show the classes that the metric
-/// counts, because of sets of items, personal limits, or several batches.
+/// Checks the discernibility in a manifest against the sizes of the released classes. Returns
+/// `None` if the manifest has no discernibility, or if the files do not show the classes that the
+/// metric counts, because of sets of items, personal limits, or several batches.
 pub(super) async fn check(
     manifest: &Manifest,
     session: &SessionContext,
@@ -27,7 +27,7 @@ pub(super) async fn check(
     if is_hidden || !manifest.batches.is_empty() {
         return Ok(None);
     }
-    // The metric counts rows, whatever the models count.
+    // The metric counts rows, even if the models count entities.
     let rows = ReleasedTable {
         entity: None,
         ..released.clone()

@@ -1,6 +1,6 @@
-//! Empty fields of CSV files. Each is the empty text or NULL, and a reader sees both as NULL. A
-//! model that compares a class with the whole table distinguishes the two: NULL is last in an
-//! order, and a hierarchy has its own clause that places NULL.
+//! Empty fields of CSV files. Each empty field stands for the empty text or for NULL, and a reader
+//! gets NULL for both. A model that compares a class with the whole table distinguishes the two:
+//! NULL is last in an order, and a hierarchy has its own clause that determines the label of NULL.
 
 use super::tables::{CHECKED, WHOLE, released_type};
 use crate::error::Result;
@@ -15,16 +15,17 @@ use datafusion::prelude::SessionContext;
 /// The meaning of the empty fields of the sensitive columns.
 #[derive(Debug, Default)]
 pub(super) struct Empty {
-    /// The columns whose empty fields are empty texts, now also in the session's table.
+    /// The columns whose empty fields are empty texts, in the session's table too.
     pub(super) texts: Vec<String>,
-    /// The columns whose empty fields cannot be decided.
+    /// The columns in which the meaning of empty fields cannot be determined.
     pub(super) untold: Vec<String>,
 }
 
 impl Empty {
-    /// Determines the meaning of the empty fields of the columns `of_csv`. The source decides if it
-    /// is given and has only empty texts or only NULLs. If it has only empty texts, the release's
-    /// table in the session gets empty texts, too.
+    /// Determines the meaning of the empty fields in the columns `of_csv`. The source decides if it
+    /// is given: if it has no empty texts, the fields are NULL. If it has empty texts and no NULL,
+    /// and the release has no starred rows, the fields are empty texts, and the release's table in
+    /// the session gets empty texts, too.
     pub(super) async fn of(session: &SessionContext, released: &ReleasedTable, of_csv: &[String]) -> Result<Self> {
         let mut empty = Self::default();
         for column in of_csv {
@@ -92,7 +93,8 @@ pub(super) async fn mixed(
     Ok(mixed)
 }
 
-/// Returns the SQL condition that a value of the source is the empty text; `None` without a source.
+/// Returns the SQL condition for a value of the source to be the empty text; `None` if there is no
+/// source, or if the source does not have the column.
 async fn is_empty(session: &SessionContext, released: &ReleasedTable, column: &str) -> Result<Option<String>> {
     let name = quote(column);
     let whole = match &released.whole {

@@ -65,7 +65,7 @@ impl ReleaseEvidence {
         self.manifest.output.iter().any(|file| file.name.ends_with(".csv"))
     }
 
-    /// Returns the form in which texts of a column of the release are compared: [`TEXT`] or
+    /// Returns the form in which texts in a column of the release are compared: [`TEXT`] or
     /// [`CSV_TEXT`]. Folder names are never compared as [`CSV_TEXT`], because they are not in the
     /// CSV files.
     pub(super) fn text(&self, column: &str) -> &'static str {
@@ -73,8 +73,8 @@ impl ReleaseEvidence {
         if self.is_csv() && !is_folder { CSV_TEXT } else { TEXT }
     }
 
-    /// Reads the manifest of a release, if there is one; `read` extracts the columns from its
-    /// statement.
+    /// Reads the manifest of a release. Returns `None` if there is no manifest. `read` extracts the
+    /// roles and other facts from the statement in the manifest.
     pub(crate) fn of(place: ReleaseLocation, read: impl Fn(&str) -> Option<Stated>) -> Result<Option<Self>> {
         let found = match &place {
             ReleaseLocation::Folder(folder) => Manifest::read_sealed(folder)?,
@@ -99,12 +99,13 @@ impl ReleaseEvidence {
         stated.chain(&self.manifest.following).collect()
     }
 
-    /// Returns the lowest level that the statement allows a quasi-identifier, if it states one.
+    /// Returns the lowest level that the statement allows for a quasi-identifier, if the statement
+    /// sets one.
     pub(super) fn lowest_level(&self, column: &str) -> Option<u8> {
         self.stated.as_ref()?.lowest.get(column).copied()
     }
 
-    /// Checks that the manifest is unchanged since it was written.
+    /// Checks that the manifest has not changed since it was written.
     pub(super) fn sealed(&self) -> Check {
         none_of(
             format!("changes of {MANIFEST} since it was written"),
@@ -117,13 +118,13 @@ impl ReleaseEvidence {
         &self.manifest
     }
 
-    /// Returns true if the release has several batches, each with an order of its own.
+    /// Returns true if the release has several batches, each of which is ordered separately.
     pub(super) fn grew(&self) -> bool {
         !self.manifest.batches.is_empty()
     }
 
     /// Returns the URLs of the files of each batch. Returns `None` if a file is missing, or if
-    /// folder names are columns.
+    /// folder names encode partition columns.
     pub(super) async fn batches(&self) -> Result<Option<Vec<Vec<String>>>> {
         let (there, root): (HashSet<String>, String) = match &self.place {
             ReleaseLocation::Folder(folder) => {
@@ -199,7 +200,7 @@ impl ReleaseEvidence {
         let mut same_smallest = says("smallest class", manifest.reached_k, smallest);
         // The manifest counts entities. If the entity column is not released, rows are counted
         // instead, and there are at least as many rows as entities. The count may also be larger if
-        // only their stars distinguish suppressed rows from the rows of a class.
+        // suppressed rows can be distinguished from the rows of a class only by their `*` labels.
         let is_no_fewer = has_hidden_entities || released.entity.is_some() && released.starred > 0;
         same_smallest.ok |= is_no_fewer && smallest >= manifest.reached_k;
         let mut checks = vec![
@@ -224,7 +225,7 @@ impl ReleaseEvidence {
         checks.extend(self.files(session).await?);
         checks.extend(self.columns(columns));
         checks.push(self.sealed());
-        // In a release that grew, a later batch read the waiting rows again.
+        // In a release that grew, a later batch also read the rows that an earlier batch held back.
         if released.whole.is_some() && manifest.differential_privacy.is_none() && manifest.batches.is_empty() {
             let read = count(session, &format!("SELECT count(*) FROM {WHOLE}")).await?;
             checks.push(says("rows of the source", manifest.rows_in, Some(read)));
@@ -253,8 +254,8 @@ impl ReleaseEvidence {
             quote(&released.name),
             released.is_starred()
         );
-        // A class that was generalized to the top looks the same, so there may be more rows that
-        // look starred, but never fewer.
+        // The rows of a class that was generalized to the top also look starred, so there may be
+        // more rows that look starred, but never fewer.
         let starred = count(session, &starred).await?;
         let stated = self.manifest.rows_suppressed;
         let mut check = says("starred rows", stated, Some(starred));
@@ -276,8 +277,8 @@ impl ReleaseEvidence {
         }
     }
 
-    /// Checks the names and roles of the columns, their levels, that every column is named, and
-    /// that the manifest's statement parses.
+    /// Checks four properties: the names and the roles of the columns, their levels, that every
+    /// column is named, and that the manifest's statement parses.
     fn columns(&self, columns: &[&str]) -> [Check; 4] {
         let manifest = &self.manifest;
         let there: HashSet<&str> = columns.iter().copied().collect();
@@ -293,7 +294,8 @@ impl ReleaseEvidence {
         let same = named
             .iter()
             .filter(|(name, role)| there.contains(*name) && is_as_stated(name, **role));
-        // The order is compared only for names on both sides; other checks count the missing names.
+        // The order is compared only for names that both sides have; other checks count the missing
+        // names.
         let mut in_order = manifest.columns_of_files();
         in_order.retain(|name| there.contains(name));
         let in_files: HashSet<&str> = in_order.iter().copied().collect();
@@ -324,8 +326,8 @@ impl ReleaseEvidence {
         ]
     }
 
-    /// Counts the quasi-identifiers without a level and the other columns with a level. A local
-    /// recoding has no levels.
+    /// Counts the quasi-identifiers that have no level, and the other columns that have a level. A
+    /// local recoding has no levels.
     fn other_levels(&self) -> u64 {
         let manifest = &self.manifest;
         let of_columns: BTreeSet<String> = match manifest.partition {

@@ -1,9 +1,9 @@
-//! Checks the folder of a release: files that the manifest does not name, and content of files
-//! besides rows.
+//! Checks the folder of a release: whether it contains files that the manifest does not name, and
+//! whether its files contain anything besides rows.
 //!
-//! The check only looks for a name in the manifest among the files that exist, and never follows
-//! the name. A manifest that names `../other` or a link cannot make the check read a file outside
-//! its folder.
+//! The check only looks for a name from the manifest among the files that exist, and never opens a
+//! path that the manifest gives. A manifest that names `../other` or a link cannot make the check
+//! read a file outside its folder.
 
 use super::check::{none_of, says};
 use crate::error::{Error, Result};
@@ -22,7 +22,7 @@ use std::path::Path;
 pub(super) struct Contents {
     /// The paths of the files, relative to the folder.
     files: HashSet<String>,
-    /// The number of links, empty folders and other things that are not files.
+    /// The number of entries that are not files, such as links and empty folders.
     others: u64,
 }
 
@@ -40,8 +40,8 @@ impl Contents {
             let entry = entry.map_err(failed)?;
             let (path, kind) = (entry.path(), entry.file_type().map_err(failed)?);
             is_empty = false;
-            // A link is neither a folder nor a file here, because the type of the link itself
-            // counts.
+            // A link counts as neither a folder nor a file, because `kind` is the type of the link
+            // itself.
             if kind.is_dir() {
                 self.add(root, &path)?;
             } else if kind.is_file() {
@@ -61,8 +61,8 @@ pub(super) fn names(folder: &Path) -> Result<HashSet<String>> {
     Ok(Contents::of(folder)?.files)
 }
 
-/// Checks the files by name, size and content, that the folder contains nothing else, and that the
-/// files contain only rows.
+/// Checks three properties: the files match the manifest by name, size and content, the folder
+/// contains nothing else, and the files contain only rows.
 pub(super) fn check(folder: &Path, manifest: &Manifest) -> Result<[Check; 3]> {
     let contents = Contents::of(folder)?;
     let mut found = Found::default();
@@ -91,7 +91,7 @@ pub(super) async fn check_stored(release: &StoredRelease, temporary: impl Fn() -
     Ok(found.checks(manifest, unnamed))
 }
 
-/// Returns the files that a manifest names and that exist, each name once.
+/// Returns the files that a manifest names and that exist. Each name is returned once.
 fn named(manifest: &Manifest, is_there: impl Fn(&str) -> bool) -> impl Iterator<Item = &FileSummary> {
     let there = manifest.output.iter().filter(|file| is_there(&file.name));
     let by_name: BTreeMap<&str, &FileSummary> = there.map(|file| (file.name.as_str(), file)).collect();
@@ -103,7 +103,7 @@ fn is_named(name: &str, manifest: &Manifest) -> bool {
     is_output || name == MANIFEST || manifest.report.as_deref() == Some(name)
 }
 
-/// The counts of the files of a release by the results of their checks.
+/// Counts of the files of a release that were checked.
 #[derive(Default, Clone, Copy)]
 struct Found {
     /// The number of files that match the manifest.
@@ -144,9 +144,9 @@ fn rows_of_parquet(file: &File) -> Option<u64> {
     u64::try_from(reader.metadata().file_metadata().num_rows()).ok()
 }
 
-/// Returns true if a file contains only what a release contains: no additional metadata in the
-/// footer, no additional text in names that readers ignore, no bytes between the parts that the
-/// footer lists.
+/// Returns true if a file contains only what a release contains: there is no additional metadata in
+/// the footer, no additional text in names that readers ignore, and no bytes between the parts that
+/// the footer lists.
 fn has_only_rows(file: File, name: &str, manifest: &Manifest) -> bool {
     if name.ends_with(".csv") {
         return has_header(file, &manifest.columns_of_files());
@@ -155,7 +155,7 @@ fn has_only_rows(file: File, name: &str, manifest: &Manifest) -> bool {
 }
 
 /// Returns true if a Parquet file contains only rows, and if its footer is the footer that the
-/// manifest describes for every file; `None` if the file cannot be read.
+/// manifest specifies for every file; `None` if the file cannot be read.
 fn is_plain_parquet(mut file: File, manifest: &Manifest) -> Option<bool> {
     let bytes = file.seek(SeekFrom::End(-8)).ok()? + 8;
     let mut end = [0; 4];

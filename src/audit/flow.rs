@@ -1,4 +1,4 @@
-//! The largest number of rows of a release that can be matched with rows of its source, each row
+//! The maximum number of rows of a release that can be matched with rows of its source, each row
 //! used at most once.
 //!
 //! This module computes a maximum flow in a bipartite network by Dinic's algorithm.
@@ -20,11 +20,11 @@ pub(super) fn matched(supplies: &[u64], demands: &[u64], edges: &[(u32, u32)]) -
 }
 
 struct Network {
-    /// The numbers of the edges that leave each node.
+    /// The indices of the edges that leave each node.
     out: Vec<Vec<u32>>,
-    /// The target of each edge and its remaining capacity. The numbers of an edge and its reverse
-    /// differ in the last bit.
+    /// The target of each edge. The indices of an edge and its reverse differ in the last bit.
     to: Vec<u32>,
+    /// The remaining capacity of each edge.
     room: Vec<u64>,
     levels: Vec<u32>,
     sink: usize,
@@ -64,7 +64,7 @@ impl Network {
         }
     }
 
-    /// Numbers the nodes by their distance from the source. Returns true if the sink can be
+    /// Sets the level of each node to its distance from the source. Returns true if the sink can be
     /// reached.
     fn level(&mut self) -> bool {
         self.levels = vec![FAR; self.out.len()];
@@ -82,7 +82,8 @@ impl Network {
         self.levels[self.sink] != FAR
     }
 
-    /// Sends flow along shortest paths until no such path is left, and returns the amount.
+    /// Sends flow along shortest paths until no such path is left, and returns the amount of flow
+    /// sent.
     fn augment(&mut self) -> u64 {
         let (mut flow, mut path, mut node) = (0, vec![], SOURCE);
         let mut tried = vec![0usize; self.out.len()];
@@ -135,9 +136,9 @@ mod tests {
     }
 
     proptest! {
-        /// Tests that the maximum flow is the minimum cut (Ford and Fulkerson): the minimum over
-        /// all sets of suppliers of the supply outside the set plus the demand that the set can
-        /// reach.
+        /// Tests that the maximum flow equals the minimum cut (Ford and Fulkerson). The minimum cut
+        /// is the minimum, over all sets of suppliers, of the supply outside the set plus the
+        /// demand that the set can reach.
         #[test]
         fn the_flow_is_the_least_cut(
             supplies in prop::collection::vec(0u64..6, 0..6),

@@ -1,11 +1,12 @@
-//! Labels that are released in a form other than TEXT: how they are read, and of which source
-//! values they are true.
+//! Labels that are released in a form other than TEXT: how they are interpreted, and of which
+//! source values they are true.
 //!
 //! Bounds are read as the text of a range. The other forms are single values. A released midpoint,
-//! mean or median is true of a value of the source if the bounds of the value's label enclose both,
-//! and a mode if both have the same label. This requires the hierarchy and the level, because a
-//! release of single values does not contain the ranges of a local recoding. NULL contains no
-//! information, and is true of every value.
+//! mean or median is true of a value of the source if the bounds of the value's label enclose both
+//! the released value and the source's value. A released mode is true of a value of the source if
+//! both have the same label. This requires the hierarchy and the level, because a release of single
+//! values does not contain the ranges of a local recoding. NULL contains no information, and is
+//! true of every value.
 
 use crate::error::Result;
 use crate::hierarchy::{Bounds, LabelForm, Lookup, texts as written};
@@ -31,16 +32,16 @@ pub(super) struct SingleValues {
 }
 
 enum IsTrue {
-    /// The bounds of label `.0` enclose value `.1`.
+    /// True if the bounds of the label with index `.0` enclose the released value with index `.1`.
     Enclosed(Box<dyn Fn(usize, usize) -> bool + Send + Sync>),
-    /// The label of each released value, if the released value is a value of the source.
+    /// The label of each released value; `None` if the released value is not a value of the source.
     Same(Vec<Option<u32>>),
 }
 
 impl SingleValues {
     /// Returns the single values `texts` of a column that is released at `level`. Returns `None` if
-    /// the labels at the level have no bounds, because it is then unknown of which codes the values
-    /// are true.
+    /// the labels at the level have no bounds, because it is then unknown of which ground codes the
+    /// values are true.
     pub(super) fn of(form: LabelForm, lookup: &Lookup, level: u8, texts: &StringArray) -> Result<Option<Self>> {
         let codes = lookup.level(level).codes.clone();
         let is_true = match form {
@@ -58,7 +59,7 @@ impl SingleValues {
         Ok(Some(Self { codes, is_true }))
     }
 
-    /// Returns true if released value number `value` is true of ground code `code`.
+    /// Returns true if the released value with index `value` is true of the ground code `code`.
     pub(super) fn covers(&self, code: u32, value: u32) -> bool {
         let label = self.codes[code as usize];
         match &self.is_true {

@@ -1,5 +1,5 @@
-//! Checks that lists are sets. The order and the repetition of a row's items would reveal more than
-//! which items the row has.
+//! Checks that lists are sets. The order of the items in a row, and repeated items, would reveal
+//! more than which items the row has.
 
 use super::check::none_of;
 use super::claim::Claim;
@@ -10,8 +10,8 @@ use crate::quoting::quote;
 use crate::recount::count;
 use datafusion::prelude::SessionContext;
 
-/// Returns one check for every column of lists that the manifest, or a model of the statement,
-/// calls sets of items.
+/// Returns one check for each column of lists that is a column of sets of items according to the
+/// manifest or a model in the statement.
 pub(super) async fn check(session: &SessionContext, claim: &Claim) -> Result<Vec<Check>> {
     let mut columns = claim
         .evidence

@@ -1,5 +1,5 @@
 //! The hierarchy and levels of a released quasi-identifier, and the generalization of other rows by
-//! them.
+//! this hierarchy.
 
 use super::forms::values_of_level;
 use super::spelling::{CSV_TEXT, compared, converted};
@@ -22,11 +22,11 @@ pub(super) struct Known {
     /// The TOP CODE and BOTTOM CODE of the column's hierarchy, even if the levels of the labels are
     /// not known.
     pub(super) codes: Option<Codes>,
-    /// The lowest and highest level of its labels.
+    /// The lowest and the highest level of the column's labels.
     pub(super) levels: Option<(u8, u8)>,
-    /// The form of its labels, such as TEXT or BOUNDS.
+    /// The form of the column's labels, such as TEXT or BOUNDS.
     pub(super) form: LabelForm,
-    /// Whether the values are folder names.
+    /// Whether the values are stored in folder names.
     pub(super) is_folder: bool,
     /// The form in which texts of the release are compared: [`TEXT`](super::spelling::TEXT) or
     /// [`CSV_TEXT`].
@@ -88,7 +88,8 @@ impl Known {
     }
 }
 
-/// Returns SQL for the rows of `table` with each of these columns generalized as it was released.
+/// Returns SQL for the rows of `table`, in which each of these columns is generalized as it was for
+/// the release.
 pub(super) async fn generalized(session: &SessionContext, table: &str, columns: &[&Known]) -> Result<String> {
     let (mut selected, mut joins) = (vec![], String::new());
     for (i, known) in columns.iter().enumerate() {
@@ -109,14 +110,15 @@ pub(super) async fn generalized(session: &SessionContext, table: &str, columns: 
 
 /// The SQL of the label that a row would have in the release.
 pub(super) struct LabelSql {
-    /// The label of a row, in a query that calls the table `r`.
+    /// The SQL expression for the label of a row, in a query in which `r` is the alias of the
+    /// table.
     pub(super) expression: String,
-    /// The join with the labels of the column's values, if there is one.
+    /// The SQL of the join with the labels of the column's values; empty if no join is needed.
     pub(super) join: String,
 }
 
 /// Returns the labels of a population. People with a value that the hierarchy does not map get a
-/// label that no released row has, because ON UNMAPPED SUPPRESS leaves them out of every class.
+/// label that no released row has, because ON UNMAPPED SUPPRESS excludes them from every class.
 fn apart(labels: &ArrayRef, lookup: &Lookup, known: &Known) -> Result<ArrayRef> {
     if lookup.unmapped_values() == 0 {
         return Ok(Arc::clone(labels));
@@ -139,8 +141,8 @@ fn apart(labels: &ArrayRef, lookup: &Lookup, known: &Known) -> Result<ArrayRef> 
     Ok(Arc::new(apart.collect::<StringArray>()))
 }
 
-/// Returns the SQL of the labels that a column of `table` would have in the released table
-/// `released`. The labels of the column's values become a table called `name`.
+/// Returns the SQL of the labels that a column of `table` would have in the table `released`. The
+/// labels of the column's values are registered as a table called `name`.
 pub(super) async fn labelled(
     session: &SessionContext,
     (table, released): (&str, &str),

@@ -11,9 +11,9 @@
 //!   at that level.
 //! - If the hierarchy is not known at all, a value of the source counts as raw.
 //!
-//! `*`, or the single label of the hierarchy's last level, is a label at the top. Below the top it
-//! is accepted only if the hierarchy sends NULL or unmapped values to the top. The suppressed rows
-//! that the manifest counts are excluded beforehand.
+//! The label `*`, or the single label of the hierarchy's last level, is a label at the top. Below
+//! the top, this label is accepted only if the hierarchy gives the top label to NULL or unmapped
+//! values. The suppressed rows that the manifest counts are excluded beforehand.
 
 use super::check::none_of;
 use super::known::Known;
@@ -36,7 +36,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// Returns one check for every quasi-identifier whose level is known and above 0, and whose labels
-/// are texts. Notes in `found` the checks that only the source can decide.
+/// are texts. Adds to `found` a gap for each check that only the source can decide.
 pub(super) async fn check(
     session: &SessionContext,
     released: &ReleasedTable,
@@ -81,8 +81,8 @@ pub(super) async fn check(
             }
             None => continue,
         };
-        // A folder counts as one row, because a raw folder name reveals the value for any number of
-        // rows in the folder.
+        // A folder counts as one row, because a raw folder name reveals the value whether the
+        // folder contains one row or many.
         let rows = rows.iter().map(|n| if known.is_folder { 1 } else { *n });
         let told: Vec<(u64, Option<bool>)> = rows.zip(is_label).collect();
         let count = |answer| told.iter().filter(|(_, told)| *told == answer).map(|(n, _)| n).sum();
@@ -98,8 +98,8 @@ pub(super) async fn check(
     Ok(checks)
 }
 
-/// Returns one check for every quasi-identifier whose hierarchy is known to have codes, at any
-/// level.
+/// Returns one check for each quasi-identifier whose hierarchy is known to have a TOP CODE or
+/// BOTTOM CODE, whatever the level of its labels.
 pub(super) async fn check_codes(
     session: &SessionContext,
     released: &ReleasedTable,
@@ -144,7 +144,7 @@ async fn texts(session: &SessionContext, table: &str, column: &str) -> Result<Ha
     Ok(values.iter().flatten().map(str::to_string).collect())
 }
 
-/// Returns the SQL expression of a column as text.
+/// Returns the SQL expression that converts a column to text.
 fn text_of(column: &str) -> String {
     sql_text_of(&quote(column))
 }
@@ -165,8 +165,8 @@ async fn source_labels(
     Ok(found)
 }
 
-/// Returns for each label whether it is a label at these levels; `None` if only the source can
-/// decide.
+/// For each label, returns true if it is a label at one of these levels; `None` if only the source
+/// can decide.
 fn of_levels(
     hierarchy: &Hierarchy,
     (low, high): (u8, u8),
@@ -174,14 +174,15 @@ fn of_levels(
     source: Option<HashSet<String>>,
     is_csv: bool,
 ) -> Result<Vec<Option<bool>>> {
-    // NULL remains NULL below the top, unless the hierarchy sends NULL to the top. In CSV, NULL may
-    // be an empty text, which is a label if the source has it or may have it.
+    // NULL remains NULL below the top, unless the hierarchy gives NULL the top label. In CSV, NULL
+    // may be an empty text. The empty text is a label if the source contains or may contain the
+    // empty text.
     let may_be_empty = match &source {
         Some(labels) => labels.contains(""),
         None => hierarchy.rule().accepts(&DataType::Utf8).is_ok(),
     };
     let null = low < hierarchy.height() && (hierarchy.on_null() == OnNull::Value || is_csv && may_be_empty);
-    // Suppressed rows are excluded already. Any other top label is accepted only if the top level
+    // Suppressed rows are already excluded. Any other top label is accepted only if the top level
     // is allowed, or if NULL or unmapped values get the top label.
     let top =
         high == hierarchy.height() || hierarchy.on_null() == OnNull::Top || hierarchy.on_unmapped() == OnUnmapped::Top;
@@ -210,7 +211,8 @@ fn of_levels(
         .iter()
         .zip(is_label)
         .map(|(label, is_label)| match label {
-            // A file may write NULL like the empty text. The empty text reveals no more than NULL.
+            // A file may write NULL and the empty text alike. The empty text reveals no more than
+            // NULL.
             None => Some(null),
             Some("") if null && is_rule => Some(true),
             Some(label) if top && (label == TOP || top_label.as_deref() == Some(label)) => Some(true),
@@ -219,7 +221,7 @@ fn of_levels(
         .collect())
 }
 
-/// Returns for each label whether a rule that computes labels produces it at one of these levels;
+/// For each label, returns true if a rule that computes labels produces it at one of these levels;
 /// `None` if the values of the column decide this.
 fn of_rule(hierarchy: &Hierarchy, levels: RangeInclusive<u8>, labels: &StringArray) -> Result<Vec<Option<bool>>> {
     let texts: ArrayRef = Arc::new(labels.clone());
@@ -239,8 +241,8 @@ fn of_rule(hierarchy: &Hierarchy, levels: RangeInclusive<u8>, labels: &StringArr
         }
         stars |= masks_all(hierarchy, level)?;
     }
-    // A source value `*` could also be its own label. Only AGAINST can distinguish it from the
-    // label of the top.
+    // The text `*` could also be a source value that is its own label. Only AGAINST can distinguish
+    // such a value from the top label.
     let is_star = |label: Option<&str>| label == Some(TOP) && !stars;
     let told = labels.iter().zip(found).map(|(label, found)| match is_star(label) {
         true => Some(false),
@@ -262,15 +264,15 @@ fn masks_all(hierarchy: &Hierarchy, level: u8) -> Result<bool> {
     Ok(label.is_some_and(|l| l.iter().flatten().any(|l| l == TOP)))
 }
 
-/// Returns for each text whether the rule leaves it unchanged at `level`, or cannot parse it as a
-/// value. This distinguishes raw values from labels if the rule does not describe its labels. Each
-/// text is parsed as every type that the rule accepts, because labels of integers are printed
-/// differently from labels of floats.
+/// For each text, returns true if the rule leaves the text unchanged at `level`, or cannot parse it
+/// as a value. This distinguishes raw values from labels if the rule does not describe its labels.
+/// Each text is parsed as every type that the rule accepts, because labels of integers are
+/// formatted differently from labels of floats.
 fn unchanged(hierarchy: &Hierarchy, level: u8, texts: &ArrayRef) -> Result<Vec<bool>> {
     let types = [
         DataType::Utf8,
         DataType::Int64,
-        // Decimals are tried for whole numbers beyond 64 bits.
+        // Decimals are tried for integers beyond 64 bits.
         DataType::Decimal128(38, 0),
         DataType::Float64,
         DataType::Date32,

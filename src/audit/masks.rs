@@ -1,5 +1,5 @@
-//! Checks that the values of masked columns have the form of their mask. The values are not
-//! compared with the masks of the source's values, because the comparison requires the secret.
+//! Checks that the values of masked columns have the form that their mask produces. The values are
+//! not compared with masked values of the source, because masking them again requires the secret.
 
 use super::check::none_of;
 use super::claim::Claim;
@@ -10,7 +10,8 @@ use crate::quoting::{literal, quote};
 use crate::recount::count;
 use datafusion::prelude::SessionContext;
 
-/// Returns one check for every masked column that the manifest names and that the rows have.
+/// Returns one check for each column of the rows that the manifest's statement masks with a known
+/// form.
 pub(super) async fn check(session: &SessionContext, claim: &Claim) -> Result<Vec<Check>> {
     let (mut checks, columns) = (vec![], claim.columns());
     for (column, form) in claim.evidence.as_ref().map_or(&[][..], |e| e.forms()) {

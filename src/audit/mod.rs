@@ -1,7 +1,7 @@
 //! The auditor: recounts promises on any table, released by anonsql or not, and finds other
 //! information that a release reveals.
 //!
-//! Every row of the result is one check:
+//! Every row of the result is one check. The checks cover:
 //! - every privacy model, recounted on the rows; NULL is a value like any other, and suppressed
 //!   rows form no class; a model of the whole table is recounted with AGAINST, or where no row was
 //!   suppressed ([`undecided`]);
@@ -21,10 +21,10 @@
 //! Two releases of one table are compared with each other ([`beside`]): their promises are
 //! recounted on the classes that both releases form together.
 //!
-//! Entries of a release that cannot be confirmed (no manifest, no source, a hierarchy that is not
-//! the release's) are listed too, and do not count as failures.
+//! Claims about a release that cannot be confirmed (because there is no manifest or no source, or a
+//! hierarchy is not the hierarchy of the release) are listed too, and do not count as failures.
 //!
-//! The auditor takes its input as a value ([`Claim`]), shares no code with the search, and does not
+//! The auditor gets its input as a value ([`Claim`]), shares no code with the search, and does not
 //! depend on the session.
 
 mod against;

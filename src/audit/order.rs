@@ -1,5 +1,5 @@
-//! Checks that rows are not left in the order of their source. Otherwise, a reader who has the
-//! source could link each released row to its source row.
+//! Checks that the released rows are not in the order of their source. Otherwise, a reader who has
+//! the source could link each released row to its source row.
 //!
 //! The order counts as kept if and only if the released rows, in the columns that both have
 //! unchanged, are a subsequence of the source's rows in stored order, and neither of two harmless
@@ -29,8 +29,8 @@ use futures::StreamExt;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Counts the released rows that are in the source's order: all or none. `session` must read rows
-/// in stored order.
+/// Counts the released rows that are in the source's order: all rows or none. `session` must read
+/// rows in stored order.
 pub(super) async fn check(
     session: &SessionContext,
     known: &[Known],
@@ -61,7 +61,8 @@ pub(super) async fn check(
     Ok(Some(none_of("rows in the order of the source".into(), kept)))
 }
 
-/// Returns the number of rows of `released` if they are a subsequence of `whole`; `None` otherwise.
+/// Returns the number of rows of `released` if the rows are a subsequence of the rows of `whole`;
+/// `None` otherwise.
 async fn is_subsequence(session: &SessionContext, released: &str, whole: &str) -> Result<Option<u64>> {
     let mut released = Hashes::of(session, released).await?;
     let mut whole = Hashes::of(session, whole).await?;
@@ -79,7 +80,7 @@ async fn is_subsequence(session: &SessionContext, released: &str, whole: &str) -
     Ok(Some(found))
 }
 
-/// Returns true if a subsequence is unlikely to be chance.
+/// Returns true if chance is an unlikely explanation for a subsequence.
 async fn is_evidence(session: &SessionContext, released: &str, whole: &str) -> Result<bool> {
     let counts = Hashes::of(session, whole).await?.counts().await?;
     let all = counts.values().sum::<u64>() as f64;
@@ -96,8 +97,7 @@ async fn is_evidence(session: &SessionContext, released: &str, whole: &str) -> R
 }
 
 /// Returns true if the released rows of each class are contiguous in a partition, and ascend in all
-/// columns or in the compared columns. A column that is permuted or masked need not ascend with the
-/// others.
+/// columns or in the compared columns. Permuted and masked columns need not ascend.
 async fn is_sorted(
     session: &SessionContext,
     known: &[Known],
@@ -148,7 +148,7 @@ async fn ascend(session: &SessionContext, class: &[String], values: &[String]) -
     Ok(true)
 }
 
-/// Returns a converter to bytes that compare in the sort order of a release.
+/// Returns a converter from rows to bytes. The bytes compare in the sort order of a release.
 fn ascending(fields: &[FieldRef]) -> Result<RowConverter> {
     let options = SortOptions {
         descending: false,

@@ -1,5 +1,6 @@
-//! The population and the source, in the types that the source had. The label of a value depends on
-//! its type, and the value 1.4 of the population must not become the value 1 of the source.
+//! The population and the source, with the types that the columns had in the original source. The
+//! label of a value depends on its type, and the value 1.4 of the population must not become the
+//! value 1 of the source.
 
 use super::claim::Claim;
 use super::evidence::ReleaseEvidence;
@@ -11,8 +12,8 @@ use arrow::datatypes::DataType;
 use datafusion::dataframe::DataFrame;
 use datafusion::logical_expr::{Expr, ident};
 
-/// Returns the rows of a population with each known column in the type of the source. Reading them
-/// fails with `ErrorKind::Data` if a value is not of that type.
+/// Returns the rows of a population, in which each known column has its type in the source. Reading
+/// the rows fails with `ErrorKind::Data` if a value is not of this type.
 pub(super) fn people(claim: &Claim, population: &DataFrame, known: &[Known]) -> Result<DataFrame> {
     let columns = population.schema().fields().iter().map(|field| {
         let name = field.name();
@@ -25,10 +26,10 @@ pub(super) fn people(claim: &Claim, population: &DataFrame, known: &[Known]) -> 
     Ok(population.clone().select(columns.collect::<Result<Vec<Expr>>>()?)?)
 }
 
-/// Returns the rows of AGAINST with each column in the type that the column had when the release
-/// was made, if the manifest contains this type: the label of 34 differs from the label of 34.0. A
-/// column that no cast brings to that type is left unchanged. Reading the rows fails with
-/// `ErrorKind::Data` if a value is not of that type.
+/// Returns the rows of AGAINST, in which each column has the type that it had when the release was
+/// made, if the manifest contains this type: the label of 34 differs from the label of 34.0. A
+/// column that cannot be cast to this type is left unchanged. Reading the rows fails with
+/// `ErrorKind::Data` if a value is not of this type.
 pub(super) fn source(claim: &Claim, rows: &DataFrame) -> Result<DataFrame> {
     let Some(manifest) = claim.evidence.as_ref().map(ReleaseEvidence::manifest) else {
         return Ok(rows.clone());
@@ -43,21 +44,21 @@ pub(super) fn source(claim: &Claim, rows: &DataFrame) -> Result<DataFrame> {
     Ok(rows.clone().select(columns.collect::<Vec<_>>())?)
 }
 
-/// Returns true for types whose values are labelled and compared alike.
+/// Returns true if values of both types are labelled and compared in the same way.
 fn is_alike(now: &DataType, then: &DataType) -> bool {
     match (now, then) {
-        // A text is not a number unless a query makes it one.
+        // Texts and numbers are not converted to each other here. Only a query may do so.
         (now, then) if now.is_string() != then.is_string() => true,
-        // A file stores only whether there is a zone, and not which one.
+        // A file stores only whether there is a time zone, and not which one.
         (DataType::Timestamp(a, Some(_)), DataType::Timestamp(b, Some(_))) => a == b,
         (now, then) if now.is_string() || (is_binary(now) && is_binary(then)) => true,
         (now, then) => now == then || now.is_nested() || then.is_nested(),
     }
 }
 
-/// Returns the type that a column has in the source. The type is taken from the manifest, from the
-/// source, or from the released column if its values are unchanged. Returns `None` if none of these
-/// has the type.
+/// Returns the type that a column has in the source. The type is taken from the manifest, or else
+/// from the source, or else from the released column if its values are unchanged. Returns `None` if
+/// none of these shows the type.
 fn of_source(claim: &Claim, known: &Known) -> Option<DataType> {
     let column = &known.column;
     let typed = |rows: &DataFrame| {

@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 /// Runs all checks of a claim, and returns them in the order of VERIFY's rows.
 pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Verification> {
-    // This is one function, because the checks are in the order of the answer.
+    // This is one function, because the checks are in the order of VERIFY's rows.
     let mut found = Verification {
         files_read: claim.files_read,
         ..Verification::default()
@@ -139,8 +139,8 @@ fn with_level(known: &Known) -> Option<Generalized> {
     })
 }
 
-/// Registers the population as a table, generalized like the release, and returns its name. Fails
-/// with `ErrorKind::Data` if a hierarchy rules out a value of the population.
+/// Registers the population, generalized like the release, as a table, and returns the name of the
+/// table. Fails with `ErrorKind::Data` if a hierarchy rules out a value of the population.
 async fn generalized_people(session: &SessionContext, known: &[Known]) -> Result<String> {
     for known in known {
         if let Some(hierarchy) = &known.hierarchy {
@@ -163,7 +163,8 @@ fn unread_levels(known: &[Known], released: &ReleasedTable) -> Vec<String> {
         .collect()
 }
 
-/// Compares the hierarchies of the sensitive columns with the hierarchies in the manifest.
+/// Compares the hierarchies that the statement names for sensitive columns with the hierarchies in
+/// the manifest.
 fn same_hierarchies(claim: &Claim, found: &mut Verification) -> Result<()> {
     let manifest = claim.evidence.as_ref().map(|e| &e.manifest);
     for sensitive in &claim.sensitive {
@@ -181,14 +182,14 @@ const UNLIKE: &str = "files spell the values differently from SQL";
 /// The reason why a column of CSV with empty fields is not compared with another table.
 const UNTOLD: &str = "an empty field of CSV is the empty text or NULL, and the file does not show which";
 
-/// Returns true if a model compares one of these columns with the whole table.
+/// Returns true if the promise compares one of these columns with the whole table.
 fn compares(promise: &Promise, columns: &[String]) -> bool {
     let is_of = |column: &String| columns.contains(column);
     promise.model.reads().whole && promise.attribute.as_ref().is_some_and(is_of)
 }
 
-/// Returns the promises that can be checked. A promise for which `cannot` is true counts as not
-/// checked.
+/// Returns the promises that can be checked. A promise for which `cannot` returns true is reported
+/// as not checked, with the reason `why`.
 fn without<'a>(
     promises: Vec<Promise<'a>>,
     why: &str,
@@ -202,8 +203,8 @@ fn without<'a>(
     checked
 }
 
-/// Describes the checked rows as a released table, with the columns of the manifest, or else the
-/// columns of the statement.
+/// Describes the checked rows as a released table, with the columns that the manifest names, or
+/// else the columns that the statement names.
 pub(super) fn released(claim: &Claim) -> Result<ReleasedTable> {
     let manifest = claim.evidence.as_ref().map(|e| &e.manifest);
     let starred = manifest.filter(|m| m.suppressed_rows == SuppressedRows::Starred);
@@ -238,8 +239,8 @@ pub(super) fn released(claim: &Claim) -> Result<ReleasedTable> {
     })
 }
 
-/// Returns the models of a claim as promises to recount. A model counts as not checked if it reads
-/// a hierarchy whose values the manifest does not contain.
+/// Returns the models of a claim as promises to recount. A model is reported as not checked if it
+/// depends on a hierarchy whose values the manifest does not contain.
 fn promises<'a>(claim: &'a Claim, found: &mut Verification) -> Result<Vec<Promise<'a>>> {
     let mut promises = vec![];
     for constraint in &claim.constraints {
@@ -258,9 +259,9 @@ fn promises<'a>(claim: &'a Claim, found: &mut Verification) -> Result<Vec<Promis
 
 /// The hierarchy of a model's sensitive attribute, or the column whose hierarchy is unknown.
 enum Read {
-    /// The hierarchy; `None` if the model reads none.
+    /// The hierarchy; `None` if the model does not depend on one.
     Hierarchy(Option<Arc<Hierarchy>>),
-    /// The column whose hierarchy lists values; no manifest contains such a hierarchy.
+    /// The column whose hierarchy lists its values. No manifest contains such a hierarchy.
     Unknown(String),
 }
 

@@ -1,4 +1,4 @@
-//! Checks the signature of a manifest, which SIGNED BY asks for.
+//! Checks the signature of a manifest with the public key in SIGNED BY.
 
 use super::claim::Claim;
 use super::evidence::ReleaseEvidence;
@@ -6,8 +6,8 @@ use super::verification::Verification;
 use crate::folder::{Check, MANIFEST};
 use crate::signature::PublicKey;
 
-/// Checks that the manifest is signed with the private key of the claim's public key. The signature
-/// of a signed release counts as not checked if the claim has no key.
+/// Checks that the manifest is signed with the private key that belongs to the claim's public key.
+/// If the claim has no key, the signature of a signed release is reported as not checked.
 pub(super) fn check(claim: &Claim, found: &mut Verification) -> Option<Check> {
     let evidence = claim.evidence.as_ref();
     let Some(key) = &claim.key else {
@@ -28,7 +28,7 @@ pub(super) fn check(claim: &Claim, found: &mut Verification) -> Option<Check> {
     })
 }
 
-/// Returns the reason why a manifest is not signed with `key`; `None` if it is.
+/// Returns the reason why a manifest is not signed with `key`, or `None` if it is.
 fn fault(evidence: Option<&ReleaseEvidence>, key: &PublicKey) -> Option<&'static str> {
     let Some(evidence) = evidence else {
         return Some("there is no manifest");

@@ -1,4 +1,5 @@
-//! How values are written in files: files have fewer types than memory, and CSV only text.
+//! How values are written in files: files support fewer types than memory, and CSV contains only
+//! text.
 
 use super::tables::{CHECKED, WHOLE, released_type};
 use crate::canonical::{sql_text_of, text_of};
@@ -18,10 +19,10 @@ pub(super) const TEXT: &str = "Utf8";
 /// The form in which the empty text and NULL are equal, as in a CSV file.
 pub(super) const CSV_TEXT: &str = "text of a CSV file";
 
-/// Converts the source's sensitive columns in the session's table to the form of the release's
-/// files, so that models can compare the values of both. Returns the columns that cannot be
-/// converted, because SQL writes their values differently from files. `text` returns the form of
-/// the texts of a column.
+/// Casts the sensitive columns of the source, in the table of the session, to the types in which
+/// the release's files store them, so that models can compare the values of both. Returns the
+/// columns that cannot be cast, because SQL formats their values differently from files. `text`
+/// returns the form in which the texts of a column are compared: [`TEXT`] or [`CSV_TEXT`].
 pub(super) async fn align(
     session: &SessionContext,
     sensitive: &[String],
@@ -55,9 +56,9 @@ pub(super) async fn align(
     Ok(unlike)
 }
 
-/// Reads released texts as whole numbers, decimals or dates if the source has values of that type
-/// in the column, and if every text is the text of a value of that type. Folder names are texts,
-/// which sort differently from numbers and dates.
+/// Casts a column of released texts to integers, decimals or dates if the source has values of that
+/// type in the column, and if every text is the text of a value of that type. This matters for
+/// values from folder names, which are texts and would sort differently from numbers and dates.
 async fn as_in_source(session: &SessionContext, columns: &[String]) -> Result<()> {
     let (released, source) = (session.table(CHECKED).await?, session.table(WHOLE).await?);
     let (mut select, mut is_changed) = (vec![], false);
@@ -96,7 +97,7 @@ async fn all_are(rows: &DataFrame, column: &Expr, data_type: &DataType) -> Resul
     Ok(others.count().await? == 0)
 }
 
-/// Reads these columns of the table `name` in the time zones of the source. A Parquet file stores
+/// Casts these columns of the table `name` to the time zones of the source. A Parquet file stores
 /// only whether there is a zone, and the text of a time depends on its zone.
 pub(super) async fn in_zones_of_source(session: &SessionContext, name: &str, columns: &[String]) -> Result<()> {
     let (released, source) = (session.table(name).await?, session.table(WHOLE).await?);
@@ -122,8 +123,8 @@ pub(super) async fn in_zones_of_source(session: &SessionContext, name: &str, col
     Ok(())
 }
 
-/// Returns a column of type `other` in the form of a released column of type `released`; `None` if
-/// SQL cannot convert it.
+/// Returns a column of type `other`, cast to the form of a released column of type `released`;
+/// `None` if SQL cannot cast it. The texts of both columns are compared in the form `text`.
 fn spelled(column: Expr, released: &DataType, other: &DataType, text: &'static str) -> Option<Expr> {
     let (released, other) = (plain_type(released), plain_type(other));
     if !is_text(released) {
@@ -156,13 +157,13 @@ fn is_text(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
 }
 
-/// Returns the form in which a column of the release and a column of another table are compared;
-/// `None` if values of the two types cannot be compared, for example because CSV stores both as
-/// text.
+/// Returns the form in which a column of the release and a column of another table are compared.
+/// Returns `None` if values of the two types cannot be compared, for example because CSV stores
+/// both as text.
 pub(super) fn compared(released: &DataType, other: &DataType, text: &'static str) -> Option<&'static str> {
     let (released, other) = (plain_type(released), plain_type(other));
     match (released, other) {
-        // SQL writes the text of these types differently from files.
+        // SQL formats values of these types differently from files.
         (released, DataType::Duration(_) | DataType::Interval(_)) if is_text(released) => None,
         (released, other) if is_text(released) && (is_binary(other) || other.is_nested()) => None,
         (released, _) if is_text(released) => Some(text),
@@ -187,11 +188,11 @@ pub(super) fn compared(released: &DataType, other: &DataType, text: &'static str
     }
 }
 
-/// Returns the SQL of `expression` in the form that [`compared`] returned.
+/// Returns the SQL that casts `expression` to the form that [`compared`] returned.
 pub(super) fn converted(expression: &str, data_type: &str) -> String {
     match data_type {
         "" => expression.to_string(),
-        // -0.0 and 0.0 are one value.
+        // -0.0 and 0.0 count as the same value.
         "Float64" => format!("arrow_cast({expression}, 'Float64') + 0.0"),
         TEXT => sql_text_of(expression),
         CSV_TEXT => format!("nullif({}, '')", sql_text_of(expression)),

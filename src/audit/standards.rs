@@ -1,7 +1,7 @@
 //! Checks the columns and classes of a release against the standards that it follows.
 //!
-//! A manifest has no values, so the labels of a quasi-identifier are the labels that its hierarchy
-//! gives to every value that the standard limits.
+//! A manifest contains no values, so the labels of a quasi-identifier are the labels that its
+//! hierarchy gives to all values that the standard limits.
 
 use super::check::none_of;
 use super::claim::Claim;
@@ -19,8 +19,8 @@ use arrow::compute::{cast, take};
 use arrow::datatypes::DataType;
 use datafusion::prelude::SessionContext;
 
-/// Returns one check for each requirement of the release's standards. Notes in `found` the
-/// requirements that cannot be checked.
+/// Returns one check for each requirement of the release's standards. Adds to `found` a note for
+/// each requirement that cannot be checked.
 pub(super) async fn check(
     session: &SessionContext,
     claim: &Claim,
@@ -112,10 +112,10 @@ fn columns(claim: &Claim, manifest: &Manifest, standard: &Standard, found: &mut 
 /// The labels of a quasi-identifier, as far as the manifest shows them.
 enum Labels {
     Known(LowestLabels),
-    /// The labels reveal too much about some values that the standard limits. The manifest does not
-    /// show whether the source has these values.
+    /// The labels reveal too much about some of the values that the standard limits. The manifest
+    /// does not show whether the source has these values.
     Wide,
-    /// According to the name of the column, the standards do not limit its labels.
+    /// The name of the column shows that the standards do not limit its labels.
     Unlimited,
     Unknown,
 }
@@ -158,7 +158,7 @@ fn lowest(claim: &Claim, manifest: &Manifest, column: &str) -> u8 {
     level.unwrap_or(0)
 }
 
-/// Returns the type of a column of the source.
+/// Returns the type of a column of the source, or `None` if the manifest does not contain the type.
 fn type_of(manifest: &Manifest, column: &str) -> Option<DataType> {
     let own = manifest.source.iter().find(|own| own.name == column)?;
     own.data_type.parse().ok()
@@ -168,8 +168,8 @@ fn kind(manifest: &Manifest, column: &str) -> ValueKind {
     type_of(manifest, column).map_or(ValueKind::Text, |of| ValueKind::of(&of))
 }
 
-/// Checks that every class has at least `least` rows, or persons. Returns `None` if persons cannot
-/// be counted from the released rows.
+/// Checks that every class has at least `least` rows, or `least` persons if the release counts
+/// persons. Returns `None` if persons cannot be counted from the released rows.
 async fn classes(
     session: &SessionContext,
     evidence: &ReleaseEvidence,

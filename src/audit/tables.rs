@@ -12,15 +12,15 @@ use std::sync::atomic::AtomicU64;
 
 /// The table of the checked rows.
 pub(super) const CHECKED: &str = "checked";
-/// The table of the source's rows, if given.
+/// The table of the source's rows, if the source is given.
 pub(super) const WHOLE: &str = "whole";
 /// The table of the population's rows.
 pub(super) const PEOPLE: &str = "people";
 /// The table of the population's rows, generalized like the release.
 pub(super) const POPULATION: &str = "population";
 
-/// Creates a separate session with these rows under these names; `progress` counts the rows that
-/// the session reads.
+/// Creates a separate session that contains each of these views as a table under its name. The rows
+/// that the session reads are added to `progress`.
 pub(super) fn session(
     state: &SessionState,
     views: &[(&str, LogicalPlan)],

@@ -1,10 +1,11 @@
-//! Promises that the released rows alone cannot decide.
+//! Separates the promises that cannot be checked on the released rows alone from the promises that
+//! can.
 //!
-//! A model that compares a class with the whole table, including suppressed rows, can be judged by
-//! the released rows only if these are the whole table. Otherwise a release may look closer to its
+//! A model that compares a class with the whole table, including suppressed rows, can be checked on
+//! the released rows only if these are the whole table. Otherwise, a release may look closer to its
 //! table than it is, or farther from it. The same is true of a model that weighs the values of
-//! persons, if the release does not show which person a row belongs to. Such a promise is a gap,
-//! and the value that the released rows alone reach is reported with it.
+//! persons, if the release does not show which person a row belongs to. Such a promise is reported
+//! as a gap, together with the value that the released rows alone reach.
 
 use super::claim::Claim;
 use super::verification::Verification;
@@ -12,8 +13,8 @@ use crate::folder::Check;
 use crate::model::Monotonicity;
 use crate::recount::Promise;
 
-/// Moves from `checks` to `found` the checks of promises that need the source. `checks` has one
-/// check for each of `promises`, in the same order.
+/// Moves the checks of promises that the released rows alone cannot decide from `checks` to
+/// `found`. `checks` must contain one check for each of `promises`, in the same order.
 pub(super) fn set_apart(checks: &mut Vec<Check>, promises: &[Promise<'_>], claim: &Claim, found: &mut Verification) {
     let (whole, people) = (unknown(claim), hidden_entity(claim));
     let mut promises = promises.iter();
@@ -43,8 +44,8 @@ pub(super) fn set_apart(checks: &mut Vec<Check>, promises: &[Promise<'_>], claim
     });
 }
 
-/// Returns the reason why classes cannot be counted as the release counted them; `None` if they
-/// can.
+/// Returns the reason why persons cannot be counted as the release counted them; `None` if they can
+/// be counted.
 fn hidden_entity(claim: &Claim) -> Option<String> {
     let entity = claim.evidence.as_ref()?.manifest.entity.as_ref()?;
     let why = || format!("the release counts each {entity} once, and its rows do not name it");
@@ -52,8 +53,8 @@ fn hidden_entity(claim: &Claim) -> Option<String> {
 }
 
 /// Returns true if a model weighs the values of a class, so that it matters whether a person has
-/// one row or several. If rows are counted instead of persons, a class has the same distinct values
-/// and no smaller size.
+/// one row or several. For all other models, rows can be counted instead of persons: a class then
+/// has the same distinct values, and its size is not smaller.
 fn counts_values(promise: &Promise<'_>) -> bool {
     promise.model.reads().attribute && promise.model.monotonicity() != Monotonicity::Always
 }

@@ -34,8 +34,8 @@ pub struct Verification {
     /// The number of files read, if no manifest states how many there are. A pattern may match
     /// fewer files than intended.
     pub files_read: Option<u64>,
-    /// Counts that are reported and not checked, each with its description; `None` if there is
-    /// nothing to count.
+    /// Counts that are reported and not checked, each with its description. A count is `None` if
+    /// there is nothing to count.
     pub told: Vec<(String, Option<f64>)>,
     /// The promises among the gaps that only the source can decide (AGAINST), with the value that
     /// the released rows alone reach. `ok` is false, because the promise was not shown to hold.
@@ -55,8 +55,8 @@ impl Verification {
         self.unchecked.push(what);
     }
 
-    /// Adds a check that the hierarchy of a column is the hierarchy in the manifest. Returns the
-    /// hierarchy if the check holds, and `None` if not.
+    /// Adds a check that the given hierarchy of a column is the hierarchy in the manifest. Returns
+    /// the hierarchy if the check holds, and `None` otherwise.
     pub(super) fn same(
         &mut self,
         manifest: &Manifest,

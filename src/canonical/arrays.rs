@@ -1,17 +1,17 @@
-//! Arrays with one spelling of each value.
+//! Converts the values of arrays to their canonical form.
 
 use crate::error::Result;
 use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, make_array};
 use arrow::datatypes::{DataType, Date64Type, Float16Type, Float32Type, Float64Type};
 use std::sync::Arc;
 
-/// A floating-point number of two bytes.
+/// A 16-bit floating-point number.
 type Half = <Float16Type as ArrowPrimitiveType>::Native;
 
 /// The number of milliseconds in a day.
 const DAY: i64 = 86_400_000;
 
-/// Returns true if a value of this type, or one within it, can have several spellings.
+/// Returns true if values of this type, or values within them, can have several bit patterns.
 pub(crate) fn has_spellings(data_type: &DataType) -> bool {
     use DataType::{
         Date64, Dictionary, FixedSizeList, LargeList, LargeListView, List, ListView, Map, RunEndEncoded, Struct, Union,
@@ -32,14 +32,14 @@ pub(crate) fn has_spellings(data_type: &DataType) -> bool {
     }
 }
 
-/// Returns the same values with one spelling of each: one NaN, zero without a sign, and dates
-/// without a time of day. This includes values in dictionaries, runs, lists and structs.
+/// Returns the array with each value in its canonical form: there is only one NaN, zero has no
+/// sign, and dates have no time of day. This includes values in dictionaries, runs, lists and
+/// structs.
 pub(crate) fn one_spelling(array: &ArrayRef) -> Result<ArrayRef> {
     Ok(respelled(array)?.unwrap_or_else(|| Arc::clone(array)))
 }
 
-/// Returns the array with one spelling of each value; `None` if every value has that spelling
-/// already.
+/// Returns the array with each value in its canonical form; `None` if this changes nothing.
 fn respelled(array: &ArrayRef) -> Result<Option<ArrayRef>> {
     Ok(match array.data_type() {
         DataType::Float16 => {
@@ -61,7 +61,8 @@ fn respelled(array: &ArrayRef) -> Result<Option<ArrayRef>> {
             values::<Float64Type>(array, one, |a, b| a.to_bits() == b.to_bits())
         }
         DataType::Date64 => {
-            // If its day begins before the least value of the type, the value keeps its spelling.
+            // If the beginning of its day cannot be represented by the type, the value is not
+            // changed.
             let one = |v: i64| v.checked_sub(v.rem_euclid(DAY)).unwrap_or(v);
             values::<Date64Type>(array, one, |a, b| a == b)
         }
@@ -80,8 +81,8 @@ fn values<T: ArrowPrimitiveType>(
     (!is_one).then(|| Arc::new(values.unary::<_, T>(one)) as ArrayRef)
 }
 
-/// Respells the arrays within an array: the values of a dictionary, the items of lists, the columns
-/// of structs. Returns `None` if none of them changes.
+/// Converts the arrays within an array to their canonical form: the values of a dictionary, the
+/// items of lists, the columns of structs. Returns `None` if none of them changes.
 fn within(array: &ArrayRef) -> Result<Option<ArrayRef>> {
     let data = array.to_data();
     let mut is_same = true;
@@ -108,9 +109,10 @@ mod tests {
     use arrow::buffer::{OffsetBuffer, ScalarBuffer};
     use arrow::datatypes::{Field, Fields, Int32Type, UnionFields};
 
-    /// A NaN whose sign and payload differ from [`f64::NAN`], a negative zero, and the one spelling
-    /// of each.
+    /// A NaN whose sign and payload differ from [`f64::NAN`] and a negative zero, followed by the
+    /// canonical form of each.
     const OTHER: [f64; 4] = [f64::from_bits(0xfff8_0000_0000_0007), -0.0, f64::NAN, 0.0];
+    /// The canonical form of each number in [`OTHER`].
     const ONE: [f64; 4] = [f64::NAN, 0.0, f64::NAN, 0.0];
 
     fn floats(values: &[f64]) -> ArrayRef {
@@ -121,7 +123,7 @@ mod tests {
         Arc::new(Field::new_list_field(DataType::Float64, true))
     }
 
-    /// Returns the same numbers in every kind of array that can contain numbers.
+    /// Returns the given numbers in every type of array that can contain numbers.
     fn arrays(values: &[f64]) -> Vec<ArrayRef> {
         let offsets = OffsetBuffer::from_lengths([1, 3]);
         let entries = |values: &[f64]| {
@@ -194,7 +196,7 @@ mod tests {
                 "{name}"
             );
             assert_eq!(respelled.logical_nulls(), one.logical_nulls(), "{name}");
-            // An array that already has one spelling is not copied.
+            // An array that is already in canonical form is not copied.
             assert!(Arc::ptr_eq(&one_spelling(&one).unwrap(), &one), "{name}");
         }
     }

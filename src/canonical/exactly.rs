@@ -1,5 +1,5 @@
-//! Casts that keep every value: `exactly(value, type)` fails where a plain cast would cut, round or
-//! wrap.
+//! Casts that preserve every value: `exactly(value, type)` fails where a plain cast would truncate,
+//! round or wrap around.
 
 use super::arrays::one_spelling;
 use crate::error::{Error, Result};
@@ -16,10 +16,10 @@ use datafusion::logical_expr::{
 };
 use std::sync::Arc;
 
-/// Returns an expression that casts `values` from the type `from` to the type `to` and keeps every
-/// value. A value that `to` cannot represent ends the query with `ErrorKind::Data`. It is a usage
-/// error if the types cannot be cast in both directions. `called` is the name of the column in
-/// errors.
+/// Returns an expression that casts `values` from the type `from` to the type `to`, and preserves
+/// every value. If `to` cannot represent a value, the query fails with `ErrorKind::Data`. Fails
+/// with a usage error if the types cannot be cast in both directions. Errors call the column
+/// `called`.
 pub(crate) fn exactly(values: Expr, from: &DataType, to: &DataType, called: &str) -> Result<Expr> {
     if from == to {
         return Ok(values);
@@ -30,8 +30,8 @@ pub(crate) fn exactly(values: Expr, from: &DataType, to: &DataType, called: &str
             "{called} is {one}, which cannot be compared with {other}; CAST it in a query, (SELECT CAST(...) AS ..., ... FROM ...)"
         )));
     }
-    // Plans for other machines contain only the name of the function, so all of its input must be
-    // arguments.
+    // In a plan for another machine, only the name of the function is sent, so everything that it
+    // needs must be passed as an argument.
     let target = ScalarValue::try_new_null(to)?;
     Ok(ScalarUDF::from(Exactly::default()).call(vec![values, lit(target), lit(called)]))
 }
@@ -82,7 +82,8 @@ impl ScalarUDFImpl for Exactly {
     }
 }
 
-/// Casts values to another type. Fails with `ErrorKind::Data` if the cast changes a value.
+/// Casts values to another type. Fails with `ErrorKind::Data` if the cast would change a value. The
+/// error calls the column `called`.
 fn same_values(values: &ArrayRef, to: &DataType, called: &str) -> Result<ArrayRef> {
     let (from, target) = (plain_type(values.data_type()), plain_type(to));
     let values = one_spelling(&read(values, from)?)?;
@@ -101,7 +102,7 @@ fn same_values(values: &ArrayRef, to: &DataType, called: &str) -> Result<ArrayRe
     }
 }
 
-/// Casts values; a value that the type cannot hold becomes NULL.
+/// Casts values. A value that the target type cannot represent becomes NULL.
 fn read(values: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
     let options = CastOptions {
         safe: true,
@@ -114,8 +115,8 @@ fn is_same(one: &ArrayRef, other: &ArrayRef) -> Result<bool> {
     Ok(not_distinct(one, other)?.true_count() == one.len())
 }
 
-/// Returns true if each text represents exactly the value that was parsed from it. A number has
-/// several texts, such as 7 and 7.0.
+/// Returns true if each text represents exactly the value that was parsed from it. A number can be
+/// represented by several texts, such as 7 and 7.0.
 fn says(texts: &ArrayRef, values: &ArrayRef) -> Result<bool> {
     let texts = read(texts, &DataType::Utf8)?;
     let data_type = values.data_type();
@@ -150,7 +151,7 @@ mod tests {
     use arrow::compute::cast;
 
     /// Casts texts to `from` and then exactly to `to`. Returns the results as texts; `None` if the
-    /// cast fails.
+    /// exact cast fails.
     fn kept(texts: &[&str], from: &DataType, to: &DataType) -> Option<Vec<String>> {
         let texts: ArrayRef = Arc::new(StringArray::from(texts.to_vec()));
         let values = cast(&texts, from).unwrap();

@@ -1,12 +1,13 @@
-//! One spelling for each value.
+//! The canonical form of values.
 //!
-//! Some types have several bit patterns for one value: NaN has millions, zero has a sign, and a
-//! date in milliseconds can have a time of day. Classes, persons and files are compared by their
-//! bits, so a source is read with one spelling of each value. Without this, a model could count two
-//! values that look the same to a reader, and a released bit could reveal earlier arithmetic.
+//! Some types have several bit patterns for the same value: NaN has millions, zero has a sign, and
+//! a date in milliseconds can have a time of day. Classes, persons and files are compared by bits,
+//! so each value of a source is converted to its canonical form when it is read. Otherwise, a model
+//! could count two values that look the same to a reader, and a released bit could reveal an
+//! earlier computation.
 //!
-//! A value that changes its type must stay the same value as well: [`exactly`] refuses a cast that
-//! loses information, and [`text_of`] writes a text that reads back as the value.
+//! A value must also remain the same when its type changes: [`exactly`] rejects a cast that loses
+//! information, and [`text_of`] writes a text that parses to the same value.
 
 mod arrays;
 mod exactly;
@@ -26,7 +27,7 @@ use spelled::OneSpelling;
 use std::sync::Arc;
 use texts::TextOf;
 
-/// Returns the functions that a plan for another machine may name.
+/// Returns the functions that plans for other machines may contain.
 pub(crate) fn functions() -> [Arc<ScalarUDF>; 3] {
     [
         Arc::new(ScalarUDF::from(OneSpelling::default())),
@@ -35,8 +36,8 @@ pub(crate) fn functions() -> [Arc<ScalarUDF>; 3] {
     ]
 }
 
-/// Returns the function that a plan for another machine calls `name`; `None` if there is no
-/// function of this name.
+/// Returns the function called `name` in a plan for another machine; `None` if there is no such
+/// function.
 pub(crate) fn function(name: &str) -> Option<Arc<ScalarUDF>> {
     functions().into_iter().find(|function| function.name() == name)
 }

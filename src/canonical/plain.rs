@@ -1,11 +1,11 @@
-//! The types of released columns.
+//! Simplifies the types of released columns.
 
 use arrow::datatypes::{DataType, Field, FieldRef};
 use std::sync::Arc;
 
-/// Returns the type without dictionaries, views and field metadata, also inside lists and structs.
-/// A dictionary keeps the values of rows that were filtered out. With views, each sorted row would
-/// keep all buffers of its original batch in memory.
+/// Returns the type without dictionaries, views and field metadata, including the types inside
+/// lists and structs. A dictionary would also contain the values of rows that were filtered out.
+/// With views, each sorted row would keep all buffers of its original batch in memory.
 pub(crate) fn plain(data_type: &DataType) -> DataType {
     match data_type {
         DataType::Dictionary(_, values) => plain(values),
@@ -15,7 +15,7 @@ pub(crate) fn plain(data_type: &DataType) -> DataType {
     }
 }
 
-/// Returns the type without field metadata, which may hold values.
+/// Returns the type without field metadata, which may contain data values.
 pub(crate) fn bare(data_type: &DataType) -> DataType {
     match data_type {
         DataType::Dictionary(code, values) => DataType::Dictionary(code.clone(), Box::new(bare(values))),
@@ -23,7 +23,7 @@ pub(crate) fn bare(data_type: &DataType) -> DataType {
     }
 }
 
-/// Returns a type with its item or field types replaced by `inner`, and without field metadata.
+/// Applies `inner` to the types of a type's items or fields, and removes field metadata.
 fn with_inner(data_type: &DataType, inner: fn(&DataType) -> DataType) -> DataType {
     let of = |field: &FieldRef| {
         let data_type = inner(field.data_type());
@@ -46,7 +46,7 @@ fn with_inner(data_type: &DataType, inner: fn(&DataType) -> DataType) -> DataTyp
 mod tests {
     use super::*;
 
-    /// Field metadata is part of the text of a type, which manifests and errors contain.
+    /// Manifests and errors contain the text of types, which would include field metadata.
     #[test]
     fn no_type_has_metadata_of_fields() {
         let with_metadata = |data_type| {

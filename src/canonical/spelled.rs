@@ -1,5 +1,5 @@
-//! Rows with one spelling of each value: an SQL function around each column whose values can have
-//! several spellings.
+//! Converts the values of rows to their canonical form, by an SQL function around each column whose
+//! values can have several bit patterns.
 
 use super::arrays::{has_spellings, one_spelling};
 use crate::error::Result;
@@ -15,8 +15,8 @@ use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 use std::any::Any;
 use std::sync::Arc;
 
-/// Returns the same rows with one spelling of each value. A run-end encoded column is decoded,
-/// because later steps distinguish the types of values, and no file format stores runs.
+/// Returns the rows with each value in its canonical form. A run-end encoded column is decoded,
+/// because later steps match on the types of values, and no file format stores runs.
 pub(crate) fn spelled_once(rows: DataFrame) -> Result<DataFrame> {
     let is_same = |data_type: &DataType| !has_spellings(data_type) && within_runs(data_type).is_none();
     if rows.schema().fields().iter().all(|field| is_same(field.data_type())) {
@@ -50,7 +50,8 @@ fn within_runs(data_type: &DataType) -> Option<&DataType> {
     }
 }
 
-/// Returns true if an expression gives the values of a column one spelling.
+/// Returns true if an expression converts the values of a column to their canonical form, and does
+/// nothing else.
 pub(crate) fn is_spelled(expr: &Arc<dyn PhysicalExpr>) -> bool {
     let function = expr.downcast_ref::<ScalarFunctionExpr>();
     function.is_some_and(|function| {

@@ -1,5 +1,6 @@
-//! Texts of values in queries: an SQL function that writes a value as a release does
-//! ([`crate::hierarchy::texts`]). A cast would round the offset of a zone to minutes.
+//! Converts values to text in queries, by an SQL function that writes a value like a release does
+//! ([`crate::hierarchy::texts`]). In contrast, a cast would round the offset of a time zone to
+//! minutes.
 
 use crate::hierarchy::{has_zone, texts};
 use arrow::datatypes::{DataType, Field, FieldRef};
@@ -10,18 +11,18 @@ use datafusion::logical_expr::{
 };
 use std::sync::Arc;
 
-/// Returns an expression for the texts of `values`.
+/// Returns an expression that converts `values` to text.
 pub(crate) fn text_of(values: Expr) -> Expr {
     ScalarUDF::from(TextOf::default()).call(vec![values])
 }
 
-/// Returns an SQL expression for the texts of `values`. The expression works only in sessions with
-/// [`text_function`], such as those for recounting.
+/// Returns an SQL expression that converts `values` to text. It only works in sessions with
+/// [`text_function`], such as the sessions for recounting.
 pub(crate) fn sql_text_of(values: &str) -> String {
     format!("{NAME}({values})")
 }
 
-/// Returns the function, to register it in a session whose queries call it.
+/// Returns the function, which must be registered in a session whose queries call it.
 pub(crate) fn text_function() -> ScalarUDF {
     ScalarUDF::from(TextOf::default())
 }
@@ -66,7 +67,7 @@ impl ScalarUDFImpl for TextOf {
         let data_type = info.get_data_type(values)?;
         Ok(match has_zone(&data_type) {
             true => ExprSimplifyResult::Original(args),
-            // For any other type, a cast gives the same text, and queries compute it faster.
+            // For all other types, a cast gives the same text, and is faster.
             false if data_type == DataType::Utf8 => ExprSimplifyResult::Simplified(values.clone()),
             false => ExprSimplifyResult::Simplified(cast(values.clone(), DataType::Utf8)),
         })

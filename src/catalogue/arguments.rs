@@ -1,4 +1,4 @@
-//! Checks arguments against the parameters of a catalogue entry.
+//! Checks the arguments of a call against the parameters of a catalogue entry.
 
 use super::call::{Argument, Value};
 use super::entry::{Info, Kind, Param};
@@ -6,7 +6,8 @@ use super::size::size;
 use crate::error::{Error, Result};
 use std::time::Duration;
 
-/// The arguments of one entry, checked against its parameters and completed with defaults.
+/// The arguments for a catalogue entry, which were checked against its parameters. Missing
+/// arguments have their default values.
 ///
 /// ```
 /// use anonsql::error::Result;
@@ -24,18 +25,19 @@ pub struct Arguments {
 
 impl Arguments {
     /// Checks `args` against the parameters of `info`. Fails with `ErrorKind::Usage` if an argument
-    /// is unknown, repeated, missing or out of range.
+    /// is unknown, repeated or missing, or if its value has the wrong type or is out of range.
     #[doc(hidden)]
     pub fn bind(info: &Info, args: &[Argument]) -> Result<Self> {
         Self::bind_as("parameter", info, args)
     }
 
-    /// Returns the name of the entry, as in its [`Info`].
+    /// Returns the name of the catalogue entry.
     pub fn entry(&self) -> &'static str {
         self.entry
     }
 
-    /// Checks the options of a clause against their descriptions.
+    /// Checks the options of a clause against `info`, which describes them. Fails like
+    /// [`Arguments::bind`].
     pub(crate) fn of_options(info: &Info, options: &[(String, Value)]) -> Result<Self> {
         let named = |(name, value): &(String, Value)| Argument {
             name: Some(name.clone()),
@@ -44,7 +46,8 @@ impl Arguments {
         Self::bind_as("option", info, &options.iter().map(named).collect::<Vec<_>>())
     }
 
-    /// Checks `args` against the parameters of `info`. Error messages call an argument a `noun`.
+    /// Checks `args` against the parameters of `info`. `noun` is the word for an argument in error
+    /// messages, such as `option`.
     fn bind_as(noun: &str, info: &Info, args: &[Argument]) -> Result<Self> {
         let mut values: Vec<(&'static str, Option<Value>)> = info.params.iter().map(|p| (p.name, None)).collect();
         let mut positional = 0;
@@ -114,8 +117,8 @@ impl Arguments {
             .ok_or_else(|| Error::internal(format!("{}: parameter {name} has no value", self.entry)))
     }
 
-    /// Returns the value of an optional parameter (default `""`), converted by `read`; `None` if
-    /// the argument is absent.
+    /// Returns the value of an optional parameter (default `""`), as returned by the getter `read`;
+    /// `None` if the argument is not given.
     pub fn given<'a, T>(&'a self, name: &str, read: impl Fn(&'a Self, &str) -> Result<T>) -> Result<Option<T>> {
         self.get(name)?.map(|_| read(self, name)).transpose()
     }
@@ -144,7 +147,7 @@ impl Arguments {
         }
     }
 
-    /// Returns the numerator and the denominator of a parameter that was written as a fraction;
+    /// Returns the numerator and the denominator of a parameter that is written as a fraction;
     /// `None` for any other number.
     pub(crate) fn fraction(&self, name: &str) -> Result<Option<(u32, u32)>> {
         Ok(match self.required(name)? {
@@ -181,7 +184,7 @@ impl Arguments {
         duration(value).ok_or_else(|| self.mismatch(name, value))
     }
 
-    /// Returns the value of a parameter that is a size, in bytes.
+    /// Returns the number of bytes in a parameter that is a size.
     pub fn bytes(&self, name: &str) -> Result<u64> {
         let value = self.required(name)?;
         bytes(value).ok_or_else(|| self.mismatch(name, value))

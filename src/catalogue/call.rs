@@ -1,4 +1,4 @@
-//! Values and calls as written in a statement.
+//! Values and calls, as they are written in a statement.
 
 use crate::quoting::literal;
 use std::fmt;
@@ -10,7 +10,7 @@ pub enum Value {
     Integer(i64),
     /// A number that is not a whole number.
     Real(f64),
-    /// A fraction of two whole numbers, with a denominator above 0: `1/11`.
+    /// A fraction of two whole numbers, such as `1/11`. The denominator is above 0.
     Fraction(u32, u32),
     /// A quoted string.
     Text(String),
@@ -36,7 +36,7 @@ impl fmt::Display for Value {
 /// An argument in a statement: `5` or `rounds => 300`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Argument {
-    /// The name; `None` if the argument is positional.
+    /// The name of the argument; `None` if it is positional.
     pub name: Option<String>,
     /// The value.
     pub value: Value,
@@ -51,12 +51,12 @@ impl fmt::Display for Argument {
     }
 }
 
-/// A name with its arguments: `k_anonymity(5)`, `tabu (rounds => 300)`.
+/// A name with its arguments, such as `k_anonymity(5)` or `tabu (rounds => 300)`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
     /// The name.
     pub name: String,
-    /// The arguments in the order of the statement.
+    /// The arguments, in the order in which they were written.
     pub args: Vec<Argument>,
 }
 

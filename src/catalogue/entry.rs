@@ -1,4 +1,4 @@
-//! Catalogue entries, each with a description and a constructor.
+//! Catalogue entries, which consist of a description and a constructor.
 
 use crate::error::{Error, Result};
 use std::fmt;
@@ -19,18 +19,18 @@ pub enum Kind {
         /// The maximum.
         max: i64,
     },
-    /// A number from `min` to `max`; `open` excludes `min` itself.
+    /// A number from `min` to `max`. If `open` is true, `min` itself is excluded.
     Real {
         /// The minimum.
         min: f64,
         /// The maximum.
         max: f64,
-        /// True if `min` itself is out of range.
+        /// Whether `min` itself is out of range.
         open: bool,
     },
-    /// A word from this list, which is in lower case.
+    /// One of the given words, which are in lower case.
     Word(&'static [&'static str]),
-    /// Any name: a column or a table.
+    /// Any name, such as that of a column or a table.
     Name,
     /// True or false.
     Boolean,
@@ -38,7 +38,7 @@ pub enum Kind {
     Character,
     /// A duration, such as `'60s'`, `'5m'`, `'500ms'` or a number of seconds.
     Duration,
-    /// A size of at least 1 MB, such as `'256MB'`, or a number of bytes.
+    /// A size of at least 1 MB, such as `'256MB'` or a number of bytes.
     Size,
 }
 
@@ -82,13 +82,13 @@ pub struct Param {
     pub summary: &'static str,
     /// The kind of value that the parameter accepts.
     pub kind: Kind,
-    /// The default value as SQL; empty if the parameter is optional without a default, `None` if it
-    /// is required.
+    /// The default value as SQL; an empty string if the parameter is optional and has no default,
+    /// and `None` if the parameter is required.
     pub default: Option<&'static str>,
 }
 
-/// The description of an entry. Help, completion, SHOW lists and README tables are generated from
-/// it.
+/// The description of a catalogue entry. Help, completion, SHOW lists and README tables are
+/// generated from it.
 ///
 /// ```
 /// use anonsql::extend::Info;
@@ -116,8 +116,8 @@ pub struct Info {
 }
 
 impl Info {
-    /// Returns the parameters as an example of a call shows them: `t, distance => auto`. An
-    /// optional parameter without a default value is in brackets.
+    /// Returns the parameters in the form of a call, such as `t, distance => auto`. An optional
+    /// parameter without a default value is put in brackets.
     pub(crate) fn arguments(&self) -> String {
         let written = |param: &Param| match param.default {
             None => param.name.to_string(),
@@ -128,7 +128,7 @@ impl Info {
     }
 }
 
-/// An entry: a description, and the function that creates the object from checked arguments.
+/// A catalogue entry: a description, and a function that creates the object from checked arguments.
 ///
 /// ```
 /// # use anonsql::error::Result;
@@ -168,12 +168,12 @@ impl Info {
 pub struct Entry<B> {
     /// The description.
     pub info: Info,
-    /// The constructor.
+    /// The function that creates the object.
     pub build: B,
 }
 
-/// Returns the entry of `slice` with this name (case-insensitive). Fails with `ErrorKind::Usage` if
-/// `slice` has no such entry; the error calls an entry a `what`.
+/// Returns the entry called `name` in `slice`, ignoring case. Fails with `ErrorKind::Usage` if
+/// there is no such entry. `what` is the word for an entry in the error message, such as `metric`.
 pub fn find<'a, B>(what: &str, slice: &'a [Entry<B>], name: &str) -> Result<&'a Entry<B>> {
     slice
         .iter()

@@ -1,8 +1,9 @@
-//! The catalogue: creates objects from SQL names and checked arguments.
+//! The catalogue, which creates objects from SQL names and checked arguments.
 //!
-//! Every extensible set of this crate (privacy models, metrics, searches, hierarchy kinds,
-//! statements, REPL commands) is an ordered slice of [`Entry`]. An entry is a description and a
-//! constructor. Help, completion, SHOW lists and argument checks use the description.
+//! Every extensible set in this crate (privacy models, metrics, searches, hierarchy kinds,
+//! statements, REPL commands) is an ordered slice of [`Entry`]. Each entry consists of a
+//! description and a constructor. Help, completion, SHOW lists and the checks of arguments use the
+//! description.
 
 mod arguments;
 mod call;

@@ -1,9 +1,9 @@
-//! A catalogue that accepts new entries at run time.
+//! A catalogue to which entries can be added at run time.
 
 use super::entry::{Entry, Info};
 use crate::error::{Error, Result};
 
-/// A type that has a description for the catalogue.
+/// A type with a description for the catalogue.
 pub trait Described {
     /// Returns the description.
     fn info(&self) -> &Info;
@@ -15,8 +15,8 @@ impl<B> Described for Entry<B> {
     }
 }
 
-/// An extensible set of entries, in the order of help: built-in entries first, then registered
-/// entries.
+/// An extensible list of entries. Built-in entries come first, followed by registered entries, and
+/// help lists them in this order.
 #[derive(Debug, Clone)]
 pub struct Catalogue<E> {
     what: &'static str,
@@ -24,7 +24,8 @@ pub struct Catalogue<E> {
 }
 
 impl<E: Described + Copy> Catalogue<E> {
-    /// Creates a catalogue of `entries`. Error messages call an entry a `what`.
+    /// Creates a catalogue that contains `entries`. `what` is the word for an entry in error
+    /// messages.
     pub fn new(what: &'static str, entries: &[E]) -> Self {
         Self {
             what,
@@ -47,20 +48,20 @@ impl<E: Described + Copy> Catalogue<E> {
         self.infos().map(|info| info.name)
     }
 
-    /// Returns the entry with this name (case-insensitive); `None` if the name is unknown.
+    /// Returns the entry called `name`, ignoring case; `None` if there is no such entry.
     pub fn get(&self, name: &str) -> Option<E> {
         let found = self.entries.iter().find(|e| e.info().name.eq_ignore_ascii_case(name));
         found.copied()
     }
 
-    /// Returns the entry with this name (case-insensitive). Fails with `ErrorKind::Usage` for an
-    /// unknown name; the error suggests the nearest name.
+    /// Returns the entry called `name`, ignoring case. Fails with `ErrorKind::Usage` if there is no
+    /// such entry; the error suggests the nearest name.
     pub fn find(&self, name: &str) -> Result<E> {
         self.get(name)
             .ok_or_else(|| Error::unknown(self.what, name, self.names()))
     }
 
-    /// Fails with `ErrorKind::Usage` if an entry already has this name.
+    /// Fails with `ErrorKind::Usage` if the catalogue already has an entry called `name`.
     pub fn is_free(&self, name: &str) -> Result<()> {
         match self.get(name) {
             Some(_) => Err(Error::usage(format!("{} {name} already exists", self.what))),
@@ -68,8 +69,8 @@ impl<E: Described + Copy> Catalogue<E> {
         }
     }
 
-    /// Adds an entry. Fails with `ErrorKind::Usage` if its name is taken, or would need quotes in
-    /// SQL.
+    /// Adds an entry. Fails with `ErrorKind::Usage` if its name is already taken, or would need
+    /// quotes in SQL.
     pub fn add(&mut self, entry: E) -> Result<()> {
         let name = entry.info().name;
         let fits = |(i, b): (usize, u8)| b.is_ascii_lowercase() || b == b'_' || (i > 0 && b.is_ascii_digit());

@@ -25,7 +25,7 @@ pub fn size(text: &str) -> Result<usize> {
         }
     };
     let bytes = number.trim().parse::<f64>().map_or(f64::NAN, |n| n * factor);
-    // A pool of a few bytes cannot run anything. The comparison is also false for NaN.
+    // A pool of only a few bytes could not run anything. The comparison is also false for NaN.
     if bytes >= 1e6 && bytes < usize::MAX as f64 {
         Ok(bytes as usize)
     } else {

@@ -32,7 +32,7 @@ pub fn run(part: &ClusterProcess) -> Result<()> {
     }
 }
 
-/// Returns the error of a build without Ballista.
+/// Returns the error for a build without Ballista.
 #[cfg(not(feature = "ballista"))]
 pub fn run(_: &ClusterProcess) -> Result<()> {
     Err(crate::error::Error::usage(

@@ -1,5 +1,5 @@
 //! A session inside another program, such as a Python interpreter. It has the limits, threads and
-//! cancellation of the command, but not its signals, output and messages.
+//! cancellation of the command, but does not handle signals, and prints no results and no messages.
 
 use super::ending::CLEANING;
 use super::environment::{Limits, session_with};
@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 
 /// The interval at which the caller is asked whether a statement should continue.
 const TICK: Duration = Duration::from_millis(100);
-/// The time that a cancelled statement has for its cleanup.
+/// The time that a cancelled statement has to clean up.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A session, and the threads that run its statements.
@@ -26,12 +26,12 @@ pub struct Embedded {
 }
 
 impl Embedded {
-    /// Starts a session with these limits. From then on, panics in this process print nothing,
+    /// Starts a session with the given limits. From then on, panics in this process print nothing,
     /// because their messages may quote data.
     pub fn start(limits: &Limits) -> Result<Self> {
         panic::keep_quiet();
         let workers = StatementRuntime::start(limits.threads())?;
-        // Some parts of DataFusion start tasks when they are created.
+        // Some components of DataFusion start tasks when they are created.
         let session = workers.inside(|| session_with(limits))?;
         Ok(Self {
             context: workers.inside(|| AnonContext::new(enable_path_tables(session))),
@@ -46,8 +46,8 @@ impl Embedded {
     }
 
     /// Runs a job on the threads of the session, and waits for it on the calling thread. Calls
-    /// `goes_on` ten times a second, and cancels the job if `goes_on` returns false. Fails with
-    /// `ErrorKind::Interrupted` if the job was cancelled before it was done.
+    /// `goes_on` ten times per second, and cancels the job if it returns false. Fails with
+    /// `ErrorKind::Interrupted` if the job is cancelled before it is done.
     pub fn run<T: Send + 'static>(
         &self,
         job: impl Future<Output = Result<T>> + Send + 'static,
@@ -74,14 +74,15 @@ impl Embedded {
                 _ => e,
             })
         });
-        // Waits until the files that a failed statement wrote to an object store are deleted.
+        // If the statement failed, this waits until the files that it wrote to an object store are
+        // deleted.
         supervisor.block_on(self.context.keeper().cleaned_up(CLEANING));
         done
     }
 }
 
-/// Cancels a job. A computing thread stops at its next await point. If it does not reach one within
-/// [`PATIENCE`], it is abandoned.
+/// Cancels a job. A thread that is computing only stops at its next await point. If it does not
+/// reach one within [`PATIENCE`], the thread is abandoned.
 async fn cancelled<T>(workers: &StatementRuntime, task: JoinHandle<Result<T>>) -> Result<T> {
     task.abort();
     tokio::select! {

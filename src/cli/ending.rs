@@ -1,6 +1,6 @@
 //! Handles SIGTERM and SIGHUP. A running statement is cancelled and cleans up as after Ctrl-C, and
 //! the command exits with 128 plus the number of the signal. If no statement is running, the
-//! command exits at once.
+//! command exits immediately.
 
 use crate::error::{Error, Result};
 use crate::lake::Keeper;
@@ -9,29 +9,31 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 use tokio::task::AbortHandle;
 
-/// The exit code for the received signal; 0 before a signal.
+/// The exit code for the received signal; 0 if no signal was received.
 static CODE: AtomicU8 = AtomicU8::new(0);
-/// The running statement and the keeper of its session.
+/// The running statement, and the keeper of its session; `None` if no statement is running.
 static RUNNING: Mutex<Option<(AbortHandle, Keeper)>> = Mutex::new(None);
 
-/// The time for deleting the files that a cancelled statement wrote to an object store.
+/// The maximum time for deleting the files that a cancelled statement wrote to an object store.
 pub const CLEANING: Duration = Duration::from_secs(10);
 
-/// The time that a cancelled statement, and threads that still compute, have before the process
-/// exits.
+/// The time that the process waits before it exits, for the cleanup of a cancelled statement and
+/// for threads that are still computing.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Returns the exit code for the signal that ends the command; `None` before a signal.
+/// Returns the exit code for the signal that ends the command; `None` if no signal was received.
 pub fn code() -> Option<u8> {
     Some(CODE.load(Ordering::Relaxed)).filter(|code| *code != 0)
 }
 
-/// A running statement. A signal cancels it until this value is dropped.
+/// A running statement, which a signal cancels. The statement counts as running until this value is
+/// dropped.
 #[must_use]
 pub struct Running(());
 
 impl Running {
-    /// Marks the statement of `task` as running. `keeper` is the keeper of its session.
+    /// Marks a statement as running. `task` is the handle of its task, and `keeper` is the keeper
+    /// of its session.
     pub fn mark(task: AbortHandle, keeper: Keeper) -> Self {
         *RUNNING.lock() = Some((task, keeper));
         Self(())
@@ -44,8 +46,8 @@ impl Drop for Running {
     }
 }
 
-/// Starts a thread that waits for signals, because all other threads may be computing. A signal
-/// that the process was started to ignore, such as SIGHUP under nohup, stays ignored.
+/// Starts a thread that waits for signals, because all other threads may be computing. Signals that
+/// the process was started to ignore, such as SIGHUP under nohup, are still ignored.
 #[cfg(unix)]
 pub fn watch() -> Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -78,13 +80,14 @@ pub fn watch() -> Result<()> {
     thread.map(drop).map_err(failed)
 }
 
-/// Does nothing, because other systems end the process themselves.
+/// Does nothing, because other systems terminate the process themselves.
 #[cfg(not(unix))]
 pub fn watch() -> Result<()> {
     Ok(())
 }
 
-/// Returns the ignored signals of the process, one bit each; 0 if the system does not report them.
+/// Returns the signals that the process ignores, as a bit mask; 0 if the system does not report
+/// them.
 #[cfg(unix)]
 fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Creates the session for the command line arguments.
+//! Creates the DataFusion session according to the command line arguments.
 
 use super::args::Args;
 use crate::catalogue::size;
@@ -14,14 +14,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
-/// The number of memory consumers that an out-of-memory error names.
+/// The number of memory consumers that are named in an out-of-memory error.
 const NAMED_CONSUMERS: NonZeroUsize = NonZeroUsize::new(3).unwrap();
 
 /// The resources of the machine that a session may use.
 pub struct Limits {
-    /// The number of computing threads; `None` for one per core.
+    /// The number of computing threads; `None` for one thread per core.
     pub threads: Option<NonZeroUsize>,
-    /// The memory in bytes; `None` for all memory of the machine.
+    /// The memory limit in bytes; `None` for all memory of the machine.
     pub memory: Option<usize>,
     /// The folder for temporary files; `None` for the system's folder.
     pub temporary: Option<PathBuf>,
@@ -33,7 +33,7 @@ impl Limits {
         size(text)
     }
 
-    /// Returns the requested number of threads; by default, one per core.
+    /// Returns the requested number of threads, or the number of cores if none is requested.
     pub fn threads(&self) -> NonZeroUsize {
         self.threads
             .or_else(|| std::thread::available_parallelism().ok())
@@ -49,15 +49,15 @@ impl Limits {
     }
 }
 
-/// Creates a DataFusion session with the limits of the arguments, in which a path in quotes is a
-/// table.
+/// Creates a DataFusion session with the limits in the arguments. A path in quotes is a table in
+/// this session.
 pub fn session(args: &Args) -> Result<SessionContext> {
     let context = session_with(&Limits::of(args))?;
     // A quoted file path can be used as a table name.
     Ok(enable_path_tables(context))
 }
 
-/// Creates a DataFusion session with these limits.
+/// Creates a DataFusion session with the given limits.
 pub fn session_with(limits: &Limits) -> Result<SessionContext> {
     let mut config = SessionConfig::new()
         .with_target_partitions(limits.threads().get())
@@ -72,8 +72,9 @@ pub fn session_with(limits: &Limits) -> Result<SessionContext> {
         )));
     }
     if let Some(limit) = limits.memory.or_else(memory) {
-        // The pool gives every sort an equal share of the memory that the base frequency set
-        // leaves. With first come, first served, the first sort could starve the others.
+        // The pool gives each sort an equal share of the memory that is not reserved by the base
+        // frequency set. In a first-come, first-served pool, the first sort could starve the
+        // others.
         let pool = TrackConsumersPool::new(FairSpillPool::new(handed_out(limit)), NAMED_CONSUMERS);
         environment = environment.with_memory_pool(Arc::new(pool));
     }
@@ -92,32 +93,32 @@ pub fn session_with(limits: &Limits) -> Result<SessionContext> {
     Ok(SessionContext::new_with_config_rt(config, Arc::new(environment)))
 }
 
-/// The memory in bytes that the process needs before any query: the pages of the program, and the
+/// The memory, in bytes, that the process needs before any query: the pages of the program, and the
 /// initial memory of its threads.
 const OWN: usize = 72_000_000;
-/// The minimum memory limit in bytes. It leaves enough memory for a small statement.
+/// The minimum memory limit in bytes, which leaves enough memory for a small statement.
 const LEAST: usize = 100_000_000;
 
-/// Returns the part of a memory limit that the pool may reserve. The rest is for memory that
-/// operators do not reserve: the program itself, batches in transit, columns that are decoded and
-/// encoded, and memory that the allocator retains.
+/// Returns the part of the memory limit that the pool may hand out. The rest is for memory that
+/// operators do not reserve: the program itself, batches in transit, columns that are being decoded
+/// or encoded, and memory that the allocator retains.
 fn handed_out(limit: usize) -> usize {
     limit.saturating_sub(OWN) / 3 * 2
 }
 
-/// Returns the memory in bytes of the machine or of the container. With this limit, a request that
-/// needs more memory fails with an error, and the process is not killed. Returns `None` if the
-/// system does not report it.
+/// Returns the memory of the machine or of the container, in bytes. If this is the memory limit, a
+/// request that needs more memory fails with an error instead of having the process killed. Returns
+/// `None` if the system does not report its memory.
 fn memory() -> Option<usize> {
     let system = System::new_with_specifics(RefreshKind::nothing().with_memory(MemoryRefreshKind::everything()));
-    // On a system that does not report its memory, `cgroup_limits` of sysinfo panics.
+    // The function `cgroup_limits` of sysinfo panics on a system that does not report its memory.
     let machine = Some(system.total_memory()).filter(|b| *b > 0)?;
     let container = system.cgroup_limits().map(|limits| limits.total_memory);
     let bytes = container.filter(|b| *b > 0).map_or(machine, |c| c.min(machine));
     usize::try_from(bytes).ok()
 }
 
-/// Returns the requested number of threads; by default, one per core.
+/// Returns the requested number of threads, or the number of cores if none is requested.
 pub fn threads(args: &Args) -> NonZeroUsize {
     Limits::of(args).threads()
 }

@@ -4,7 +4,7 @@ use super::args::Generate;
 use crate::error::{Error, Result};
 use crate::generate::{self, BenchShape, GeneratedTable, SAMPLE_PEOPLE, SAMPLE_SEED, SAMPLE_VISITS};
 
-/// The default number of columns in a bench table, which the Adult table has too.
+/// The default number of columns in a bench table, which is the number in the Adult table.
 const BENCH_COLUMNS: usize = 9;
 
 /// Writes the requested table, or the folder of sample tables.

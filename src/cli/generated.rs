@@ -18,8 +18,8 @@ pub fn manual() -> Result<()> {
     print(&page().map_err(|e| Error::io("the manual page", e))?)
 }
 
-/// Returns the manual page. The examples keep their line breaks. The page also describes the
-/// subcommands, because they have no pages of their own.
+/// Returns the manual page. The examples keep their line breaks. The page includes the subcommands,
+/// which have no pages of their own.
 fn page() -> std::io::Result<Vec<u8>> {
     let mut text = vec![];
     let command = shown();

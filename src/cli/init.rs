@@ -6,7 +6,8 @@ use super::script::run_file;
 use crate::error::Result;
 use std::path::PathBuf;
 
-/// Runs the script of `--init`, or else the user's own script, and does not print its results.
+/// Runs the script given with `--init`, or otherwise the user's own script, without printing its
+/// results.
 pub fn run(runner: &mut Runner, args: &Args) -> Result<()> {
     let own = || own().filter(|path| !args.no_init && path.is_file());
     let Some(path) = args.init.clone().or_else(own) else {

@@ -1,5 +1,5 @@
-//! A log of events for other programs: one JSON object per line on standard error, without data
-//! values.
+//! A log of events for other programs, with one JSON object per line on standard error. The log
+//! contains no data values.
 
 use crate::plain;
 use chrono::{SecondsFormat, Utc};
@@ -8,11 +8,11 @@ use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A log of events. If it is disabled, events are discarded.
+/// A log of events. A disabled log discards events.
 #[derive(Debug, Clone)]
 pub struct Log(Option<Arc<Runs>>);
 
-/// The ids of the runs of a process. An id consists of a random number for the process and the
+/// Generates the run ids of a process. An id consists of a random number for the process and the
 /// number of the statement.
 #[derive(Debug)]
 struct Runs {
@@ -35,17 +35,17 @@ impl Log {
         self.0.is_some()
     }
 
-    /// Begins the run of a statement. Its id is part of all events until the next run.
+    /// Begins the run of a statement. All events until the next run contain its id.
     pub fn begin_run(&self) {
         if let Some(runs) = &self.0 {
             runs.statement.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Writes an event with its fields. Fields that are null are omitted.
+    /// Writes an event with the given fields. Fields that are null are omitted.
     pub fn event(&self, name: &str, fields: impl IntoIterator<Item = (&'static str, Value)>) {
         if let Some(runs) = &self.0 {
-            // A failed write is ignored, because a closed standard error has no reader.
+            // A failed write is ignored: if standard error is closed, nobody reads it.
             let _ = writeln!(std::io::stderr(), "{}", line(&runs.id(), name, fields));
         }
     }

@@ -1,9 +1,9 @@
 //! Keeps the process within its memory limit.
 //!
-//! DataFusion's memory pool counts the memory that operators reserve. Other memory (pages of the
-//! program, columns that are decoded and encoded, memory that the allocator retains) is measured:
-//! the program reads its resident memory while a statement runs. A statement that exceeds the limit
-//! ends with an error.
+//! DataFusion's memory pool counts the memory that operators reserve. The rest (pages of the
+//! program, columns that are being decoded or encoded, memory that the allocator retains) is
+//! measured: the program checks its resident memory while a statement is running. If a statement
+//! exceeds the limit, it ends with an error.
 
 use super::args::Args;
 use super::environment::threads;
@@ -13,34 +13,34 @@ use std::path::PathBuf;
 use std::time::Duration;
 use tokio::time::{MissedTickBehavior, interval};
 
-/// The interval at which resident memory is read.
+/// The interval at which resident memory is checked.
 const TICK: Duration = Duration::from_millis(4);
-/// The number of bytes by which a statement may exceed the limit before it is ended. Memory is
-/// allocated in large pieces and freed late.
+/// The number of bytes by which memory may exceed the limit before the statement is ended. Memory
+/// is allocated in large pieces and freed late.
 const SLACK: usize = 16 << 20;
-/// The number of bytes by which an ended statement may exceed the limit while the program waits for
-/// it. A computing thread continues until its next await point.
+/// The number of bytes by which memory may exceed the limit while the program waits for an ended
+/// statement. A computing thread continues until its next await point.
 const MORE_SLACK: usize = 40 << 20;
 
-/// The limit on the resident memory of this process.
+/// A limit on the resident memory of this process.
 #[derive(Debug, Clone, Copy)]
 pub struct Guard {
     limit: Option<usize>,
 }
 
 impl Guard {
-    /// Creates a guard with this limit; `None` is no limit.
+    /// Creates a guard for the given limit. `None` means that memory is not limited.
     pub fn new(limit: Option<usize>) -> Self {
         Self { limit }
     }
 
-    /// Creates a guard for a process that another program shares. The limit is the current memory
-    /// of the process plus `more` bytes.
+    /// Creates a guard for a process that is shared with another program. The limit is the current
+    /// memory of the process plus `more` bytes.
     pub fn above_now(more: Option<usize>) -> Self {
         Self::new(more.map(|more| more + resident().unwrap_or_default()))
     }
 
-    /// Waits until the process exceeds the limit, and returns the error for the statement.
+    /// Waits until the process exceeds the limit, and returns the error for the running statement.
     pub async fn exceeded(self) -> Error {
         self.passed(SLACK).await;
         Error::new(
@@ -59,7 +59,8 @@ impl Guard {
         self.passed(MORE_SLACK).await;
     }
 
-    /// Returns true if the process exceeds the limit by that much now.
+    /// Returns true if the process now exceeds the limit so far that [`Guard::far_exceeded`] would
+    /// complete.
     pub fn is_far_exceeded(self) -> bool {
         self.has_passed(MORE_SLACK)
     }
@@ -81,7 +82,7 @@ impl Guard {
     }
 }
 
-/// The command line that starts the program of this process again.
+/// The command line that restarts the program of this process.
 #[derive(Debug, Clone)]
 pub struct Restart {
     /// The path of the executable file; `None` if it is unknown.
@@ -91,7 +92,7 @@ pub struct Restart {
 }
 
 impl Restart {
-    /// Returns the command line of this process, whose program is the command itself.
+    /// Returns the command line of this process. Its program is the command itself.
     pub fn itself() -> Self {
         Self {
             program: std::env::current_exe().ok(),
@@ -100,10 +101,10 @@ impl Restart {
     }
 }
 
-/// Restarts the program with one allocator arena per thread if memory is limited. By default, glibc
-/// uses up to eight arenas per thread, and each retains freed memory that is not counted. With one
-/// arena per thread, resident memory is smaller by a third. glibc reads the number of arenas only
-/// when a program starts. If the restart fails, the program continues unchanged.
+/// Restarts the program with one allocator arena per thread if its memory is limited. By default,
+/// glibc uses up to eight arenas per CPU core, and each retains freed memory that is not counted.
+/// With one arena per thread, resident memory is a third smaller. glibc reads the number of arenas
+/// only when a program starts. If the restart fails, the program continues unchanged.
 pub fn restart_with_fewer_arenas(args: &Args, restart: &Restart) {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     if args.memory_limit.is_some() && std::env::var_os(ARENAS).is_none() {
@@ -115,7 +116,7 @@ pub fn restart_with_fewer_arenas(args: &Args, restart: &Restart) {
     }
 }
 
-/// The environment variable for the number of glibc's arenas.
+/// The environment variable that sets the maximum number of glibc's arenas.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const ARENAS: &str = "MALLOC_ARENA_MAX";
 

@@ -6,7 +6,8 @@ use crate::error::Error;
 use crate::plain;
 use std::io::Write;
 
-/// Prefixes that name the failed component of DataFusion. They do not help the author of the SQL.
+/// Prefixes with which DataFusion names the component that failed. They do not help the author of
+/// the SQL.
 const PREFIXES: &[&str] = &[
     "Error during planning: ",
     "SQL error: ",
@@ -25,7 +26,7 @@ const PREFIXES: &[&str] = &[
 /// in lower case.
 pub fn readable(error: &Error) -> String {
     let mut text = error.message();
-    // A chain of contexts ends with the cause, which the user can fix.
+    // In a chain of contexts, the last part is the cause, which the user can fix.
     if let Some((_, cause)) = text.rsplit_once("\ncaused by\n") {
         text = cause;
     }
@@ -42,8 +43,8 @@ pub fn readable(error: &Error) -> String {
     lower_first(text.trim())
 }
 
-/// Returns the text with its first letter in lower case, unless the text starts with an
-/// abbreviation, a keyword or a name.
+/// Returns the text with its first letter in lower case, unless it begins with an abbreviation, a
+/// keyword or a name.
 fn lower_first(text: &str) -> String {
     let mut chars = text.chars();
     match (chars.next(), chars.next()) {
@@ -74,7 +75,7 @@ pub fn report(error: &Error, log: &Log) {
         return;
     }
     let label = console::style("error:").red().bold().for_stderr();
-    // A failed write is ignored, because a closed standard error has no reader.
+    // A failed write is ignored: if standard error is closed, nobody reads it.
     let _ = writeln!(std::io::stderr(), "{label} {}", plain::lines(&message));
 }
 

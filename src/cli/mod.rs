@@ -51,13 +51,13 @@ use std::time::Duration;
 use watch::Watch;
 use workers::StatementRuntime;
 
-/// The default maximum number of rows of a table on a terminal.
+/// The default maximum number of table rows that are printed on a terminal.
 const ROWS_ON_A_TERMINAL: usize = 40;
-/// The time for which the program waits on exit for threads that still compute.
+/// The time for which the exiting program waits for threads that are still computing.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// The exit code after the reader of the output, such as `head`, has closed it: 128 plus the number
-/// of SIGPIPE.
+/// The exit code if the reader of the output, such as `head`, has closed the pipe: 128 plus the
+/// number of SIGPIPE.
 const READER_GONE: u8 = 141;
 
 /// Runs the command of this process, and returns its exit code.
@@ -65,16 +65,16 @@ pub fn run_command() -> ExitCode {
     run_command_as(std::env::args_os().collect(), &Restart::itself()).into()
 }
 
-/// Runs the command in a process that another program started. `arguments` begin with the name of
-/// the command, and `restart` is the command line that starts the other program again. Returns the
-/// exit code.
+/// Runs the command inside a process that another program started. `arguments` begins with the name
+/// of the command. `restart` is the command line that restarts the other program. Returns the exit
+/// code.
 pub fn run_command_as(arguments: Vec<OsString>, restart: &Restart) -> u8 {
     panic::keep_quiet();
     let (args, inputs) = match Args::read(arguments) {
         Ok(read) => read,
         Err(e) => {
-            // Help and version go to standard output. Any other error is a usage error, whose
-            // message repeats the arguments.
+            // Help and version are printed on standard output. Anything else is a usage error,
+            // whose message repeats the arguments.
             let told = match e.use_stderr() {
                 true => write!(std::io::stderr(), "{}", plain::lines(&e.render().to_string())).and(Ok(1)),
                 false => e.print().and(Ok(0)),
@@ -86,8 +86,8 @@ pub fn run_command_as(arguments: Vec<OsString>, restart: &Restart) -> u8 {
     let log = Log::new(args.log.is_some());
     let code = match panic::caught(|| run(&args, inputs, &log)) {
         Ok(()) => 0,
-        // The command ends like a program that receives SIGPIPE, because a closed output is not an
-        // error of the statement.
+        // A closed pipe is not an error of the statement, so the command ends like a program that
+        // receives SIGPIPE.
         Err(_) if output::reader_gone() => READER_GONE,
         Err(e) => {
             report(&e, &log);
@@ -115,7 +115,7 @@ fn run(args: &Args, mut inputs: Vec<ScriptInput>, log: &Log) -> Result<()> {
     let mut runner = start(args, log, interactive, output.as_ref())?;
     set_variables(&runner, args)?;
     let prepared = init::run(&mut runner, args);
-    // The variables of the command line override those that the initialization script sets.
+    // Variables of the command line replace variables that the initialization script has set.
     let prepared = prepared.and_then(|()| set_variables(&runner, args));
     let done = match prepared {
         Err(e) if interactive => {
@@ -127,7 +127,7 @@ fn run(args: &Args, mut inputs: Vec<ScriptInput>, log: &Log) -> Result<()> {
         Ok(()) => scripts(&mut runner, inputs),
     };
     runner.shutdown(PATIENCE);
-    // If VERIFY fails, its rows are complete, and the file is published too.
+    // If a check of VERIFY failed, its rows are complete nevertheless, and the file is published.
     let is_complete = done.as_ref().err().is_none_or(|e| e.kind() == ErrorKind::Verification);
     if let Some(output) = output.filter(|_| is_complete) {
         output.publish()?;

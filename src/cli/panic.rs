@@ -1,5 +1,5 @@
-//! Converts a panic to an error with its source location. The message of the panic is dropped,
-//! because it may quote data.
+//! Converts a panic to an error that contains its source location. The message of the panic is
+//! dropped, because it may quote data.
 
 use crate::error::{Error, Result};
 use parking_lot::Mutex;
@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
 /// The source location of the last panic.
 static PLACE: Mutex<Option<String>> = Mutex::new(None);
 
-/// Suppresses the message that Rust prints on a panic, unless a backtrace is requested.
+/// Suppresses the messages that Rust prints on panics, unless a backtrace is requested.
 pub fn keep_quiet() {
     if std::env::var_os("RUST_BACKTRACE").is_some_and(|v| v != "0") {
         return;
@@ -18,7 +18,7 @@ pub fn keep_quiet() {
     }));
 }
 
-/// Returns the error for the last panic, with its location.
+/// Returns an error that contains the location of the last panic.
 pub fn error() -> Error {
     let place = PLACE.lock().take().unwrap_or_else(|| "an unknown place".into());
     Error::internal(format!("stopped at {place}; RUST_BACKTRACE=1 shows more"))

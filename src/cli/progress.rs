@@ -1,5 +1,5 @@
-//! Describes the progress of a phase in words: the completed part, the total, and the remaining
-//! time.
+//! Describes the progress of a phase in words: how much is done, how much there is in total, and
+//! the remaining time.
 
 use crate::observe::Phase;
 use crate::search::Progress;
@@ -11,20 +11,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// The counters of a phase, which its progress bar shows.
+/// The counters of a phase, from which its progress bar is drawn.
 #[derive(Clone, Default)]
 pub struct PhaseCounters {
     /// The number of rows so far.
     pub rows: Arc<AtomicU64>,
-    /// The expected number of rows of the phase; 0 if it is unknown.
+    /// The expected total number of rows in the phase; 0 if it is unknown.
     pub expected: Arc<AtomicU64>,
     /// The progress of the search; `None` for any other phase.
     pub search: Arc<Mutex<Option<Progress>>>,
-    /// The time at which the first rows were counted. Earlier time, such as for sorting, does not
-    /// count for the time per row.
+    /// The time at which the progress bar first showed a row. The remaining time is estimated from
+    /// this time on, so that earlier work, such as sorting, does not count.
     first: Arc<Mutex<Option<Instant>>>,
-    /// The counters of object stores, and their values at the start of the phase.
+    /// The counters of the traffic with object stores.
     traffic: Arc<Traffic>,
+    /// The values of these counters at the start of the phase.
     before: Moved,
 }
 
@@ -53,7 +54,7 @@ impl PhaseCounters {
         format!("{known}{separator}{moved}")
     }
 
-    /// Describes the number of rows and the remaining time.
+    /// Describes the number of rows so far, and the remaining time.
     fn counted(&self) -> String {
         let (rows, expected) = (self.rows.load(Ordering::Relaxed), self.expected.load(Ordering::Relaxed));
         let since = match rows {
@@ -64,8 +65,8 @@ impl PhaseCounters {
     }
 }
 
-/// Describes the number of assessed nodes, the best value so far, and the proven bound of the best
-/// value.
+/// Describes a search: the number of assessed nodes, the best value so far, and a proven bound on
+/// the best possible value.
 pub fn searched(progress: &Progress) -> String {
     let Progress {
         nodes, of, best, bound, ..
@@ -85,8 +86,8 @@ pub fn searched(progress: &Progress) -> String {
     text
 }
 
-/// Formats a number with a comma between groups of three digits. Formats a very long number in
-/// scientific notation.
+/// Formats a number in groups of three digits separated by commas, or in scientific notation if it
+/// is very long.
 fn grouped(number: u128) -> String {
     match u64::try_from(number) {
         Ok(number) if number < 1_000_000_000_000 => HumanCount(number).to_string(),
@@ -94,8 +95,8 @@ fn grouped(number: u128) -> String {
     }
 }
 
-/// Describes the number of rows. `since` is the time since the first row. `expected` may be an
-/// estimate, so a running phase is never described as complete.
+/// Describes the number of rows and, if it can be estimated, the remaining time. `since` is the
+/// time since the first row. `expected` may be an estimate, so a running phase never shows 100%.
 fn counted(rows: u64, expected: u64, since: Duration) -> String {
     if expected == 0 {
         return match rows {
@@ -112,7 +113,7 @@ fn counted(rows: u64, expected: u64, since: Duration) -> String {
     text
 }
 
-/// Formats a time in words, as precisely as an estimate allows.
+/// Formats a time, rounded to the precision of an estimate.
 fn rounded(seconds: f64) -> String {
     match seconds {
         s if s < 90.0 => format!("{:.0} s", s.max(1.0)),
@@ -121,11 +122,12 @@ fn rounded(seconds: f64) -> String {
     }
 }
 
-/// Describes the traffic with object stores: bytes and failed requests.
+/// Describes the traffic with object stores: the number of bytes, and the number of failed
+/// requests.
 fn moved(moved: &Moved) -> String {
     let mut parts = vec![];
     for (bytes, how) in [(moved.received, "received"), (moved.sent, "sent")] {
-        // The small traffic for listings and leases does not show progress.
+        // Small amounts of traffic, such as for listings and leases, do not indicate progress.
         if bytes >= 1 << 20 {
             parts.push(format!("{} {how}", HumanBytes(bytes)));
         }
@@ -151,7 +153,7 @@ pub fn bar(phase: Phase, facts: PhaseCounters) -> ProgressBar {
     let style = ProgressStyle::with_template("{spinner} {msg:<10} {elapsed:>4}  {facts}")
         .unwrap_or_else(|_| ProgressStyle::default_spinner())
         .with_key("facts", move |_: &ProgressState, out: &mut dyn Write| {
-            // A failure to draw the bar is ignored.
+            // If drawing the bar fails, the error is ignored.
             let _ = out.write_str(&facts.describe());
         });
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_style(style);
@@ -165,7 +167,7 @@ pub mod tests {
     use super::*;
     use crate::observe::{Observer, Silent};
 
-    /// Returns the progress of a search over 648 nodes, as an observer receives it.
+    /// Returns the progress of a search over 648 nodes, as passed to an observer.
     pub fn progress(nodes: u64, best: Option<f64>, bound: Option<f64>, limited: bool) -> Progress {
         Progress {
             nodes,

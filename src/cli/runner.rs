@@ -1,4 +1,4 @@
-//! Runs statements: prints their rows, logs their outcomes, and cancels them on Ctrl-C and signals.
+//! Runs statements: prints their rows, logs their outcomes, and cancels them on Ctrl-C or a signal.
 
 use super::ending::{CLEANING, Running};
 use super::log::Log;
@@ -17,12 +17,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
 
-/// A session, with the threads and settings for running statements in it.
+/// A session, with the threads and the settings that are used to run statements.
 pub struct Runner {
     context: AnonContext,
     workers: StatementRuntime,
-    /// The runtime on which the main thread waits for statements and Ctrl-C. The workers may all be
-    /// computing, and would then not notice Ctrl-C.
+    /// The runtime on which the main thread waits for statements and for Ctrl-C. The worker threads
+    /// may all be computing, and would then not react to Ctrl-C.
     supervisor: Runtime,
     watch: Arc<Watch>,
     guard: Guard,
@@ -31,27 +31,27 @@ pub struct Runner {
     quiet: bool,
     /// Whether the user types the statements at the prompt.
     typed: bool,
-    /// The number of printed results.
+    /// The number of results that have been printed.
     results: AtomicUsize,
 }
 
-/// The time that a cancelled statement has for its cleanup.
+/// The time that a cancelled statement has to clean up.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The time after which a note explains how to limit a search without a limit.
+/// The duration of an unlimited search after which a note explains how to limit it.
 const LONG_SEARCH: Duration = Duration::from_secs(10);
 
-/// The outcome of a statement that returned an answer.
+/// The outcome of a statement that returned a result.
 struct Done {
     printed: Printed,
-    /// The time for computing and printing the answer.
+    /// The time for computing and printing the result.
     answered: Duration,
     verified: Result<()>,
 }
 
 impl Runner {
-    /// Creates a runner for statements in `context`. They run on `workers`, `watch` observes them,
-    /// and `guard` limits their memory.
+    /// Creates a runner for statements in `context`. The statements run on `workers`, are observed
+    /// by `watch`, and must not exceed the memory limit of `guard`.
     pub fn new(
         context: AnonContext,
         workers: StatementRuntime,
@@ -91,12 +91,12 @@ impl Runner {
         &self.printing
     }
 
-    /// Returns the settings for printing, for changes.
+    /// Returns a mutable reference to the settings for printing.
     pub fn printing_mut(&mut self) -> &mut Printing {
         &mut self.printing
     }
 
-    /// Turns the printing of results off if `silent` is true, and on otherwise.
+    /// Turns off the printing of results if `silent` is true, and turns it on otherwise.
     pub fn silence(&mut self, silent: bool) {
         self.printing.silent = silent;
     }
@@ -113,8 +113,8 @@ impl Runner {
         let statements = self.context.script(text)?;
         let several = statements.len() > 1;
         for (index, statement) in statements.enumerate() {
-            // A parse error contains its line and column. Any other error gets the number of the
-            // statement.
+            // A parse error contains its line and column. For any other error, the number of the
+            // statement is added.
             self.run(statement?)
                 .map_err(|e| match several && e.kind() != ErrorKind::Interrupted {
                     true => e.context(format!("statement {}", index + 1)),
@@ -174,8 +174,8 @@ impl Runner {
         shown.and(done.verified)
     }
 
-    /// Prints the notes of a statement, and a warning if a second result is printed in a format for
-    /// one result.
+    /// Prints the notes of a statement. Also prints a warning if a second result is printed in a
+    /// format that allows only one.
     fn tell(&self, printed: &Printed) {
         printed.notes.iter().for_each(|note| self.note(note));
         let is_second = printed.is_result && self.results.fetch_add(1, Ordering::Relaxed) == 1;
@@ -187,12 +187,13 @@ impl Runner {
         }
     }
 
-    /// Prints text that the user requested on standard output, like a result.
+    /// Prints a text that the user requested on standard output, like a result.
     pub fn say(&self, text: &str) -> Result<()> {
         self.printing.show(&format!("{}\n", plain::lines(text)))
     }
 
-    /// Runs a job until it ends, the user presses Ctrl-C, or the process exceeds its memory limit.
+    /// Runs a job until it is done, the user presses Ctrl-C, or the process exceeds its memory
+    /// limit.
     fn supervise<T: Send + 'static>(&self, job: impl Future<Output = Result<T>> + Send + 'static) -> Result<T> {
         let _kept = self.typed.then(TypeAhead::keep);
         self.watch.start();
@@ -212,12 +213,12 @@ impl Runner {
                     }
                     excess = &mut exceeded => Some(excess),
                 };
-                // The first Ctrl-C during a search makes it return its best node. A second Ctrl-C,
-                // or Ctrl-C during any other job, cancels the job.
+                // During a search, the first Ctrl-C makes the search return its best node. A second
+                // Ctrl-C, or Ctrl-C during any other job, cancels the job.
                 if !(self.watch.interrupt_search() && first && excess.is_none()) {
                     task.abort();
-                    // A computing thread stops at its next await point. The user does not wait for
-                    // it longer than [`PATIENCE`].
+                    // A thread that is computing only stops at its next await point. The user does
+                    // not have to wait for it longer than [`PATIENCE`].
                     let done = tokio::select! {
                         done = task => outcome(done),
                         () = tokio::time::sleep(PATIENCE) => Err(self.given_up()),
@@ -233,13 +234,14 @@ impl Runner {
             }
         });
         self.watch.finish();
-        // Waits until the files that a failed statement wrote to an object store are deleted.
+        // If the statement failed, this waits until the files that it wrote to an object store are
+        // deleted.
         self.supervisor.block_on(self.context.keeper().cleaned_up(CLEANING));
         done
     }
 
-    /// Abandons the threads that still compute for a cancelled statement. Returns the error of the
-    /// statement.
+    /// Abandons the threads that are still computing for a cancelled statement. Returns the error
+    /// for the statement.
     fn given_up(&self) -> Error {
         if let Err(e) = self.workers.leave_behind() {
             return e;
@@ -250,20 +252,21 @@ impl Runner {
         interruption()
     }
 
-    /// Prepares for typed statements. From then on, Ctrl-C ends a statement and not the session,
-    /// even while a pager or an editor runs. Text that is typed while a statement runs is kept for
-    /// the prompt.
+    /// Prepares for statements that the user types. From then on, Ctrl-C ends a statement and not
+    /// the session, even while a pager or an editor is running. Text that is typed while a
+    /// statement is running is kept for the prompt.
     pub fn expect_typing(&mut self) {
         self.typed = true;
         #[cfg(unix)]
         self.supervisor.block_on(async {
-            // Once a listener for the signal has existed, the signal no longer ends the process.
+            // Once a listener for the signal has been created, the signal no longer terminates the
+            // process.
             drop(tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt()));
         });
     }
 
-    /// Ends the session. Waits at most `patience` for threads that still compute, or not at all if
-    /// the process exceeds its memory limit by far.
+    /// Ends the session. Waits at most `patience` for threads that are still computing, or does not
+    /// wait at all if the process far exceeds its memory limit.
     pub fn shutdown(self, patience: Duration) {
         drop(self.context);
         let patience = if self.guard.is_far_exceeded() {
@@ -275,8 +278,8 @@ impl Runner {
     }
 }
 
-/// Returns the result of a task. A cancelled task is interrupted, and a panic is an internal error
-/// with its location.
+/// Returns the result of a task. If the task was cancelled, the error is an interruption. If it
+/// panicked, the error is an internal error with the location of the panic.
 pub(super) fn outcome<T>(done: Result<Result<T>, tokio::task::JoinError>) -> Result<T> {
     match done {
         Ok(result) => result,

@@ -23,8 +23,8 @@ pub fn run_file(runner: &Runner, path: &Path) -> Result<()> {
         })
 }
 
-/// Returns advice for a path that is not a script, because the user probably meant a statement or
-/// data.
+/// Returns advice for a path that is not a script, assuming that the user meant a statement or a
+/// data file.
 fn meant(path: &Path) -> String {
     let text = path.to_string_lossy();
     match text.contains(char::is_whitespace) && !path.exists() {
@@ -41,7 +41,7 @@ fn is_text(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_ok() && !bytes.contains(&0)
 }
 
-/// Returns the text of a script. Fails with `ErrorKind::Usage` if it is not UTF-8.
+/// Returns the text of a script. Fails with `ErrorKind::Usage` if `bytes` is not valid UTF-8.
 pub fn text(bytes: Vec<u8>, from: impl std::fmt::Display) -> Result<String> {
     let text = String::from_utf8(bytes).map_err(|e| {
         Error::usage(format!(
@@ -49,7 +49,7 @@ pub fn text(bytes: Vec<u8>, from: impl std::fmt::Display) -> Result<String> {
             e.utf8_error().valid_up_to() + 1
         ))
     })?;
-    // Some editors write a byte order mark, which is not SQL.
+    // Some editors write a byte order mark, which is not a part of the SQL.
     Ok(text
         .strip_prefix('\u{feff}')
         .map_or_else(|| text.clone(), str::to_string))

@@ -9,7 +9,7 @@ use datafusion::prelude::SessionContext;
 use std::io::Write;
 use std::net::SocketAddr;
 
-/// Runs a server until it ends, within the limits of `takes`. Error messages call the server
+/// Runs a server until it ends, with the resource limits in `takes`. Error messages call the server
 /// `what`.
 pub fn serve<F>(takes: &ProcessLimits, what: &str, run: impl FnOnce(SessionContext) -> F) -> Result<()>
 where
@@ -28,8 +28,8 @@ where
     ended.map_err(|e| Error::from_task(what, &e))?
 }
 
-/// Prints the address on which a server listens. A caller that requested port 0 reads the actual
-/// port here. A failed write is ignored.
+/// Prints the address on which a server listens. A caller that requested port 0 learns the actual
+/// port from this line. A failed write is ignored.
 pub fn ready(address: SocketAddr) {
     let mut out = std::io::stdout();
     let _ = writeln!(out, "anonsql {} listens on {address}", env!("CARGO_PKG_VERSION"));

@@ -1,8 +1,8 @@
-//! Keeps text that the user types while a statement runs, for the next prompt.
+//! Keeps the text that the user types while a statement is running, for the next prompt.
 
-/// A mode of the terminal that lasts as long as this value. In this mode, typed text is neither
-/// echoed nor buffered by lines. An echo would be mixed with printed rows, and the system limits a
-/// buffered line to 4,096 bytes. Ctrl-C and Ctrl-Z work as usual.
+/// A mode of the terminal that is active as long as this value exists. In this mode, typed text is
+/// neither echoed nor buffered by lines. An echo would be mixed with printed rows, and the system
+/// limits a buffered line to 4,096 bytes. Ctrl-C and Ctrl-Z work as usual.
 pub struct TypeAhead(#[cfg(unix)] Option<nix::sys::termios::Termios>);
 
 impl TypeAhead {
@@ -19,7 +19,7 @@ impl TypeAhead {
         Self(before)
     }
 
-    /// Does nothing, because the line editor of this system itself keeps typed text.
+    /// Does nothing, because the line editor on this system keeps typed text itself.
     #[cfg(not(unix))]
     pub fn keep() -> Self {
         Self()
@@ -35,20 +35,20 @@ impl Drop for TypeAhead {
     }
 }
 
-/// Sets the mode of the terminal without losing typed text. A failure is ignored; typed text is
-/// then echoed.
+/// Sets the mode of the terminal without losing typed text. If this fails, the error is ignored,
+/// and typed text is echoed.
 #[cfg(unix)]
 fn set(mode: &nix::sys::termios::Termios) {
     use nix::sys::termios::{SetArg, tcsetattr};
     let _ = tcsetattr(std::io::stdin(), SetArg::TCSADRAIN, mode);
 }
 
-/// Returns true if the user has typed text that was not read yet.
+/// Returns true if the user has typed text that has not been read yet.
 #[cfg(unix)]
 pub fn is_waiting() -> bool {
     use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
     use std::os::fd::AsFd;
-    // In the usual mode, text is reported only after the end of its line.
+    // In the usual mode of a terminal, text is reported only when its line is complete.
     let _mode = TypeAhead::keep();
     let stdin = std::io::stdin();
     let mut typed = [PollFd::new(stdin.as_fd(), PollFlags::POLLIN)];

@@ -1,4 +1,4 @@
-//! Observes the runs of a session: shows progress bars on a terminal, logs events, and keeps the
+//! Observes the runs of a session: shows progress bars on a terminal, logs events, and holds the
 //! flag that ends a search.
 
 use super::lineage::Lineage;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// The observer of the command. It shows progress bars, logs phases, and keeps the flag that ends a
+/// The observer of the command. It shows progress bars, logs phases, and holds the flag that ends a
 /// search.
 pub struct Watch {
     bars: bool,
@@ -36,15 +36,15 @@ pub struct Watch {
 struct State {
     interrupt: Arc<AtomicBool>,
     active: Option<Active>,
-    /// The duration of each finished phase in seconds, by the name of the phase.
+    /// The durations of the finished phases in seconds, by the name of the phase.
     phases: Map<String, Value>,
     /// The figures of the release; empty if the statement released nothing.
     released: Vec<(&'static str, Value)>,
-    /// Whether the advice for a long search was given.
+    /// Whether the advice on limiting a long search was already given.
     told: bool,
 }
 
-/// The running phase.
+/// The phase that is currently running.
 struct Active {
     phase: Phase,
     started: Instant,
@@ -53,8 +53,9 @@ struct Active {
 }
 
 impl Watch {
-    /// Creates an observer that logs to `log`, and reports the traffic counters. It shows progress
-    /// bars if `bars` is true, and prints no warnings if `quiet` is true.
+    /// Creates an observer that logs to `log`. `traffic` contains the counters of the traffic with
+    /// object stores, which progress bars show. The observer shows progress bars if `bars` is true,
+    /// and prints no warnings if `quiet` is true.
     pub fn new(bars: bool, quiet: bool, log: Log, traffic: Arc<Traffic>) -> Self {
         Self {
             bars,
@@ -66,17 +67,17 @@ impl Watch {
         }
     }
 
-    /// Sets the lineage to which the events of releases are emitted.
+    /// Sets the lineage that emits events for releases.
     pub fn with_lineage(self, lineage: Lineage) -> Self {
         Self { lineage, ..self }
     }
 
-    /// Returns the lineage to which the events of releases are emitted.
+    /// Returns the lineage that emits events for releases.
     pub fn lineage(&self) -> &Lineage {
         &self.lineage
     }
 
-    /// Resets the state at the start of a statement, including the flag that ends a search.
+    /// Resets the state, including the flag that ends a search, at the start of a statement.
     pub fn start(&self) {
         *self.state.lock() = State::default();
     }
@@ -88,15 +89,15 @@ impl Watch {
         }
     }
 
-    /// Returns the duration of each phase in seconds, and the figures of the release, as fields of
-    /// a log event. Removes both.
+    /// Removes the durations of the phases in seconds and the figures of the release from the
+    /// state, and returns them as fields for a log event.
     pub fn summary(&self) -> (Map<String, Value>, Vec<(&'static str, Value)>) {
         let mut state = self.state.lock();
         (std::mem::take(&mut state.phases), std::mem::take(&mut state.released))
     }
 
-    /// Sets the flag that ends a search. Returns true if a search is running; it then returns its
-    /// best node.
+    /// Sets the flag that ends a search. Returns true if a search is running, which will then
+    /// return its best node.
     pub fn interrupt_search(&self) -> bool {
         let state = self.state.lock();
         state.interrupt.store(true, Ordering::Relaxed);
@@ -110,8 +111,9 @@ impl Watch {
         }
     }
 
-    /// Waits until a search without a limit has run for `patience`. Returns a message with its
-    /// progress, and with advice on how to limit it. Returns at most once per statement.
+    /// Waits until a search without a limit has run for `patience`. Returns a message that contains
+    /// its progress and explains how to limit it. For each statement, this future completes at most
+    /// once.
     pub async fn long_search(&self, patience: Duration) -> String {
         loop {
             if let Some(text) = self.unlimited(patience) {
@@ -142,7 +144,7 @@ impl Watch {
         Some(text)
     }
 
-    /// Prints lines on standard error, above any progress bar.
+    /// Prints lines on standard error, above the progress bar if there is one.
     pub fn note(&self, text: &str) {
         self.print(&plain::lines(text));
     }
@@ -150,7 +152,7 @@ impl Watch {
     fn print(&self, line: &str) {
         let bar = self.state.lock().active.as_ref().and_then(|a| a.bar.clone());
         let print = || {
-            // A failed write is ignored, because a closed standard error has no reader.
+            // A failed write is ignored: if standard error is closed, nobody reads it.
             let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("{line}\n"));
         };
         match bar {
@@ -160,8 +162,8 @@ impl Watch {
     }
 }
 
-/// Returns the message about a search that has run for `time`: its progress, and advice on how to
-/// limit it.
+/// Returns the message about a search that has run for `time`. It contains the progress of the
+/// search, and explains how to limit it.
 fn advice(time: Duration, progress: &Progress) -> String {
     let seconds = time.as_secs();
     match progress.of {
@@ -246,7 +248,7 @@ impl Observer for Watch {
                 ("message", drift.text.as_str().into()),
             ],
         );
-        // The error of the statement reports drift that stops the statement.
+        // Drift that stops the statement is reported by its error.
         if !stops {
             self.say(console::style("drift:").yellow().bold(), &drift.text);
         }

@@ -3,7 +3,7 @@
 use super::args::Worker;
 use crate::error::Result;
 
-/// Executes the plans of drivers until this process ends.
+/// Executes the plans of drivers until the process ends.
 #[cfg(feature = "cluster")]
 pub fn run(worker: &Worker) -> Result<()> {
     use super::serving::{ready, serve};
@@ -15,7 +15,7 @@ pub fn run(worker: &Worker) -> Result<()> {
     })
 }
 
-/// Returns the error of a build without the feature cluster.
+/// Returns the error for a build without the feature `cluster`.
 #[cfg(not(feature = "cluster"))]
 pub fn run(_: &Worker) -> Result<()> {
     Err(crate::error::Error::usage(

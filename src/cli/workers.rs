@@ -9,17 +9,17 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::JoinHandle;
 
 /// The runtime on which statements run. A cancelled task stops at its next await point, but the
-/// inner loop of a join may compute for minutes before it reaches one. The runtime of such a task
-/// is abandoned, and the next statement gets a new runtime.
+/// inner loop of a join may compute for minutes before it reaches one. In this case, the runtime is
+/// abandoned, and the next statement gets a new one.
 pub struct StatementRuntime {
     threads: NonZeroUsize,
-    /// The runtime and the waiter of its work.
+    /// The runtime, and the mark that tells whether its work is still awaited.
     running: Mutex<(Runtime, Waiter)>,
 }
 
 impl StatementRuntime {
-    /// Starts a runtime with this number of threads. The session's pool has the same number, and
-    /// computes while these threads wait.
+    /// Starts a runtime with the given number of threads. The session's pool has the same number of
+    /// threads, and computes while the threads of the runtime wait.
     pub fn start(threads: NonZeroUsize) -> Result<Self> {
         Ok(Self {
             threads,
@@ -37,14 +37,14 @@ impl StatementRuntime {
         self.running.lock().0.handle().clone()
     }
 
-    /// Calls `work` within the current runtime, so that it can start tasks.
+    /// Calls `work` within the context of the current runtime, so that it can start tasks.
     pub fn inside<T>(&self, work: impl FnOnce() -> T) -> T {
         let running = self.running.lock();
         let _inside = running.0.enter();
         work()
     }
 
-    /// Abandons the current runtime: cancels its work, and lets its threads end after their current
+    /// Abandons the current runtime: cancels its work, and lets each thread end after its current
     /// computation. Later tasks run on a new runtime.
     pub fn leave_behind(&self) -> Result<()> {
         let new = running(self.threads)?;
@@ -54,7 +54,7 @@ impl StatementRuntime {
         Ok(())
     }
 
-    /// Ends the runtime. Waits at most `patience` for threads that still compute.
+    /// Ends the runtime. Waits at most `patience` for threads that are still computing.
     pub fn shutdown(self, patience: Duration) {
         self.running.into_inner().0.shutdown_timeout(patience);
     }
@@ -85,7 +85,7 @@ mod tests {
         let (end, ends) = channel::<()>();
         let stuck = workers.spawn(async move {
             begun.send(()).unwrap();
-            // The test sends nothing, so this call returns when the sender is dropped.
+            // The test never sends anything, so this call returns when the sender is dropped.
             ends.recv().is_err()
         });
         begins.recv().unwrap();

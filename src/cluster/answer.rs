@@ -1,8 +1,8 @@
-//! The answer of a worker: rows, signs of progress, or an error.
+//! The response of a worker: rows, progress reports, or an error.
 //!
-//! An error is sent as text. Therefore, a worker writes an error of this crate with its kind, and
-//! the driver reads the kind from the text. If an answer ends in any other way, the worker was
-//! lost.
+//! An error is sent as text. Therefore, a worker includes the kind of an error of this crate in the
+//! text, and the driver parses the kind from the text. If a response stops in any other way, the
+//! worker is considered lost.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::operator::{Operator, Parcel, Rows, Travels};
@@ -37,7 +37,8 @@ const KINDS: [(ErrorKind, &str); 11] = [
     (ErrorKind::Internal, "internal"),
 ];
 
-/// Returns the error that a worker reported; `None` if the worker was lost.
+/// Returns the error that a worker reported; `None` if the text contains no such error, which means
+/// that the worker was lost.
 pub(super) fn told(error: &DataFusionError) -> Option<Error> {
     let text = error.to_string();
     let (_, marked) = text.split_once(MARK)?;
@@ -48,13 +49,14 @@ pub(super) fn told(error: &DataFusionError) -> Option<Error> {
 }
 
 /// Converts an error of this worker to the form in which it is sent. Messages of other crates are
-/// sent without data values.
+/// sent without data values. An error that already has this form, or that reports a lost worker, is
+/// returned unchanged.
 fn marked(error: DataFusionError) -> DataFusionError {
     if told(&error).is_some() || is_lost(&error) {
         return error;
     }
     let error = match Error::from_data(error) {
-        // It is the worker's memory that ran out, not the driver's.
+        // The memory of the worker is exhausted, not the memory of the driver.
         error if error.kind() == ErrorKind::Resources => error.context("on a worker"),
         error => error,
     };
@@ -62,8 +64,8 @@ fn marked(error: DataFusionError) -> DataFusionError {
     DataFusionError::Execution(error.message().into())
 }
 
-/// Converts an error to the form in which it is sent, for errors that occur before the answer
-/// begins.
+/// Converts an error to the form in which it is sent. Also used for errors that occur before the
+/// response begins.
 pub(crate) fn telling(error: &Error) -> Error {
     let name = KINDS.iter().find(|(kind, _)| *kind == error.kind());
     let name = name.map_or("internal", |(_, name)| name);
@@ -76,20 +78,22 @@ fn is_lost(error: &DataFusionError) -> bool {
     error.to_string().contains(LOST)
 }
 
-/// Returns the error for rows that another worker did not send. It is an error of this crate,
-/// because operators pass errors of this crate on unchanged.
+/// Returns the error for rows that another worker did not send: the error that it reported, or an
+/// error that says that it was lost. The result is an error of this crate, because operators pass
+/// errors of this crate on unchanged.
 pub(super) fn lost(error: &DataFusionError) -> DataFusionError {
     told(error)
         .unwrap_or_else(|| Error::new(ErrorKind::Unavailable, LOST))
         .into()
 }
 
-/// A counter of the progress of a task, in any unit. It changes as long as the task makes progress.
+/// A counter of the progress of a task, in any unit. It changes whenever the task makes progress.
 #[derive(Debug, Default)]
 pub(crate) struct Pulse(AtomicU64);
 
 impl Pulse {
-    /// Returns the progress counter of a task.
+    /// Returns the progress counter of the task that `context` belongs to, or a new counter if it
+    /// has none.
     pub(crate) fn of(context: &TaskContext) -> Arc<Self> {
         context.session_config().get_extension::<Self>().unwrap_or_default()
     }
@@ -131,7 +135,8 @@ impl Operator for TaskOutput {
         });
         let beats = beats.map(move |()| Some(Ok(RecordBatch::new_empty(Arc::clone(&schema)))));
         let rows = input.map(|rows| Some(rows.map_err(marked)));
-        // The answer ends after the last row. The progress reports never end.
+        // The response is complete after the last row, although the stream of progress reports is
+        // endless.
         let rows = rows.chain(stream::once(async { None }));
         let all = stream::select(rows, beats).take_while(|next| futures::future::ready(next.is_some()));
         Ok(all.filter_map(futures::future::ready).boxed())
@@ -178,7 +183,7 @@ mod tests {
     fn all_else_is_a_lost_worker() {
         let broken = || DataFusionError::Execution("transport error".into());
         assert!(told(&broken()).is_none());
-        // An operator such as a sort passes the error on as an error of the data.
+        // An operator such as a sort passes the error on as a DataFusion error.
         let sent = marked(Error::from_data(lost(&broken())).into());
         assert!(told(&sent).is_none() && is_lost(&sent));
     }

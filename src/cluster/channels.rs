@@ -13,7 +13,7 @@ use tonic::transport::{Channel, Endpoint};
 use tower::service_fn;
 use url::Url;
 
-/// The maximum time for opening a connection, and for the answer to a ping. After this time, the
+/// The maximum time for opening a connection, and for the response to a ping. After this time, the
 /// connection is considered lost.
 pub(crate) const SILENCE: Duration = Duration::from_secs(10);
 /// The interval between two pings of a connection.
@@ -22,8 +22,8 @@ const PING: Duration = Duration::from_secs(5);
 /// The interface for connecting to workers.
 pub(super) type Connect = dyn ChannelResolver + Send + Sync;
 
-/// The connections of a process. Each is opened when it is first needed, and opened again after it
-/// is lost.
+/// The connections of a process to workers. A connection is opened when it is first needed, and
+/// reopened after it was lost.
 #[derive(Default)]
 pub(super) struct Channels {
     open: Mutex<HashMap<Url, Channel>>,
@@ -32,7 +32,7 @@ pub(super) struct Channels {
 
 impl Channels {
     /// Creates an empty set of connections. Encrypted connections present the certificate of `tls`;
-    /// without `tls`, they cannot be opened.
+    /// they cannot be opened if `tls` is `None`.
     pub(super) fn new(tls: Option<Tls>) -> Self {
         Self { tls, ..Self::default() }
     }
@@ -43,7 +43,7 @@ impl Channels {
         }
         let failed = |e: Box<dyn std::error::Error + Send + Sync>| DataFusionError::External(e);
         let is_encrypted = url.scheme() == "https";
-        // The HTTP client uses a plain URL; the connector encrypts the connection.
+        // The HTTP client gets an http:// URL; the connector encrypts the connection.
         let inside = url.as_str().replacen("https:", "http:", 1);
         let inside = inside.split('#').next().unwrap_or_default().to_string();
         let endpoint = Endpoint::from_shared(inside).map_err(|e| failed(Box::new(e)))?;

@@ -1,6 +1,7 @@
-//! Writes operators of this crate into a plan for another machine, and reads them on that machine.
+//! Serializes operators of this crate in a plan for another machine, and restores them on that
+//! machine.
 //!
-//! A plan is sent in the form that DataFusion defines. For operators of this crate, DataFusion
+//! A plan is sent in the format that DataFusion defines. For operators of this crate, DataFusion
 //! calls a codec. The codec in this file is a list of kinds, one for each operator that can be
 //! sent.
 
@@ -43,8 +44,8 @@ impl OperatorKind {
         }
     }
 
-    /// Returns the kind of an operator that the receiver replaces. `unpack` returns the replacement
-    /// over the operator's input.
+    /// Returns the kind of an operator that the receiver replaces by another operator. `unpack`
+    /// returns the replacement, which gets the same input.
     pub(crate) const fn becoming<O: Travels>(
         unpack: fn(Parcel, SchemaRef, Input) -> Result<Arc<dyn ExecutionPlan>>,
     ) -> Self {
@@ -55,7 +56,7 @@ impl OperatorKind {
     }
 }
 
-/// Writes and reads the operators and functions of this crate in plans.
+/// Serializes and restores the operators and functions of this crate in plans.
 #[derive(Clone, Copy)]
 pub(crate) struct Codec {
     /// The operators of this crate that a plan may contain.

@@ -1,4 +1,4 @@
-//! An operator that executes a plan with one partition over each partition of its input.
+//! An operator that executes a single-partition plan over each partition of its input.
 
 use super::answer::lost;
 use super::codec::Codec;
@@ -38,7 +38,7 @@ impl Each {
         Arc::new(OperatorExec::over(input, Self { plan, codec }, schema))
     }
 
-    /// Restores the operator from its sent form.
+    /// Restores the operator from its serialized form.
     pub(crate) fn restored(mut parcel: Parcel, codec: Codec) -> Result<Self> {
         let otherwise = || Error::internal("a plan of a part that cannot be read");
         let bytes = parcel.take()?;
@@ -77,8 +77,7 @@ impl Operator for Each {
     const NAME: &'static str = "EachExec";
 
     fn run(&self, input: SendableRecordBatchStream, _: SchemaRef, context: &Arc<TaskContext>) -> Result<Rows> {
-        // If another executor does not send its rows, that executor was lost. The data is not at
-        // fault.
+        // An error of `input` means that another executor was lost, not that the data is invalid.
         let schema = input.schema();
         let input = RecordBatchStreamAdapter::new(schema, input.map_err(|e| lost(&e)));
         let rest = Rest(Mutex::new(Some(Box::pin(input))));
@@ -94,7 +93,7 @@ impl Operator for Each {
     }
 }
 
-/// A source of the rows of one partition. The rows can be read once.
+/// A source that returns the rows of one partition. The rows can be read only once.
 pub(crate) struct Rest(Mutex<Option<SendableRecordBatchStream>>);
 
 impl Rest {

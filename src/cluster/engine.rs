@@ -15,24 +15,25 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// The maximum time without progress after which the driver gives up a task.
+/// The maximum time without progress. After this time, the driver gives up a task.
 pub(super) const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A system that executes plans on other machines, its members. The error `None` means that a
-/// machine was lost, so that the driver requests its part again.
+/// A system that executes plans on other machines, which are called its members. If a method
+/// returns the error `None`, a machine was lost, and the driver requests the lost rows again.
 pub(super) trait Engine: Send + Sync {
-    /// Returns the members that answer. Fails with `ErrorKind::Usage` if a member has another
-    /// version, and with `ErrorKind::Unavailable` if no member answers.
+    /// Returns the members that respond. Fails with `ErrorKind::Usage` if a member has another
+    /// version, and with `ErrorKind::Unavailable` if no member responds.
     fn greet(&self) -> BoxFuture<'_, Result<Vec<Member>>>;
 
-    /// Returns those of `members` that still answer. Fails like [`Engine::greet`].
+    /// Returns those of `members` that still respond. Fails like [`Engine::greet`].
     fn living<'a>(&'a self, members: &'a [Member]) -> BoxFuture<'a, Result<Vec<Member>>>;
 
-    /// Returns the number of parts into which a shuffle among these members divides its rows.
+    /// Returns the number of parts into which the rows of a shuffle among these members are
+    /// divided.
     fn parts(&self, members: &[Member]) -> usize;
 
-    /// Executes a plan with one partition on a member, and returns its rows. `attempts` is the
-    /// number of earlier attempts.
+    /// Executes a single-partition plan on a member, and returns the rows of the plan. `attempts`
+    /// is the number of earlier attempts.
     fn rows<'a>(
         &'a self,
         member: &'a Member,
@@ -57,23 +58,24 @@ pub(crate) struct Shuffle<'a> {
     pub(crate) by: Arc<dyn PhysicalExpr>,
     /// The number of parts.
     pub(crate) parts: usize,
-    /// Returns the plan over the rows of one part, or, without a number, over the rows of any part.
+    /// Returns the plan that processes the rows of a part. With `Some`, the plan is for the part
+    /// with this index; with `None`, it is for any part.
     pub(crate) take: &'a Take<'a>,
 }
 
-/// Returns a plan with one partition over a source of a part's rows. Without a number, the plan
-/// fits every part.
+/// A function from a part's index and a source of its rows to a single-partition plan over these
+/// rows. If the index is `None`, the plan can process any part.
 pub(crate) type Take<'a> =
     dyn Fn(Option<usize>, Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> + Send + Sync + 'a;
 
-/// The rows that members send. Dropping this value ends their computation.
+/// The rows that members send. Dropping this value cancels their computation.
 pub(crate) struct MemberRows {
     rows: BoxStream<'static, DfResult<RecordBatch>>,
     _known: Box<dyn Any + Send>,
 }
 
 impl MemberRows {
-    /// Wraps a stream of rows. The value owns `known`, so that both are dropped together.
+    /// Wraps a stream of rows. `known` is dropped together with the stream.
     pub(super) fn new(rows: BoxStream<'static, DfResult<RecordBatch>>, known: impl Any + Send) -> Self {
         Self {
             rows,

@@ -16,20 +16,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use url::Url;
 
-/// A source of rows: one partition of each of several tasks of other workers, in any order.
+/// A source that fetches one partition from each of several tasks of other workers. The rows are in
+/// any order.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Fetch {
     /// The tasks, each with the address of its worker.
     pub(super) from: Vec<(Url, TaskIdentifier)>,
-    /// The number of the partition to fetch.
+    /// The index of the partition to fetch.
     pub(super) partition: usize,
-    /// Whether the rows were fetched. They cannot be fetched again, because workers do not keep
+    /// True once the rows were fetched. They cannot be fetched again, because workers do not keep
     /// rows that they have sent.
     #[serde(skip)]
     pub(super) fetched: Fetched,
 }
 
-/// A shared flag: whether the rows were fetched.
+/// A shared flag that is true once the rows were fetched.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Fetched(Arc<AtomicBool>);
 

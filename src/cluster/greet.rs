@@ -1,4 +1,4 @@
-//! Greets workers: finds out which workers answer, and their versions.
+//! Greets workers: finds out which workers respond, and which versions they have.
 
 use super::channels::{Connect, SILENCE};
 use super::server::{NAME, version};
@@ -11,18 +11,19 @@ use tokio::net::lookup_host;
 use tokio::time::timeout;
 use url::Url;
 
-/// A worker that answered the greeting.
+/// A worker that responded to the greeting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Member {
     /// The worker's address.
     pub(crate) url: Url,
-    /// The number of threads that it uses.
+    /// The number of threads that the worker uses.
     pub(crate) threads: NonZeroUsize,
 }
 
-/// Returns the URLs of workers. A name that must be looked up is replaced by its current addresses.
-/// The fragment of such a URL is the name for which the worker's certificate must be valid. Fails
-/// with `ErrorKind::Usage` if an unencrypted name resolves to another machine.
+/// Returns the URLs of workers. A URL with a name that must be resolved is replaced by one URL for
+/// each address to which the name currently resolves. The fragment of such a URL is the name for
+/// which the worker's certificate must be valid. Fails with `ErrorKind::Usage` if the name in an
+/// `http` URL resolves to an address that is not a loopback address.
 pub(super) async fn found(addresses: &Addresses) -> Result<Vec<Url>> {
     let mut urls = vec![];
     for WorkerAddress { url, is_looked_up, .. } in addresses.all() {
@@ -31,7 +32,7 @@ pub(super) async fn found(addresses: &Addresses) -> Result<Vec<Url>> {
             urls.push(url.clone());
             continue;
         };
-        // A name that does not resolve yet has no workers.
+        // A name that does not resolve yet has no workers, which is not an error.
         let Ok(behind) = lookup_host((name, port)).await else {
             continue;
         };
@@ -51,8 +52,8 @@ pub(super) async fn found(addresses: &Addresses) -> Result<Vec<Url>> {
     Ok(urls)
 }
 
-/// Returns the workers that answer. Fails with `ErrorKind::Usage` if a worker has another version,
-/// and with `ErrorKind::Unavailable` if no worker answers.
+/// Returns the workers that respond. Fails with `ErrorKind::Usage` if a worker has another version,
+/// and with `ErrorKind::Unavailable` if no worker responds.
 pub(super) async fn greet(channels: &Connect, urls: &[Url]) -> Result<Vec<Member>> {
     let answers = join_all(urls.iter().map(|url| ask(channels, url))).await;
     let mut members = vec![];
@@ -81,7 +82,7 @@ pub(super) async fn greet(channels: &Connect, urls: &[Url]) -> Result<Vec<Member
     }
 }
 
-/// Requests the description of a worker; `None` if it does not answer.
+/// Requests the description of a worker. Returns `None` if the worker does not respond.
 async fn ask(channels: &Connect, url: &Url) -> Option<String> {
     let asked = async {
         let mut client = channels.get_worker_client_for_url(url).await.ok()?;

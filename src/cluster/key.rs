@@ -14,7 +14,7 @@ pub(super) struct TaskIdentifier {
 }
 
 impl TaskIdentifier {
-    /// Returns the identifier in the form that the protocol uses.
+    /// Converts the identifier to the type that the protocol uses.
     pub(super) fn task(&self) -> DfResult<TaskKey> {
         let query_id = Uuid::parse_str(&self.run).map_err(|e| DataFusionError::External(Box::new(e)))?;
         Ok(TaskKey {

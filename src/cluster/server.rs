@@ -23,14 +23,14 @@ use tonic::transport::server::TcpIncoming;
 /// The first word of a worker's description.
 pub(super) const NAME: &str = "anonsql";
 
-/// Returns the version that the driver compares with its own.
+/// Returns the version of this worker. The driver compares it with its own version.
 pub(super) const fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
 /// Listens on `address` and executes plans with the memory, the threads and the temporary files of
-/// `session`, until the process ends. With a folder of certificates, the worker answers only
-/// drivers that present a certificate. Without one, it listens on loopback addresses only. Calls
+/// `session`, until the process exits. If a folder of certificates is given, the worker accepts
+/// only drivers that present a certificate. Otherwise, it listens on loopback addresses only. Calls
 /// `ready` with the address once the worker accepts connections.
 pub(crate) async fn serve(
     session: &SessionContext,
@@ -79,8 +79,8 @@ fn session_of(
 ) -> SessionStateBuilder {
     let config = context.builder.config().get_or_insert_default();
     let set = std::mem::take(config);
-    // The task keeps the settings that the protocol sets, and gets the settings with which the
-    // worker was started.
+    // The task keeps the settings that the protocol sets. All other settings are those with which
+    // the worker was started.
     let mut merged = set.with_target_partitions(own.config().target_partitions());
     if let Some(pool) = own.config().get_extension::<SessionPool>() {
         merged.set_extension(pool);
@@ -90,8 +90,8 @@ fn session_of(
     }
     merged.set_extension(Arc::new(Pulse::default()));
     *config = merged;
-    // The protocol looks up a function that the session does not have in its own codec only, and
-    // never in the codec of this crate.
+    // To find a function that the session does not have, the protocol calls only its own codec,
+    // never the codec of this crate.
     let known = context.builder.scalar_functions().get_or_insert_default();
     known.extend(functions());
     context

@@ -27,14 +27,15 @@ use std::sync::Arc;
 
 /// The minimum number of bytes of a slice. Sending a smaller slice takes longer than reading it.
 const LEAST_BYTES: usize = 1 << 20;
-/// The approximate maximum number of bytes of a slice. If a worker is lost, its current slices are
-/// lost too. The driver keeps the answer of a slice in memory until it is complete.
+/// The approximate maximum number of bytes of a slice. If a worker is lost, the slices that it is
+/// processing are lost too. The driver keeps the rows of a slice in memory until the slice is
+/// complete.
 const MOST_BYTES: u64 = 1 << 26;
 
-/// Divides `plan` into about `wanted` plans with one partition each, which together return its
-/// rows. Returns `None` unless `plan` reads Parquet files from the local file system, or from a
-/// store that other machines can access, and each of its rows depends on one row of the files.
-/// Projections and filters are therefore allowed.
+/// Divides `plan` into about `wanted` single-partition plans, which together return the rows of
+/// `plan`. Returns `None` unless `plan` reads Parquet files from the local file system, or from a
+/// store that other machines can access, and applies only projections and filters, so that each row
+/// depends on only one row of the files.
 pub(crate) fn slices(
     plan: &Arc<dyn ExecutionPlan>,
     wanted: usize,
@@ -46,14 +47,15 @@ pub(crate) fn slices(
 }
 
 /// Returns one plan for each file that `plan` reads, with the location of the file. Each plan keeps
-/// the order of the rows in its file. Returns `None` in the same cases as [`slices`].
+/// the order of the rows in the file. Returns `None` in the same cases as [`slices`].
 pub(crate) fn by_file(
     plan: &Arc<dyn ExecutionPlan>,
     session: &SessionConfig,
 ) -> Option<Vec<(String, Arc<dyn ExecutionPlan>)>> {
     let reading = Reading::of(plan, session)?;
     let parts = reading.files.file_groups.iter().flat_map(|group| group.files());
-    // The scan may have divided a large file among partitions.
+    // Merges the parts of a file again, because the scan may have divided a large file among
+    // partitions.
     let whole: BTreeMap<String, PartitionedFile> = parts
         .map(|part| {
             (
@@ -69,7 +71,7 @@ pub(crate) fn by_file(
     whole.into_iter().map(plan).collect()
 }
 
-/// A plan that reads files and processes each row alone.
+/// A plan that reads files and processes each row independently of the others.
 struct Reading {
     files: FileScanConfig,
     /// The operators above the reader, topmost first.
@@ -99,7 +101,8 @@ impl Reading {
         }
     }
 
-    /// Returns the plan over one group of files; `None` if it would not have exactly one partition.
+    /// Returns the plan over one group of files; `None` if the plan would not have exactly one
+    /// partition.
     fn only(&self, group: FileGroup) -> Option<Arc<dyn ExecutionPlan>> {
         let config = FileScanConfigBuilder::from(self.files.clone())
             .with_file_groups(vec![group])
@@ -114,8 +117,9 @@ impl Reading {
     }
 }
 
-/// Returns the configuration of a Parquet reader; `None` if other machines cannot access the files,
-/// or the reader is limited or unusual.
+/// Returns the configuration of a Parquet reader. Returns `None` if `plan` is not a Parquet reader,
+/// if other machines cannot access the files, or if the reader has a row limit, a custom expression
+/// adapter or a declared output partitioning.
 fn files<'a>(plan: &'a Arc<dyn ExecutionPlan>, session: &SessionConfig) -> Option<&'a FileScanConfig> {
     let source = plan.downcast_ref::<DataSourceExec>()?;
     let (config, _) = source.downcast_to_file_source::<ParquetSource>()?;
@@ -125,8 +129,8 @@ fn files<'a>(plan: &'a Arc<dyn ExecutionPlan>, session: &SessionConfig) -> Optio
     (is_reached && !unusual).then_some(config)
 }
 
-/// Divides files into about `wanted` groups of similar size. A large file is divided by its row
-/// groups.
+/// Divides files into about `wanted` groups of similar size, or into more groups if a group would
+/// exceed [`MOST_BYTES`]. A large file is divided by its row groups.
 fn divided(groups: &[FileGroup], wanted: usize) -> Vec<FileGroup> {
     let files = groups.iter().flat_map(|group| group.files());
     let bytes: u64 = files.map(|file| file.object_meta.size).sum();
@@ -136,7 +140,7 @@ fn divided(groups: &[FileGroup], wanted: usize) -> Vec<FileGroup> {
         .with_repartition_file_min_size(LEAST_BYTES)
         .repartition_file_groups(groups);
     let divided = even.unwrap_or_else(|| {
-        // Each small file becomes one slice.
+        // The files are too small to be divided, so each file becomes one slice.
         let files = groups.iter().flat_map(|group| group.files().iter().cloned());
         files.map(|file| FileGroup::new(vec![file])).collect()
     });
@@ -161,13 +165,13 @@ fn size(file: &PartitionedFile) -> u64 {
         .map_or(whole, |range| u64::try_from(range.end - range.start).unwrap_or(whole))
 }
 
-/// The operator above a slice that is sent. The worker adds the checks of a source to the slice:
-/// see `source::read_again`.
+/// An operator that marks a plan as a slice when it is sent. The worker adds the checks of a source
+/// to the slice: see `source::read_again`.
 #[derive(Debug)]
 pub(crate) struct Sent;
 
 impl Sent {
-    /// Returns the slice in a form that can be sent.
+    /// Wraps a slice so that it can be sent.
     pub(crate) fn over(slice: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
         Arc::new(OperatorExec::looking(slice, Self))
     }
@@ -221,7 +225,7 @@ mod tests {
         session.sql(sql).await.unwrap().create_physical_plan().await.unwrap()
     }
 
-    /// Tests that the slices together return every row of the source once.
+    /// Tests that the slices together return every row of the source exactly once.
     #[tokio::test]
     async fn slices_are_the_source() {
         let scratch = tempfile::tempdir().unwrap();

@@ -1,8 +1,8 @@
 //! The object stores of a worker. A worker opens the stores that a plan names with the credentials
 //! in its own environment.
 //!
-//! A plan also carries the settings `anonsql.s3.*`, which locate the objects of `s3://` and are not
-//! secret. A worker opens separate stores for drivers with different settings.
+//! A plan is sent with the settings `anonsql.s3.*`, which locate the objects of `s3://` URLs and
+//! are not secret. A worker opens separate stores for drivers with different settings.
 
 use crate::error::{Error, Result};
 use crate::settings::S3;
@@ -17,10 +17,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use url::Url;
 
-/// The header of a plan that contains the settings `anonsql.s3.*`.
+/// The request header that contains the settings `anonsql.s3.*`.
 const S3_IS: HeaderName = HeaderName::from_static("anonsql-s3");
 
-/// Returns the headers for the plans of a session with these settings.
+/// Returns the headers of requests that send plans of a session with these settings. Fails with
+/// `ErrorKind::Internal` if the settings are not valid as a header.
 pub(super) fn headers_of(s3: &S3) -> Result<HeaderMap> {
     let refused = || Error::internal("settings of s3:// that cannot be a header");
     let text = serde_json::to_string(s3).map_err(|_| refused())?;
@@ -28,8 +29,8 @@ pub(super) fn headers_of(s3: &S3) -> Result<HeaderMap> {
     Ok(HeaderMap::from_iter([(S3_IS, value)]))
 }
 
-/// The runtime environments of a worker, one for each combination of `anonsql.s3.*` settings. They
-/// share the worker's memory and disk.
+/// The runtime environments of a worker, one for each combination of `anonsql.s3.*` settings. All
+/// environments share the worker's memory and disk.
 #[derive(Debug)]
 pub(super) struct Environments {
     own: Arc<RuntimeEnv>,
@@ -37,7 +38,8 @@ pub(super) struct Environments {
 }
 
 impl Environments {
-    /// Creates the environments of a worker. They share the memory and the disk of `own`.
+    /// Creates an empty set of environments. All environments share the memory and the disk of
+    /// `own`.
     pub(super) fn over(own: Arc<RuntimeEnv>) -> Self {
         Self {
             own,
@@ -45,14 +47,14 @@ impl Environments {
         }
     }
 
-    /// Returns the environment for a plan with these headers.
+    /// Returns the environment for a plan that was sent with these headers.
     pub(super) fn of(&self, headers: &HeaderMap) -> Arc<RuntimeEnv> {
         let text = headers.get(S3_IS).and_then(|value| value.to_str().ok());
         let s3: Option<S3> = text.and_then(|text| serde_json::from_str(text).ok());
         self.at(&s3.unwrap_or_default())
     }
 
-    /// Returns the environment for a plan with these settings.
+    /// Returns the environment for these settings, and creates it when it is first needed.
     pub(super) fn at(&self, s3: &S3) -> Arc<RuntimeEnv> {
         let mut known = self.known.lock();
         let environment = known.entry(s3.clone()).or_insert_with(|| {

@@ -1,4 +1,4 @@
-//! Tasks: plans that the driver has executed on other machines.
+//! Tasks: plans that other machines execute for the driver.
 
 use super::codec::Codec;
 use super::engine::{Engine, MemberRows, Shuffle};
@@ -32,12 +32,13 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// Sets the codec that writes the plans of a session for workers.
+    /// Adds the codec that serializes plans for workers to the configuration of a session.
     pub(crate) fn enable(config: &mut SessionConfig, codec: Codec) {
         config.set_extension(Arc::new(codec));
     }
 
-    /// Returns the cluster that `anonsql.cluster` names; `None` if the session has none.
+    /// Returns the cluster that the setting `anonsql.cluster` names; `None` if the setting is not
+    /// set.
     pub(crate) fn of(state: &SessionState) -> Result<Option<Self>> {
         let Some(addresses) = Settings::of(state.config().options()).cluster else {
             return Ok(None);
@@ -60,8 +61,8 @@ impl Cluster {
         }))
     }
 
-    /// Reports a worker's trouble to the observer of the statement. Each trouble of a worker is
-    /// reported once.
+    /// Reports a problem of a worker to the observer of the statement. The same problem of a worker
+    /// is reported only once.
     pub(crate) fn tell(&self, worker: &str, trouble: Trouble) {
         if let Some(told) = &self.told {
             told.tell(worker, trouble);
@@ -79,7 +80,7 @@ impl Cluster {
         gone.for_each(|member| self.tell(member.url.as_str(), Trouble::Lost));
     }
 
-    /// Returns the members that answer. Reports the expected workers that do not answer.
+    /// Returns the members that respond. Reports the expected workers that do not respond.
     pub(crate) async fn greet(&self) -> Result<Vec<Member>> {
         let members = self.engine.greet().await?;
         if let Some(told) = &self.told {
@@ -88,8 +89,8 @@ impl Cluster {
         Ok(members)
     }
 
-    /// Returns those of `members` that still answer, and reports the others as lost. If none of
-    /// them answers, returns all workers of the cluster that answer.
+    /// Returns those of `members` that still respond, and reports the others as lost. If no member
+    /// responds, returns all workers of the cluster that respond.
     pub(crate) async fn living(&self, members: &[Member]) -> Result<Vec<Member>> {
         let living = match self.engine.living(members).await {
             Err(e) if e.kind() == ErrorKind::Unavailable => return self.greet().await,
@@ -101,7 +102,8 @@ impl Cluster {
         Ok(living)
     }
 
-    /// Returns the number of parts into which a shuffle among these members divides its rows.
+    /// Returns the number of parts into which the rows of a shuffle among these members are
+    /// divided.
     pub(crate) fn parts(&self, members: &[Member]) -> usize {
         self.engine.parts(members)
     }
@@ -117,8 +119,8 @@ impl Cluster {
         self.engine.shuffle(members, shuffle, attempts).await
     }
 
-    /// Executes a plan with one partition on `member`, and returns all of its rows. `held` reserves
-    /// memory for them. The error `None` means that a machine was lost.
+    /// Executes a single-partition plan on `member`, and returns all rows of the plan. `held`
+    /// reserves memory for the rows. The error `None` means that a machine was lost.
     async fn execute(
         &self,
         member: &Member,
@@ -137,9 +139,9 @@ impl Cluster {
         Ok(batches)
     }
 
-    /// Executes plans with one partition each on workers. The rows of a plan arrive together once
-    /// the plan is complete; the plans complete in any order. If a worker is lost, another worker
-    /// executes its plan.
+    /// Executes single-partition plans on workers. The rows of a plan arrive together once the plan
+    /// is complete; the plans complete in any order. If a worker is lost, another worker executes
+    /// its plan.
     pub(crate) fn gather(&self, members: &[Member], plans: Vec<Arc<dyn ExecutionPlan>>) -> Gathered {
         let left = plans.len();
         let queue = Arc::new(Queue {
@@ -156,7 +158,7 @@ impl Cluster {
             }
         }
         let done = SpawnedTask::spawn(async move {
-            // The first error drops the remaining tasks, so no more rows arrive.
+            // After the first error, the remaining tasks are dropped, so no more rows arrive.
             while let Some(ended) = tasks.join_next().await {
                 ended.map_err(|e| Error::from_task("a task of the cluster", &e))??;
             }
@@ -199,7 +201,7 @@ impl Cluster {
     }
 }
 
-/// The rows of plans that workers execute. They arrive plan by plan.
+/// The rows of plans that workers execute. All rows of a plan arrive together.
 pub(crate) struct Gathered {
     received: mpsc::Receiver<Vec<RecordBatch>>,
     done: Option<SpawnedTask<Result<()>>>,
@@ -220,14 +222,16 @@ impl Gathered {
     }
 }
 
-/// A queue of plans that wait for a worker, each with the number of its earlier attempts.
+/// A queue of plans that wait for a worker. Each plan has the number of earlier attempts to execute
+/// it.
 struct Queue {
     waiting: Mutex<VecDeque<(Arc<dyn ExecutionPlan>, usize)>>,
-    /// The number of plans that are not done, including running plans.
+    /// The number of plans that are not completed, including plans that are being executed.
     left: Mutex<usize>,
 }
 
-/// The interval at which an idle worker checks for plans that lost workers leave behind.
+/// The interval at which an idle worker checks whether the plan of a lost worker was put back in
+/// the queue.
 const LOOK: Duration = Duration::from_millis(20);
 
 impl Queue {

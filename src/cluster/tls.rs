@@ -31,12 +31,12 @@ const KEY: &str = "tls.key";
 const AUTHORITY: &str = "ca.crt";
 /// The protocol inside the encrypted connection: HTTP/2.
 const PROTOCOL: &[u8] = b"h2";
-/// The maximum number of accepted connections that wait for the server.
+/// The maximum number of accepted connections that are queued for the server.
 const WAITING: usize = 16;
 /// The maximum time until the other side presents its certificate.
 const HANDSHAKE: Duration = Duration::from_secs(10);
-/// The pause before the next connection is accepted, after the system refused one, for example
-/// because of too many open files.
+/// The delay before accepting the next connection after the system failed to accept one, for
+/// example because of too many open files.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// The certificate of this side, and the authority that verifies the certificate of the other side.
@@ -79,8 +79,8 @@ impl Tls {
         })
     }
 
-    /// Connects to a worker. The worker's certificate must be valid for its name: the fragment of
-    /// its URL, or the host if the URL has no fragment.
+    /// Connects to a worker. The worker's certificate must be valid for the fragment of `url`, or
+    /// for the host if `url` has no fragment.
     pub(super) async fn connect(self, url: Url) -> io::Result<TokioIo<client::TlsStream<TcpStream>>> {
         let wrong = || io::Error::from(io::ErrorKind::InvalidInput);
         let (host, port) = url.host_str().zip(url.port_or_known_default()).ok_or_else(wrong)?;
@@ -91,8 +91,8 @@ impl Tls {
         Ok(TokioIo::new(self.connector.connect(name, open).await?))
     }
 
-    /// Accepts connections, and returns those whose other side presented a certificate. A
-    /// connection without a certificate is closed after [`HANDSHAKE`].
+    /// Accepts connections. Returns those in which the other side presented a valid certificate;
+    /// any other connection is closed after at most [`HANDSHAKE`].
     pub(super) fn accepted(self, listener: TcpListener) -> impl Stream<Item = io::Result<Accepted>> {
         let (ready, connections) = mpsc::channel(WAITING);
         tokio::spawn(async move {
@@ -129,7 +129,8 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>> {
     }
 }
 
-/// Returns the error for an unusable file. It does not quote the file, which may be a key.
+/// Returns the error for an unusable file. The message does not quote the content of the file,
+/// which may be a private key.
 fn unusable(path: &Path) -> Error {
     Error::new(
         ErrorKind::Usage,

@@ -8,29 +8,30 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use url::Url;
 
-/// The trouble of a worker.
+/// A problem of a worker that is reported to the observer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Trouble {
-    /// The worker does not answer, or did not send all of its rows.
+    /// The worker does not respond, or did not send all of its rows.
     Lost,
     /// The worker returned a result that does not match its task.
     Distrusted,
 }
 
-/// A function that receives the address of a worker and its trouble.
+/// A function that receives the address of a worker and the problem.
 type Tell = dyn Fn(&str, Trouble) + Send + Sync;
 
-/// Calls a function for each trouble of a worker, once for each pair of worker and trouble.
+/// Calls a function for each problem of a worker, once for each pair of worker and problem.
 pub(crate) struct TroubleReporter {
     tell: Box<Tell>,
-    /// The pairs of worker and trouble for which the function was called.
+    /// The pairs of worker and problem for which the function was already called.
     troubled: Mutex<BTreeSet<(String, Trouble)>>,
-    /// The workers that must answer: named workers, and workers that have answered before.
+    /// The workers that are expected to respond: those whose addresses the setting names, and those
+    /// that have responded before.
     expected: Mutex<BTreeSet<Url>>,
 }
 
 impl TroubleReporter {
-    /// Sets the function that the clusters of a statement call.
+    /// Sets the function that the clusters of a session call.
     pub(crate) fn enable(config: &mut SessionConfig, tell: impl Fn(&str, Trouble) + Send + Sync + 'static) {
         config.set_extension(Arc::new(Self {
             tell: Box::new(tell),
@@ -39,13 +40,13 @@ impl TroubleReporter {
         }));
     }
 
-    /// Adds workers that must answer.
+    /// Adds workers that are expected to respond.
     pub(super) fn expect(&self, workers: impl Iterator<Item = Url>) {
         self.expected.lock().extend(workers);
     }
 
-    /// Calls the function for each expected worker that is missing from `now`. All workers in `now`
-    /// are expected from then on.
+    /// Calls the function for each expected worker that is missing from `now`. From then on, all
+    /// workers in `now` are expected to respond.
     pub(super) fn answered(&self, now: &[Member]) {
         let expected = self.expected.lock().clone();
         let silent = expected
@@ -55,8 +56,8 @@ impl TroubleReporter {
         self.expect(now.iter().map(|member| member.url.clone()));
     }
 
-    /// Calls the function for a worker, unless it was already called for the same trouble of this
-    /// worker.
+    /// Calls the function for a worker, unless it was already called for the same problem of the
+    /// same worker.
     pub(super) fn tell(&self, worker: &str, trouble: Trouble) {
         let is_new = self.troubled.lock().insert((worker.to_string(), trouble));
         if is_new {

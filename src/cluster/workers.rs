@@ -33,7 +33,7 @@ use tokio::time::timeout;
 use url::Url;
 use uuid::Uuid;
 
-/// A task on a worker. Dropping this value ends the task.
+/// A task on a worker. Dropping this value cancels the task.
 struct Known {
     _ends: tokio::sync::oneshot::Sender<()>,
     _answers: BoxStream<'static, DfResult<WorkerToCoordinatorMsg>>,
@@ -82,7 +82,7 @@ impl ClusterWorkers {
     /// Sends a plan to a worker as the task `key`.
     async fn give(&self, url: &Url, key: &TaskIdentifier, plan: Arc<dyn ExecutionPlan>) -> DfResult<Known> {
         let (ends, ended) = tokio::sync::oneshot::channel::<()>();
-        // The request stays open, without messages, until the task is dropped.
+        // The request stream stays open, without messages, until the task is dropped.
         let open = stream::once(async move {
             let _ = ended.await;
             None::<CoordinatorToWorkerMsg>
@@ -152,8 +152,8 @@ impl Engine for ClusterWorkers {
         })
     }
 
-    /// Sends each worker one of the plans that produce rows. Then sends each worker the plan for
-    /// its part, whose source fetches rows from all workers.
+    /// Sends one of the plans that produce rows to each worker. Then sends each worker the plan for
+    /// its part of the shuffle, whose source fetches rows from all workers.
     fn shuffle<'a>(
         &'a self,
         members: &'a [Member],
@@ -172,8 +172,8 @@ impl Engine for ClusterWorkers {
                 schema = Some(make.schema());
                 let by = Partitioning::Hash(vec![Arc::clone(&shuffle.by)], shuffle.parts);
                 let dealt = RepartitionExec::try_new(make, by).map_err(failed)?;
-                // The protocol would mistake a repartition at the head of a task for its own, and
-                // remove it.
+                // The protocol would mistake a repartition at the root of a task for its own
+                // repartition, and remove it.
                 let plan = Arc::new(OperatorExec::looking(Arc::new(dealt), TaskOutput));
                 known.push(self.give(&member.url, &key(number), plan).await.map_err(failed)?);
                 from.push((member.url.clone(), key(number)));

@@ -3,8 +3,8 @@
 use crate::error::{Error, ErrorKind};
 use serde::{Deserialize, Serialize};
 
-/// One difference from the state at the earlier release. It contains names and counts, and no data
-/// value.
+/// One difference from the state at the time of the earlier release. It contains names and counts,
+/// but no data value.
 ///
 /// ```
 /// let read: anonsql::manifest::Drift = serde_json::from_str(
@@ -76,7 +76,7 @@ impl DriftKind {
 }
 
 impl Drift {
-    /// Returns the advice for this kind of drift, as a part of an error.
+    /// Returns the advice for this kind of drift, as a part of an error message.
     fn advice(&self) -> &'static str {
         match (self.kind, self.values) {
             (DriftKind::Schema, _) => {
@@ -84,7 +84,7 @@ impl Drift {
                  ON DRIFT SEARCH"
             }
             (DriftKind::Hierarchy, _) => "restore the hierarchy, or write ON DRIFT SEARCH",
-            // NULL is not a value that a hierarchy lists.
+            // NULL is not among the values that a hierarchy lists.
             (DriftKind::Values, None) => {
                 "NULLS AS VALUE or NULLS AS TOP in the hierarchy accepts NULL, and then write ON DRIFT SEARCH once; or \
                  leave those rows out in a query"
@@ -114,7 +114,7 @@ impl Drift {
     }
 }
 
-/// Returns drift in one line: `schema: column height is new; classes: ...`.
+/// Returns all drift in one line: `schema: column height has come; classes: ...`.
 pub(crate) fn told(drift: &[Drift]) -> String {
     let one = |d: &Drift| format!("{}: {}", d.kind.name(), d.text);
     drift.iter().map(one).collect::<Vec<_>>().join("; ")

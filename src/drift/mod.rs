@@ -1,8 +1,8 @@
 //! Drift: the differences since an earlier release was made. USING MANIFEST finds them before
 //! anything is published.
 //!
-//! A drift contains names of columns and counts, and no data value. ON DRIFT decides what follows
-//! ([`OnDrift`]): drift stops the statement, or is reported.
+//! A drift contains names of columns and counts, but no data value. The mode of ON DRIFT
+//! ([`OnDrift`]) decides what happens next.
 
 mod found;
 mod mode;

@@ -20,7 +20,7 @@ pub enum OnDrift {
     /// The node and the columns of the earlier release are applied as far as they still can be, and
     /// the drift is reported.
     Warn,
-    /// If the node cannot be applied any more, a search looks for another node.
+    /// If the node can no longer be applied, a search chooses another node.
     Search,
 }
 

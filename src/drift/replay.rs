@@ -17,16 +17,16 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ReplaySummary {
-    /// The checksum of the earlier release's manifest, as it is in that manifest.
+    /// The checksum of the earlier release's manifest, as that manifest states it.
     pub manifest: String,
-    /// The ON DRIFT of the statement.
+    /// The ON DRIFT mode of the statement.
     pub on_drift: OnDrift,
     /// True if the earlier release's node was applied. Otherwise a search found another node.
     pub applied: bool,
     /// True if the columns of the source were compared. A manifest of an older version does not
     /// contain these columns.
     pub schema_compared: bool,
-    /// The differences from the state at the earlier release.
+    /// The differences from the state at the time of the earlier release.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub drift: Vec<Drift>,
 }

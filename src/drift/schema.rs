@@ -17,7 +17,7 @@ pub struct SourceColumn {
     /// The name of the column.
     #[serde(rename = "column")]
     pub name: String,
-    /// The Arrow type of its values, without dictionaries and views.
+    /// The Arrow type of the column's values, without dictionaries and views.
     #[serde(rename = "type")]
     pub data_type: String,
 }
@@ -32,7 +32,7 @@ impl SourceColumn {
     }
 }
 
-/// The difference between the columns of the source and of the earlier source.
+/// The kind of difference between the columns of the source and the columns of the earlier source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SchemaChange {
     /// The columns existed only in the earlier source.
@@ -43,8 +43,9 @@ pub enum SchemaChange {
     Type,
 }
 
-/// Returns the changes from the columns `before` to the columns `now`, each with the names of its
-/// columns: first for the columns for which `is_used` returns true, then for the others.
+/// Returns the changes from the columns `before` to the columns `now`, as triples: the kind of
+/// change, whether `is_used` returns true for the columns, and a drift that names the columns. The
+/// changes of columns for which `is_used` returns true come first.
 pub fn changes(
     before: &[SourceColumn],
     now: &[SourceColumn],

@@ -1,4 +1,4 @@
-//! The one path of every front end from a [`Job`](crate::job::Job) to its
+//! The single path that every front end takes from a [`Job`](crate::job::Job) to its
 //! [`Release`](crate::observe::Release). Each stage is a folder, and `run` calls the stages in
 //! order.
 

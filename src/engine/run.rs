@@ -19,11 +19,11 @@ use crate::staging::{or_removed, removed};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The longest time that a run waits on exit until its lease is deleted from an object store. A
+/// The maximum time that a run waits on exit until its lease is deleted from an object store. A
 /// failed run also waits until its files are deleted.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Anonymizes to the target of a checked job ([`Job::check`]).
+/// Runs a checked job ([`Job::check`]), and publishes the release at the job's target.
 pub async fn release_to(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<Placed> {
     let Some(target) = &job.output.target else {
         return Err(Error::internal("a release without a target"));
@@ -50,7 +50,8 @@ struct StagedRelease {
 /// A batch of rows after the decision about it.
 enum Batch {
     Staged(Box<StagedRelease>),
-    /// No row can be added to the existing release, and this number of rows waits.
+    /// No row can be added to the existing release, and this number of rows is held back for a
+    /// later batch.
     Waits(u64),
 }
 
@@ -105,7 +106,7 @@ async fn placed(job: &Arc<Job>, (target, stage): (&Target, Staging), observer: &
 }
 
 /// Returns the decision about the classes. Returns `None` if the rows are to be added to a release,
-/// but none of the rows can be added and all of them may wait.
+/// but none of the rows can be added and all of them may be held back.
 async fn added(job: &Arc<Job>, scanned: Scanned, observer: &Arc<dyn Observer>) -> Result<Option<Decision>> {
     let rows = scanned.sets.base().rows;
     let may_wait = job.output.grows().is_some() && job.guarantees.suppression.rows(rows) >= rows;
@@ -119,7 +120,8 @@ async fn added(job: &Arc<Job>, scanned: Scanned, observer: &Arc<dyn Observer>) -
     Ok(adds.then_some(decision))
 }
 
-/// Explains, in the error of a batch that cannot be added, that its rows wait.
+/// Adds to the error of a batch that cannot be added that the rows of the batch are held back for a
+/// later batch.
 fn waiting(output: &Output, error: Error) -> Error {
     match output.grows() {
         Some(_) if error.kind() == ErrorKind::Infeasible => Error::infeasible(format!(
@@ -144,7 +146,7 @@ fn sources(input: &Input) -> Vec<String> {
     [tables, files].concat()
 }
 
-/// Anonymizes a checked job to rows: the same recounted release, as a table to query.
+/// Runs a checked job, and returns the recounted release as a table to query.
 pub async fn release_rows(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<ReleasedRows> {
     let decision = decide_job(job, observer).await?;
     let findings = examine(job, &decision, observer).await?;
@@ -195,8 +197,8 @@ async fn evaluator(job: &Arc<Job>, scanned: Scanned, observer: &Arc<dyn Observer
 }
 
 /// Returns the recounted figures of the rows that a job would release, and the values of `metrics`
-/// on these rows. `metrics` are the metrics of the evaluator. A value is `None` if it is unknown
-/// because rows were suppressed for their own limits after the classes were counted.
+/// on these rows. `metrics` must be the metrics of the evaluator. A value is `None` if it is
+/// unknown because personal limits suppressed rows after the classes were counted.
 pub async fn measure(
     job: &Arc<Job>,
     evaluator: &Arc<Evaluator>,

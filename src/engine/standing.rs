@@ -12,7 +12,8 @@ use datafusion::dataframe::DataFrame;
 use datafusion::prelude::{ParquetReadOptions, SessionContext};
 
 /// Returns the rows of the release that `target` grows, from the files that the release's manifest
-/// names. An earlier version may have written several spellings of a value.
+/// names. Values are converted to their canonical form, because an earlier version may have written
+/// equal values in different forms.
 pub(super) async fn rows_that_stand(session: &SessionContext, target: &Target) -> Result<DataFrame> {
     let files = target.grows.as_ref().map_or(&[][..], |standing| &standing.output);
     let mut places: Vec<String> = vec![];
@@ -30,7 +31,8 @@ pub(super) async fn rows_that_stand(session: &SessionContext, target: &Target) -
     spelled_once(parquet(session, places, target).await?)
 }
 
-/// Returns the rows of Parquet files, including the columns that are stored as names of folders.
+/// Returns the rows of Parquet files, including the columns whose values are stored in folder
+/// names.
 pub(super) async fn parquet(session: &SessionContext, places: Vec<String>, target: &Target) -> Result<DataFrame> {
     // The session may have listed a folder before the files were written.
     forget_files(session.runtime_env().as_ref());
@@ -41,7 +43,7 @@ pub(super) async fn parquet(session: &SessionContext, places: Vec<String>, targe
 }
 
 /// Returns the location from which a reader reads a file: the file itself, or the folder of its run
-/// if the folders in between are columns.
+/// if the folders in between encode partition columns.
 fn place(target: &Target, folder: &str, file: &FileSummary) -> String {
     match (&target.stored, target.partitioned_by.is_empty()) {
         (Some(stored), true) => format!("{}{}", stored.prefix.url(), file.name),

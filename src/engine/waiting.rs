@@ -1,5 +1,5 @@
-//! The rows of a batch that are not released, unchanged from the source. They wait for a later
-//! batch (APPEND).
+//! The rows of a batch that are not released. They are held back, unchanged from the source, for a
+//! later batch (APPEND).
 
 use super::apply::{plan, recoding_among};
 use super::decide::Decision;
@@ -15,8 +15,8 @@ use futures::TryStreamExt;
 use std::sync::Arc;
 
 /// Stores the rows of a batch that are not released, for the release whose manifest has this text.
-/// Returns the store of the rows with the checksum of the manifest, or `None` if the target keeps
-/// no waiting rows. Once the release is in its place, other files in the store are not needed.
+/// Returns the store of the rows with the checksum of the manifest, or `None` if the target does
+/// not hold rows back. Once the release is published, other files in the store are not needed.
 /// Fails with `ErrorKind::Verification` if the number of these rows is not `suppressed`.
 pub(super) async fn put_rest(
     (job, target): (&Job, &Target),
@@ -40,8 +40,8 @@ pub(super) async fn put_rest(
     Ok(Some((waiting.clone(), manifest.sha256)))
 }
 
-/// Stores all rows of a batch beside the waiting rows of the existing release, because none of them
-/// could be added to it.
+/// Stores all rows of a batch beside the rows that were held back earlier, because no row of the
+/// batch could be added to the existing release.
 pub(super) async fn put_all(
     job: &Job,
     (target, standing): (&Target, &Manifest),

@@ -1,23 +1,25 @@
-//! Shortens the answers of stores and servers in messages to the status and the error code. The
-//! rest of an answer can repeat parts of the request, such as a key's id, a signature or a token.
+//! Shortens the responses of object stores and servers in messages. Only the status and the error
+//! code are kept, because the rest of a response can repeat parts of the request, such as the id of
+//! a key, a signature or a token.
 
-/// The text that `object_store` writes before a status and an answer.
+/// The text that `object_store` writes before the status and the body of a response.
 const STATUS: &str = "Server returned non-2xx status code: ";
-/// The text that `object_store` writes before an answer that has a successful status but reports an
-/// error.
+/// The text that `object_store` writes before a response that has a successful status, but reports
+/// an error.
 const ANSWER: &str = "Server returned error response: ";
-/// The texts before and after an error code: XML answers of S3 and Azure, JSON answers of Google.
+/// The texts before and after an error code, in XML responses of S3 and Azure, and in JSON
+/// responses of Google.
 const CODES: [(&str, &str); 4] = [
     ("<Code>", "</Code>"),
     ("\"code\":\"", "\""),
     ("\"status\":\"", "\""),
     ("\"error\":\"", "\""),
 ];
-/// The maximum number of characters of an error code. A longer text is not a code.
+/// The maximum number of characters in an error code. A longer text is not an error code.
 const LONGEST: usize = 64;
 
-/// Returns the text with only the status and the code of the answer that it contains. An answer
-/// extends to the end of the text.
+/// If the text contains a response, returns the text with only the status and the error code of the
+/// response, which extends to the end of the text.
 pub(super) fn without_answers(text: String) -> String {
     let at = |mark: &str| text.find(mark).map(|i| i + mark.len());
     let (kept, answer) = match (at(STATUS), at(ANSWER)) {
@@ -29,13 +31,14 @@ pub(super) fn without_answers(text: String) -> String {
         _ => return text,
     };
     match code(answer) {
-        // The code is in parentheses, because a message can pass through this function again.
+        // The code is put in parentheses, so that it is kept when the message passes through this
+        // function again.
         Some(code) => format!("{} ({code})", &text[..kept]),
         None => text[..kept].to_string(),
     }
 }
 
-/// Returns the error code in an answer; `None` if the answer has no code.
+/// Returns the error code in a response; `None` if the response has no code.
 fn code(answer: &str) -> Option<&str> {
     let is_code = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
     CODES.iter().find_map(|(before, after)| {
@@ -90,7 +93,7 @@ mod tests {
         }
     }
 
-    /// Tests every function that creates a message.
+    /// Tests all functions that create a message.
     #[test]
     fn no_error_has_an_answer() {
         let said = format!("{STATUS}403 Forbidden: {SIGNED}");

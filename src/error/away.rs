@@ -1,21 +1,21 @@
-//! Decides which errors of an object store mean that the store is not available. The same statement
-//! may then succeed later.
+//! Determines which errors of an object store mean that the store is temporarily unavailable, so
+//! that the same statement may succeed later.
 
 use super::{Error, ErrorKind};
 use datafusion::error::DataFusionError;
 use datafusion::object_store;
 
-/// The start of an error text about a failed request.
+/// The start of the error text for a failed request.
 const REQUEST: &str = "Error performing ";
-/// The text before the status of an answer.
+/// The text before the status of a response.
 const STATUS: &str = "status code: ";
-/// Error codes in the answers of a busy server. S3 also sends them with status 200.
+/// Error codes in the responses of a busy server. S3 also sends them with status 200.
 const BUSY: [&str; 3] = ["InternalError", "SlowDown", "ServiceUnavailable"];
-/// The metadata servers of clouds, which give a machine the keys of its role.
+/// The metadata servers of cloud providers, which give a machine the credentials for its role.
 const METADATA_SERVERS: [&str; 3] = ["169.254.169.254", "metadata.google.internal", "169.254.170.2"];
 
-/// Returns the error kind for an error of a store: `Unavailable` if the store did not answer or is
-/// busy, and `Io` otherwise.
+/// Returns the error kind for an error of a store: `Unavailable` if the store does not respond or
+/// is busy, and `Io` otherwise.
 pub(super) fn kind_of_store(error: &object_store::Error) -> ErrorKind {
     match error {
         object_store::Error::Generic { store, source } => match is_away(store, &source.to_string()) {
@@ -26,22 +26,22 @@ pub(super) fn kind_of_store(error: &object_store::Error) -> ErrorKind {
     }
 }
 
-/// Returns true if a query failed because a request to a store failed. The readers of Parquet and
-/// CSV convert such an error to text, so the text decides.
+/// Returns true if a query failed because a request to an object store failed. The text of the
+/// error is examined, because the readers of Parquet and CSV convert such an error to text.
 pub(super) fn is_of_lost_request(error: &DataFusionError) -> bool {
     Error::says_away(&error.to_string())
 }
 
 impl Error {
-    /// Returns true if the text of another crate's error reports that an object store does not
-    /// answer.
+    /// Returns true if the text of another crate's error reports that an object store is
+    /// unavailable.
     pub(crate) fn says_away(text: &str) -> bool {
         let is_request = text.contains("Generic ") && text.contains(REQUEST);
         is_request && is_away("", text)
     }
 }
 
-/// Returns true if the text of a store's error means that the store is not available.
+/// Returns true if the text of an error from `store` means that the store is unavailable.
 fn is_away(store: &str, text: &str) -> bool {
     if store == "LocalFileSystem" || text.contains("redirect without LOCATION") || is_without_role(text) {
         return false;
@@ -54,7 +54,8 @@ fn is_away(store: &str, text: &str) -> bool {
     }
 }
 
-/// Returns true if a request to a cloud's metadata server failed, so that there are no credentials.
+/// Returns true if a request to a cloud's metadata server failed, which means that there are no
+/// credentials.
 pub(super) fn is_without_role(text: &str) -> bool {
     METADATA_SERVERS.iter().any(|server| text.contains(server))
 }

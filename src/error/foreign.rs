@@ -1,4 +1,5 @@
-//! Converts errors of other crates to errors of this crate, without the data that they may quote.
+//! Converts errors of other crates to errors of this crate, and removes the data that they may
+//! quote.
 
 use super::away;
 use super::redact::{in_known_words, redact};
@@ -13,20 +14,21 @@ use tokio::task::JoinError;
 impl Error {
     /// Converts an error that DataFusion raised while it read data. Everything that may be a value
     /// of a person is removed: quoted text and, unless the error is about memory or files, all
-    /// lines after the first and all words outside the vocabulary of error messages. The original
-    /// error is dropped too, so that no log can print it.
+    /// lines after the first and all words that are not in the vocabulary of error messages. The
+    /// original error is dropped as well, so that no log can print it.
     pub fn from_data(error: DataFusionError) -> Self {
         Self::withheld(error, "")
     }
 
-    /// Converts an error like `from_data`, but keeps the parts that occur in `typed`, the text of
-    /// the user. They are not data.
+    /// Converts an error like [`Error::from_data`], but keeps the parts that occur in `typed`, a
+    /// text that the user typed. These parts are not data.
     fn withheld(error: DataFusionError, typed: &str) -> Self {
         let root = error.find_root();
         if let Some(own) = own(&error) {
             return own;
         }
-        // A value can contain a line break, so quotes are found before the text is cut to one line.
+        // Quoted text is removed before the text is cut to its first line, because a value can
+        // contain a line break.
         let said = redact(&text(root), typed);
         let said = match may_tell_values(root) {
             true => in_known_words(said.lines().next().unwrap_or_default(), typed),
@@ -35,7 +37,7 @@ impl Error {
         Self::foreign(kind_of(root), said)
     }
 
-    /// Returns the error for a failed request to an object store. The message begins with `what`.
+    /// Returns the error for a failed request to an object store. Its message begins with `what`.
     pub(crate) fn of_store(what: impl fmt::Display, error: &object_store::Error) -> Self {
         Self::foreign(
             away::kind_of_store(error),
@@ -50,8 +52,8 @@ impl Error {
         }
     }
 
-    /// Returns the same error. If another crate raised it, everything that may be a value is
-    /// removed, even if the user typed it.
+    /// If another crate wrote the message, removes everything from it that may be a value, even if
+    /// the user typed it.
     pub(crate) fn without_foreign_values(mut self) -> Self {
         if self.is_foreign {
             let said = redact(&self.message, "");
@@ -60,9 +62,9 @@ impl Error {
         self
     }
 
-    /// Converts an error of a DataFusion statement that may have read data before it failed, such
-    /// as CREATE TABLE AS. An error about the statement itself is shown in full. Any other error is
-    /// shown without the values that do not occur in the text of the statement.
+    /// Converts the error of a DataFusion statement that may have read data before it failed, such
+    /// as CREATE TABLE AS. An error about the statement itself is shown in full. From any other
+    /// error, the values are removed that do not occur in the text of the statement.
     pub(crate) fn from_statement(error: DataFusionError, statement: &str) -> Self {
         let root = error.find_root();
         let is_about_tables = match root {
@@ -78,8 +80,8 @@ impl Error {
         }
     }
 
-    /// Converts the error of the task `what`, which panicked or was cancelled. The text of a panic
-    /// is removed, because it may quote data.
+    /// Converts the error of a task, which panicked or was cancelled. `what` names the task in the
+    /// message. The message of a panic is dropped, because it may quote data.
     pub(crate) fn from_task(what: &str, error: &JoinError) -> Self {
         match error.is_panic() {
             true => Self::internal(format!("{what} ended by a panic")),
@@ -127,8 +129,8 @@ impl From<Error> for DataFusionError {
     }
 }
 
-/// Returns anonsql's own error if DataFusion passed one through a plan, or the error of a failed
-/// DataFusion task. Returns `None` for all other errors.
+/// Returns anonsql's own error if it was passed through a DataFusion plan, or the error for a
+/// failed DataFusion task; `None` for any other error.
 fn own(error: &DataFusionError) -> Option<Error> {
     match error.find_root() {
         DataFusionError::ExecutionJoin(task) => Some(Error::from_task("a task of a query", task)),
@@ -174,11 +176,11 @@ fn kind_of(error: &DataFusionError) -> ErrorKind {
     }
 }
 
-/// The start of DataFusion's error for a URL without a registered object store. The URL in the
-/// error comes from the statement.
+/// The start of DataFusion's error for a URL without a registered object store. The URL in this
+/// error comes from the statement, and not from the data.
 const NO_STORE: &str = "No suitable object store found for ";
 
-/// Returns true if the error can contain values from the data.
+/// Returns true if the error may contain values from the data.
 fn may_tell_values(error: &DataFusionError) -> bool {
     match error {
         DataFusionError::Internal(said) if said.starts_with(NO_STORE) => false,
@@ -191,15 +193,15 @@ fn may_tell_values(error: &DataFusionError) -> bool {
     }
 }
 
-/// Returns true if the error quotes a whole row, as errors of the CSV reader do. Such an error is
-/// never about the statement.
+/// Returns true if the error quotes a whole row of data, as some errors of the CSV reader do. Such
+/// an error is never about the statement.
 fn tells_rows(error: &DataFusionError) -> bool {
     matches!(error, DataFusionError::ArrowError(e, _) if matches!(e.as_ref(), ArrowError::ParseError(said) if said.contains("Row data: ")))
 }
 
-/// Returns the text of an error with only the name of the crate that raised it. DataFusion, Arrow
-/// and Parquet each put their own name before the text, so an error that passed through all of them
-/// has three names.
+/// Returns the text of an error without repeated names of crates. DataFusion, Arrow and Parquet
+/// each put their own name before the text, so an error that passed through all of them begins with
+/// three names; only the name of the crate that raised it is kept.
 fn text(error: &DataFusionError) -> String {
     match error {
         DataFusionError::ParquetError(e) => parquet(&e.to_string()),
@@ -222,8 +224,8 @@ fn text(error: &DataFusionError) -> String {
     }
 }
 
-/// Returns the text of an error without DataFusion's request to report a bug. If DataFusion also
-/// describes a mistake in the statement after the request, only the description remains.
+/// Returns the text of an error without DataFusion's request to report a bug. If the request is
+/// followed by the description of a mistake in the statement, only this description is kept.
 fn without_appeal(said: String) -> String {
     let Some((before, appeal)) = said.split_once("\nThis issue was likely caused by a bug in DataFusion's code.")
     else {
@@ -235,8 +237,8 @@ fn without_appeal(said: String) -> String {
     }
 }
 
-/// Returns the text of an error. If the error is about a failed request to a cloud's metadata
-/// server, which gives a machine the keys of its role, the text says that there are no credentials.
+/// Returns the text of an error. If a request to a cloud's metadata server failed, which gives a
+/// machine the credentials for its role, returns a text that says that there are no credentials.
 fn without_metadata(said: String) -> String {
     match away::is_without_role(&said) {
         true => "there are no credentials for this store: the environment has no keys, and this machine has no role; \

@@ -1,10 +1,10 @@
-//! The error type: the problem, its cause, and the next step for the user.
+//! The error type: what went wrong, why, and what the user can do next.
 //!
-//! The kind of an error decides the exit code of the command. Messages name columns, hierarchies
-//! and counts. They never contain a data value unless the caller asked for it. An error that
-//! another crate raised while it read data is therefore converted by `Error::from_data`, which
-//! keeps the parts about the schema and removes everything that may be a value. No message contains
-//! the credentials of a URL, or the full answer of a store.
+//! The kind of an error determines the exit code of the command. Messages name columns, hierarchies
+//! and counts. They never contain a data value unless the caller requests it. Therefore, an error
+//! that another crate raised while it read data is converted by `Error::from_data`, which keeps the
+//! parts about the schema, and removes everything that may be a value. No message contains the
+//! credentials in a URL, or the full response of a store.
 
 mod answers;
 mod away;
@@ -28,7 +28,7 @@ use std::sync::Arc;
 /// ```
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// The kind of an error. It identifies the cause and decides the exit code of the command.
+/// The kind of an error. It identifies the cause, and determines the exit code of the command.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -55,21 +55,21 @@ pub enum ErrorKind {
     Verification,
     /// The target exists and must not be overwritten (exit code 5).
     TargetExists,
-    /// A store or a worker does not answer, or another run finished first. The same statement may
+    /// A store or a worker does not respond, or another run finished first. The same statement may
     /// succeed later (exit code 6).
     Unavailable,
-    /// The data drifted from the release that USING MANIFEST names, and a person has to examine the
-    /// drift (exit code 7).
+    /// The data has drifted from the release that USING MANIFEST names, and a person must examine
+    /// the drift (exit code 7).
     Drift,
     /// The user interrupted the statement before it returned a result (exit code 1).
     Interrupted,
     /// Memory or disk ran out (exit code 1).
     Resources,
-    /// A fault of anonsql itself (exit code 1).
+    /// A bug in anonsql itself (exit code 1).
     Internal,
 }
 
-/// The exit codes of the command, with their meanings.
+/// The exit codes of the command, each with its meaning.
 #[doc(hidden)]
 pub const EXIT_CODES: &[(u8, &str)] = &[
     (0, "done"),
@@ -100,10 +100,10 @@ pub const EXIT_CODES: &[(u8, &str)] = &[
 pub struct Error {
     kind: ErrorKind,
     message: String,
-    /// Whether another crate wrote the message.
+    /// Whether the message was written by another crate.
     is_foreign: bool,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
-    /// The content of the message as a value, for [`Error::detail`].
+    /// The content of the message as a typed value, for [`Error::detail`].
     detail: Option<Arc<dyn Any + Send + Sync>>,
 }
 
@@ -150,7 +150,7 @@ impl Error {
         Self::new(ErrorKind::Data, message)
     }
 
-    /// Creates an error of kind `Internal`: a fault of anonsql itself.
+    /// Creates an error of kind `Internal`: a bug in anonsql itself.
     #[doc(hidden)]
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(
@@ -169,9 +169,9 @@ impl Error {
         Self::new(ErrorKind::Io, format!("{what}: {source}")).with_source(source)
     }
 
-    /// Creates an error of kind `Usage`: there is no `what` (such as a column or a model) with this
-    /// name. The message suggests the nearest of the `known` names, or lists all of them if none is
-    /// near.
+    /// Creates an error of kind `Usage`, because `name` does not exist. `what` is the kind of the
+    /// name, such as `column` or `model`. The message suggests the most similar of the `known`
+    /// names, or lists all of them if none is similar.
     pub(crate) fn unknown<'a>(what: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
         let known: Vec<&str> = known.into_iter().collect();
         let nearest = known
@@ -179,7 +179,7 @@ impl Error {
             .map(|k| (strsim::damerau_levenshtein(&k.to_lowercase(), &name.to_lowercase()), k))
             .min()
             .filter(|(distance, k)| *distance <= 2.max(k.chars().count() / 2));
-        // A name may also be the start of a longer name: `k` of k_anonymity.
+        // A name may also be the beginning of a known name, such as `k` for k_anonymity.
         let letters = |name: &str| name.to_lowercase().replace(['_', '-', ' '], "");
         let begins = |k: &&&str| !name.is_empty() && letters(k).starts_with(&letters(name));
         let longer: Vec<String> = known.iter().filter(begins).map(|k| format!("{k:?}")).collect();
@@ -199,14 +199,14 @@ impl Error {
         Self::usage(format!("there is no {what} {name:?}{hint}"))
     }
 
-    /// Returns the same error with advice after its message: `message; advice`.
+    /// Appends advice to the message: `message; advice`.
     pub(crate) fn advised(mut self, advice: impl fmt::Display) -> Self {
         self.message = format!("{}; {}", self.message, shown(advice.to_string()));
         self
     }
 
-    /// Returns the same error with a context before its message: `context: message`. A message that
-    /// already begins with the context is unchanged.
+    /// Puts a context before the message: `context: message`. A message that already begins with
+    /// the context is not changed.
     pub(crate) fn context(mut self, context: impl fmt::Display) -> Self {
         let before = format!("{}: ", shown(context.to_string()));
         if !self.message.starts_with(&before) {
@@ -215,7 +215,7 @@ impl Error {
         self
     }
 
-    /// Returns the error for a URL with credentials; `None` if the URL has none.
+    /// Returns the error for a URL that contains credentials; `None` if it contains none.
     pub(crate) fn of_credentials(url: &url::Url) -> Option<Self> {
         let is_user = !url.username().is_empty() && !urls::is_container(url.scheme(), url.username());
         let what = match () {
@@ -232,14 +232,13 @@ impl Error {
         )))
     }
 
-    /// Returns the same error with the error that caused it.
+    /// Sets the cause of the error.
     pub(crate) fn with_source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
         self.source = Some(Box::new(source));
         self
     }
 
-    /// Returns the same error with the content of its message as a value, which [`Self::detail`]
-    /// returns.
+    /// Sets the content of the message as a typed value, which [`Self::detail`] returns.
     pub(crate) fn with_detail(mut self, detail: impl Any + Send + Sync) -> Self {
         self.detail = Some(Arc::new(detail));
         self
@@ -260,7 +259,7 @@ impl Error {
         self.detail.as_deref()?.downcast_ref()
     }
 
-    /// Returns the kind, which decides the exit code.
+    /// Returns the kind, which determines the exit code.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
@@ -283,7 +282,7 @@ impl Error {
     }
 }
 
-/// Removes URL credentials and the answers of stores from a message.
+/// Removes the credentials of URLs and the responses of stores from a message.
 fn shown(message: String) -> String {
     urls::without_credentials(answers::without_answers(message))
 }

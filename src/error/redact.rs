@@ -1,18 +1,18 @@
-//! Removes everything that may be a value of a person from the texts of other crates.
+//! Removes everything from the error texts of other crates that may be a value of a person.
 //!
-//! A value can be any text: it can contain quotes, colons and whole sentences. Therefore, no part
-//! of a foreign text is trusted because of its position. Only two things remain: text that the user
-//! typed, and words of the [`vocabulary`](super::vocabulary) of error messages.
+//! A value can be any text, including quotes, colons and whole sentences. Therefore, no part of a
+//! foreign text is trusted because of its position. Only two kinds of text are kept: text that the
+//! user typed, and words in the [`vocabulary`](super::vocabulary) of error messages.
 
 use super::vocabulary::{is_type, is_word};
 
 const QUOTES: [char; 3] = ['\'', '"', '`'];
-/// The text that replaces removed parts.
+/// The text that replaces the removed parts.
 const WITHHELD: &str = "…";
 
-/// Returns the text with an ellipsis in place of everything between its first and its last quote,
-/// or after its only quote. A value can contain quotes, so the quotes in between are ignored.
-/// Quoted text that occurs in `typed` is kept.
+/// Replaces everything between the first and the last quote, or after the only quote, by an
+/// ellipsis. Quotes in between are ignored, because a value can contain quotes. Quoted text that
+/// occurs in `typed` is kept.
 pub(super) fn redact(text: &str, typed: &str) -> String {
     let is_quote = |(at, c): &(usize, char)| QUOTES.contains(c) && !is_apostrophe(text, *at);
     let Some((first, opening)) = text.char_indices().find(is_quote) else {
@@ -31,8 +31,8 @@ pub(super) fn redact(text: &str, typed: &str) -> String {
     }
 }
 
-/// Returns true if every quoted part was typed, and every word between the quoted parts is in the
-/// vocabulary.
+/// Returns true if the user typed all quoted parts, and all words between the quoted parts are in
+/// the vocabulary.
 fn is_typed_throughout(inside: &str, quote: char, typed: &str) -> bool {
     let parts = inside.split(quote).enumerate();
     inside.matches(quote).count().is_multiple_of(2)
@@ -42,7 +42,8 @@ fn is_typed_throughout(inside: &str, quote: char, typed: &str) -> bool {
         })
 }
 
-/// Returns true for an apostrophe as in `can't`, which does not begin quoted text.
+/// Returns true if the character at `at` is an apostrophe as in `can't`, which does not begin a
+/// quoted text.
 fn is_apostrophe(text: &str, at: usize) -> bool {
     let is_letter = |c: char| c.is_alphabetic();
     let before = text[..at].rsplit(|c| !is_letter(c)).next().unwrap_or_default();
@@ -50,7 +51,8 @@ fn is_apostrophe(text: &str, at: usize) -> bool {
     text[at..].starts_with('\'') && after == "t" && is_word(&before.to_lowercase())
 }
 
-/// Returns true if `part` occurs in the text `typed` by the user, and not within a longer word.
+/// Returns true if `part` occurs in `typed`, the text of the user, and is not a part of a longer
+/// word there.
 fn is_typed(part: &str, typed: &str) -> bool {
     let is_bounded = |(at, found): (usize, &str)| {
         let (before, after) = (
@@ -64,12 +66,12 @@ fn is_typed(part: &str, typed: &str) -> bool {
 
 /// Words before a number that is a position in a file.
 const PLACES: &[&str] = &["line ", "field ", "column ", "index "];
-/// Words that introduce a value.
+/// Words before a value.
 const BEFORE_VALUES: &[&str] = &["got ", "found "];
 
-/// Returns the text with an ellipsis in place of every sequence of words that are neither typed nor
-/// in the vocabulary, and of everything after a colon. A label at the start, such as `Cast error:`,
-/// is kept.
+/// Replaces two kinds of text by an ellipsis: each sequence of words that the user did not type and
+/// that are not in the vocabulary, and everything after a colon, unless the user typed it or it is
+/// a position in a file. A label at the start, such as `Cast error:`, is kept.
 pub(super) fn in_known_words(text: &str, typed: &str) -> String {
     let (label, said) = text.split_at(label(text));
     match said.split_once(": ") {
@@ -80,12 +82,12 @@ pub(super) fn in_known_words(text: &str, typed: &str) -> String {
     }
 }
 
-/// Returns true if the text describes a position in a file and consists of known words.
+/// Returns true if the text contains a position in a file, and otherwise consists of known words.
 fn is_place(text: &str) -> bool {
     text.contains(" at line ") && known(text, "") == text
 }
 
-/// Returns the length of the labels at the start of a text, in bytes.
+/// Returns the length, in bytes, of the labels at the start of a text.
 fn label(text: &str) -> usize {
     let mut length = 0;
     while let Some((label, _)) = text[length..].split_once(": ") {
@@ -98,7 +100,7 @@ fn label(text: &str) -> usize {
     length
 }
 
-/// Returns the words of a text with their byte positions.
+/// Returns the words of a text with their byte offsets.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let is_part = |c: char| c.is_alphanumeric() || !c.is_ascii() || "_.,:+-".contains(c);
     let mut end = 0;

@@ -1,7 +1,7 @@
-//! Removes credentials from URLs in messages: the user name and the password before the host, and
-//! the query, which in a signed URL grants access like a password.
+//! Removes credentials from the URLs in messages: the user name and the password before the host,
+//! and the query, which in a signed URL grants access like a password.
 
-/// Returns the text with an ellipsis in place of the credentials of each URL.
+/// Returns the text with the credentials in each URL replaced by an ellipsis.
 pub(super) fn without_credentials(text: String) -> String {
     const START: &str = "://";
     if !text.contains(START) {
@@ -21,7 +21,7 @@ pub(super) fn without_credentials(text: String) -> String {
     shown + rest
 }
 
-/// Returns the part of a URL after `scheme://`, without its credentials.
+/// Returns the part of a URL after `scheme://`, with its credentials replaced by an ellipsis.
 fn shown_url(scheme: &str, url: &str) -> String {
     let (address, query) = url.split_at(url.find('?').unwrap_or(url.len()));
     let (authority, path) = address.split_at(address.find('/').unwrap_or(address.len()));
@@ -31,7 +31,7 @@ fn shown_url(scheme: &str, url: &str) -> String {
         Some((_, host)) => format!("…@{host}"),
         None => authority.to_string(),
     };
-    // A `?` without a `=` is a wildcard in a file name.
+    // If there is no `=` after it, the `?` is a wildcard in a file name.
     let query = match query.contains('=') {
         true => "?…",
         false => query,
@@ -39,7 +39,8 @@ fn shown_url(scheme: &str, url: &str) -> String {
     format!("{authority}{path}{query}")
 }
 
-/// Returns true if the part of a URL before the `@` is an Azure container.
+/// Returns true if `user`, the part of a URL before the `@`, is an Azure container and not a
+/// credential.
 pub(super) fn is_container(scheme: &str, user: &str) -> bool {
     matches!(scheme, "az" | "adl" | "azure" | "abfs" | "abfss") && !user.contains(':')
 }

@@ -1,12 +1,12 @@
-//! The words that appear in the errors of DataFusion and Arrow. No word by itself can be a value
-//! that describes a person: the list has no names, numbers or truth values.
+//! The words that occur in the errors of DataFusion and Arrow. None of these words can by itself be
+//! a value that describes a person: the list contains no names, numbers or truth values.
 
-/// Returns true for a word of the vocabulary. A word with capital letters is treated as a value.
+/// Returns true for a word in the vocabulary. A word with capital letters is treated as a value.
 pub(super) fn is_word(word: &str) -> bool {
     WORDS.contains(&word)
 }
 
-/// Returns true for the name of an Arrow type or of an encoding.
+/// Returns true for the name of an Arrow type or of an encoding, ignoring digits at its end.
 pub(super) fn is_type(word: &str) -> bool {
     TYPES.contains(&word.trim_end_matches(|c: char| c.is_ascii_digit()))
 }

@@ -5,8 +5,8 @@ use crate::spill::Overflow;
 use arrow::buffer::MutableBuffer;
 use arrow::datatypes::ToByteSlice;
 
-/// Keys of one layout with their counts in a file. The file is written once, and then read any
-/// number of times, also by several threads at once.
+/// Keys with the same layout and their counts, in a file. The file is written once. Afterwards it
+/// can be read any number of times, also by several threads at the same time.
 #[derive(Debug)]
 pub(crate) struct KeyFile {
     overflow: Overflow,
@@ -16,18 +16,18 @@ pub(crate) struct KeyFile {
     bytes: u64,
 }
 
-/// A part of the file: the words of the keys, followed by their counts.
+/// A block of the file: the words of the keys, followed by their counts.
 #[derive(Debug)]
 struct Block {
     offset: u64,
     entries: usize,
-    /// True if the counts are left out because each count is 1.
+    /// True if the counts are omitted because each count is 1.
     ones: bool,
 }
 
 impl KeyFile {
-    /// The greatest number of keys in a block. A block and the results computed from it then fit
-    /// the second-level cache.
+    /// The maximum number of keys in a block. It is small enough that a block and the results
+    /// computed from it fit in the second-level cache.
     const BLOCK: usize = 1 << 14;
 
     /// Creates a file without keys.
@@ -41,12 +41,12 @@ impl KeyFile {
         }
     }
 
-    /// Returns the number of keys. A key that was appended twice counts twice.
+    /// Returns the number of keys. A key that was appended twice is counted twice.
     pub(crate) fn entries(&self) -> u64 {
         self.entries
     }
 
-    /// Appends keys. Without `counts`, the count of each key is 1.
+    /// Appends keys. If `counts` is `None`, the count of each key is 1.
     pub(crate) fn append(&mut self, keys: &[u64], counts: Option<&[u64]>) -> Result<()> {
         for (i, keys) in keys.chunks(Self::BLOCK * self.words).enumerate() {
             let entries = keys.len() / self.words;
@@ -67,8 +67,8 @@ impl KeyFile {
         Ok(())
     }
 
-    /// Calls `f` with all keys and their counts, one part at a time, until `f` returns false.
-    /// Without counts, the count of each key is 1.
+    /// Calls `f` with all keys and their counts, one block at a time, until `f` returns false. If
+    /// the counts are `None`, the count of each key is 1.
     pub(crate) fn for_each(&self, mut f: impl FnMut(&[u64], Option<&[u64]>) -> Result<bool>) -> Result<()> {
         let mut buffer = MutableBuffer::new(0);
         for block in &self.blocks {

@@ -2,11 +2,12 @@
 //! evaluated nodes.
 //!
 //! One scan of the source finds the distinct combinations of quasi-identifier values with their
-//! counts; every node of the lattice is a GROUP BY of that set, or of the set of a more specific
-//! node ([`FrequencySet::roll_up`]).
+//! counts. The classes of every node of the lattice are a GROUP BY over these combinations, or over
+//! the classes of a more specific node ([`FrequencySet::roll_up`]).
 //!
-//! The folders are in the order of the work: `encode` (values to codes), `scan` (rows to counts),
-//! `set` (counts to the classes of any node). The module `key` defines the keys of combinations.
+//! The folders are listed in the order of processing: `encode` (from values to codes), `scan` (from
+//! rows to counts), `set` (from counts to the classes of any node). The module `key` defines the
+//! keys of combinations.
 
 mod encode;
 mod key_file;

@@ -1,7 +1,9 @@
-//! Random tables with their hierarchies, for tests of values computed from a frequency set.
+//! Random tables with their hierarchies, for tests of results that are computed from a frequency
+//! set.
 //!
-//! Columns are small numbers with NULLs. Tests compute their expected values from [`Table::rows`]
-//! and [`Groups::label`] by plain loops; [`Table::base`] uses the code under test.
+//! Columns contain small numbers and NULLs. Tests compute their expected values from
+//! [`Table::rows`] and [`Groups::label`] with simple loops; [`Table::base`] uses the code under
+//! test.
 
 use super::{Base, Columns, DetailRequest, FrequencySet, Scan};
 use crate::hierarchy::{Hierarchy, Lookup, OnNull, OnUnmapped, TOP, values};
@@ -28,15 +30,15 @@ pub(crate) struct Row {
     pub(crate) label: Option<i64>,
 }
 
-/// A hierarchy over the values `0..n`. For each level above 0 and below the top, it contains the
-/// group of each value.
+/// A hierarchy over the values `0..n`. For each level between level 0 and the top, it contains the
+/// index of the group of each value.
 #[derive(Debug, Clone)]
 pub(crate) struct Groups {
     values: i64,
     levels: Vec<Vec<u8>>,
 }
 
-/// A value that no hierarchy lists, so that its rows are suppressed.
+/// A value that no hierarchy lists. Rows with this value are suppressed.
 const UNMAPPED: i64 = 99;
 
 impl Groups {
@@ -64,7 +66,7 @@ impl Groups {
         }
     }
 
-    /// Returns the same hierarchy as a [`Hierarchy`].
+    /// Converts this hierarchy to a [`Hierarchy`].
     pub(crate) fn hierarchy(&self) -> Hierarchy {
         let row = |v| (0..=self.height()).map(|l| self.label(l, Some(v))).collect();
         let rows: Vec<Vec<Option<String>>> = self.values().map(row).collect();
@@ -87,9 +89,9 @@ pub(crate) struct Table {
     pub(crate) texts: bool,
 }
 
-/// The position of the sensitive attribute among the details of [`Table::base`].
+/// The index of the sensitive attribute among the details of [`Table::base`].
 pub(crate) const SENSITIVE: usize = 0;
-/// The position of the class label among the details of [`Table::base`].
+/// The index of the class label among the details of [`Table::base`].
 pub(crate) const LABEL: usize = 1;
 
 impl Table {
@@ -98,9 +100,9 @@ impl Table {
         Lattice::with_tops(&self.groups.iter().map(Groups::height).collect::<Vec<u8>>())
     }
 
-    /// Returns the labels of a class. The key of the class contains the least ground code of each
-    /// group, which may be the code of a suppressed value. Any mapped code of the group has the
-    /// labels of the class.
+    /// Returns the labels of a class. The key of the class contains the minimum ground code of each
+    /// group, which may be the code of a suppressed value. Any other mapped code of the group has
+    /// the labels of the class.
     pub(crate) fn class_key(&self, base: &Base, set: &FrequencySet, class: usize) -> Vec<Option<String>> {
         let node = set.node();
         let ground = (0..self.groups.len()).map(|column| {
@@ -114,8 +116,8 @@ impl Table {
         self.key(&ground.collect::<Vec<_>>(), node).unwrap()
     }
 
-    /// Returns the generalized values of quasi-identifiers; `None` if the hierarchies suppress the
-    /// row.
+    /// Returns the labels of a row's quasi-identifiers at a node; `None` if a hierarchy suppresses
+    /// the row.
     pub(crate) fn key(&self, quasi_identifiers: &[Option<i64>], node: &Node) -> Option<Vec<Option<String>>> {
         let columns = quasi_identifiers.iter().zip(&self.groups).zip(node.levels());
         columns
@@ -127,14 +129,14 @@ impl Table {
             .collect()
     }
 
-    /// Returns the ground value of a code.
+    /// Returns the ground value with this code.
     fn ground(values: &ArrayRef, code: u32) -> Option<i64> {
         let numbers = cast(values, &DataType::Int64).unwrap();
         let numbers = numbers.as_primitive::<Int64Type>();
         (!numbers.is_null(code as usize)).then(|| numbers.value(code as usize))
     }
 
-    /// Returns the classes of a node: the rows of each key.
+    /// Returns the classes of a node: the rows with each key.
     pub(crate) fn classes(&self, node: &Node) -> BTreeMap<Vec<Option<String>>, Vec<&Row>> {
         let mut classes: BTreeMap<_, Vec<&Row>> = BTreeMap::new();
         for row in &self.rows {
@@ -186,7 +188,8 @@ impl Table {
         self.spilled((sample, Some(population)), &spill_space)
     }
 
-    /// Returns the base set of [`Table::bare_base`] in spill files, scanned in the same way.
+    /// Returns the base set of [`Table::bare_base`] in spill files. The table is scanned as in
+    /// [`Table::spilled_whole_base`].
     pub(crate) fn spilled_base(&self, share: usize) -> Base {
         let spill_space = SpillSpace::unlimited();
         let scan = self.bare_scan(&spill_space, share);
@@ -244,7 +247,7 @@ impl Table {
         Columns::new(&self.schema(), &self.names(), details).unwrap()
     }
 
-    /// Streams rows in small batches.
+    /// Returns a stream of the rows in small batches.
     fn stream(&self, rows: &[Row]) -> SendableRecordBatchStream {
         let schema = self.schema();
         let batch = |rows: &[Row]| {

@@ -8,8 +8,9 @@ use datafusion::dataframe::DataFrame;
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
-/// Returns the distinct values of `value` over the rows of `table`, both given as SQL, in ascending
-/// order with NULL last, and the number of rows with each value.
+/// Returns the distinct values of the expression `value` over the rows of `table`, and the number
+/// of rows with each value. Both arguments are SQL. The values are in ascending order with NULL
+/// last.
 pub async fn distinct_values(session: &SessionContext, value: &str, table: &str) -> Result<(ArrayRef, Vec<u64>)> {
     let sql = format!("SELECT {value}, count(*) FROM {table} GROUP BY 1 ORDER BY 1 ASC NULLS LAST");
     let rows = gathered(session.sql(&sql).await?).await?;
@@ -20,8 +21,8 @@ pub async fn distinct_values(session: &SessionContext, value: &str, table: &str)
     ))
 }
 
-/// Returns all rows as one batch. The columns have the types of the returned rows: a text column
-/// may have another string type than DataFusion planned.
+/// Returns all rows as one batch. The columns have the types of the returned rows, because a string
+/// column may have another string type than DataFusion planned.
 pub(crate) async fn gathered(rows: DataFrame) -> Result<RecordBatch> {
     let planned: SchemaRef = Arc::new(rows.schema().as_arrow().clone());
     let batches = rows.collect().await.map_err(Error::from_data)?;

@@ -1,4 +1,4 @@
-//! The arguments of the clause in a CREATE HIERARCHY.
+//! The arguments of the clause in a CREATE HIERARCHY statement.
 
 use super::number::Number;
 use crate::catalogue::Value;
@@ -14,11 +14,11 @@ pub enum GivenPart {
     Values(Vec<Value>),
     /// Rows of values.
     Rows(Vec<Vec<Value>>),
-    /// Keys, each with a value.
+    /// Options: keys, each with a value.
     Options(Vec<(String, Value)>),
     /// A column of a table.
     Column {
-        /// The name of the table, one to three parts.
+        /// The name of the table, in one to three parts.
         table: Vec<String>,
         /// The name of the column.
         column: String,
@@ -32,15 +32,15 @@ pub enum GivenPart {
 pub enum Data {
     /// The rows of a query.
     Rows(RecordBatch),
-    /// The distinct values of a column, ascending and NULL last, and the number of rows with each
+    /// The distinct values of a column, ascending with NULL last, and the number of rows with each
     /// value.
     Counts(ArrayRef, Vec<u64>),
-    /// The content of the object that a URL names.
+    /// The content of the object at a URL.
     Object(Vec<u8>),
 }
 
-/// The arguments of a clause, by the name of the part. A part without a keyword has a name of its
-/// own; for any other part, the keywords are the name.
+/// The arguments of a clause, by the name of the part. The name of a part is its keywords, or, for
+/// a part without keywords, the name in [`Part::First`](super::Part::First).
 ///
 /// ```
 /// use anonsql::error::{Error, Result};
@@ -61,8 +61,8 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Returns arguments from the content of the parts and from the data that was read for columns
-    /// and queries.
+    /// Creates arguments from the content of the parts, and from the data that was read for
+    /// columns, queries and URLs.
     pub(crate) fn new(given: Vec<(&'static str, GivenPart)>, data: Vec<(&'static str, Data)>) -> Self {
         Self { given, data }
     }
@@ -74,8 +74,8 @@ impl Arguments {
             .map(|(_, given)| given)
     }
 
-    /// Returns the values of a part as a slice, even if the part has only one value; empty if the
-    /// part was left out.
+    /// Returns the values of a part as a slice, also if the part has only one value. The slice is
+    /// empty if the part was omitted.
     pub fn values(&self, part: &str) -> &[Value] {
         match self.given(part) {
             Some(GivenPart::Value(value)) => std::slice::from_ref(value),
@@ -84,7 +84,7 @@ impl Arguments {
         }
     }
 
-    /// Returns the values of a part as texts, without quotes.
+    /// Returns the values of a part as strings, without quotes.
     pub fn texts(&self, part: &str) -> Vec<String> {
         self.values(part).iter().map(text).collect()
     }
@@ -105,7 +105,7 @@ impl Arguments {
         wholes.ok_or_else(|| Error::internal(format!("{part} takes other values than whole numbers")))
     }
 
-    /// Returns the rows of a part; empty if the part was left out.
+    /// Returns the rows of a part. The slice is empty if the part was omitted.
     pub fn rows(&self, part: &str) -> &[Vec<Value>] {
         match self.given(part) {
             Some(GivenPart::Rows(rows)) => rows,
@@ -113,7 +113,7 @@ impl Arguments {
         }
     }
 
-    /// Returns the keys of a part with their values; empty if the part was left out.
+    /// Returns the keys of a part with their values. The slice is empty if the part was omitted.
     pub fn options(&self, part: &str) -> &[(String, Value)] {
         match self.given(part) {
             Some(GivenPart::Options(options)) => options,
@@ -121,7 +121,7 @@ impl Arguments {
         }
     }
 
-    /// Returns the rows of the query in a part.
+    /// Returns the result of the query in a part; `None` if the part is not a query.
     pub fn query(&self, part: &str) -> Option<&RecordBatch> {
         self.data.iter().find_map(|(name, data)| match data {
             Data::Rows(rows) if *name == part => Some(rows),
@@ -129,7 +129,8 @@ impl Arguments {
         })
     }
 
-    /// Returns the content of the object in a part whose path is a URL; `None` for a local file.
+    /// Returns the content of the object that a part names by a URL; `None` if the part names a
+    /// local file.
     pub(super) fn object(&self, part: &str) -> Option<&[u8]> {
         self.data.iter().find_map(|(name, data)| match data {
             Data::Object(bytes) if *name == part => Some(bytes.as_slice()),
@@ -137,8 +138,8 @@ impl Arguments {
         })
     }
 
-    /// Returns the distinct values of the column in a part, ascending and NULL last, and the number
-    /// of rows with each value.
+    /// Returns the distinct values of the column that a part names, ascending with NULL last, and
+    /// the number of rows with each value. Returns `None` if the part does not name a column.
     pub fn counts(&self, part: &str) -> Option<(&ArrayRef, &[u64])> {
         self.data.iter().find_map(|(name, data)| match data {
             Data::Counts(values, counts) if *name == part => Some((values, counts.as_slice())),
@@ -147,7 +148,7 @@ impl Arguments {
     }
 }
 
-/// Returns a literal as the text of a value. A string loses its quotes.
+/// Converts a literal to the text of its value. A string loses its quotes.
 pub fn text(value: &Value) -> String {
     match value {
         Value::Text(text) | Value::Word(text) => text.clone(),

@@ -1,15 +1,15 @@
-//! The bounds of labels: the least and the greatest value that a label covers, as values of the
+//! The bounds of labels: the minimum and the maximum value that a label covers, as values of the
 //! column's type.
 //!
-//! Bounds are derived from the text of the label, which the reader of a release has, and never from
-//! the values of the table. So they reveal no more than the text. A text is read as one value, as a
-//! range (`20-24`, `-5 to -1`, `[20, 24]`, `[20.0, 25.0)`), as a half line (`<20`, `>=90`, `90+`),
-//! or as a span of the calendar (`2024-05`, `2024-Q2`, `1990s`). A half line has a NULL bound on
-//! its open side. `*` and NULL have no bounds.
+//! Bounds are derived from the text of the label, which everyone with access to the release knows,
+//! and never from the values of the table. Therefore they reveal no more than the text. A text is
+//! parsed as one value, as a range (`20-24`, `-5 to -1`, `[20, 24]`, `[20.0, 25.0)`), as a range
+//! with one bound (`<20`, `>=90`, `90+`), or as a span of the calendar (`2024-05`, `2024-Q2`,
+//! `1990s`). A range with one bound has NULL for the other bound. `*` and NULL have no bounds.
 //!
-//! Both bounds are included in the range. Whole numbers, decimals, dates and timestamps are
-//! computed exactly: `[20, 25)` ends at the last value before 25. A range of floating-point numbers
-//! ends at the number that its label names.
+//! Both bounds are inclusive. For whole numbers, decimals, dates and timestamps, they are computed
+//! exactly: the upper bound of `[20, 25)` is the last value before 25. For floating-point numbers,
+//! the upper bound is the number in the label, even if the label excludes it.
 
 use super::calendar::Calendar;
 use super::ground;
@@ -27,14 +27,14 @@ use arrow::datatypes::{DataType, Field, Fields, Float64Type};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// The bounds of the labels in one column, indexed by label number.
+/// The bounds of the labels in one column, by label index.
 #[derive(Clone)]
 pub struct Bounds {
     numbers: Numbers,
     data_type: DataType,
 }
 
-/// The bounds as numbers, one pair per label; `None` marks an open side.
+/// The bounds as numbers, one pair per label; `None` means that there is no bound.
 #[derive(Clone)]
 enum Numbers {
     Whole(Units, Vec<Ends<i128>>),
@@ -52,8 +52,7 @@ impl std::fmt::Debug for Bounds {
 
 impl Bounds {
     /// Returns the bounds of the labels at a level. Fails if the column has no order, if a label
-    /// cannot be read as bounds, or if the bounds of a label do not enclose the values under the
-    /// label.
+    /// cannot be parsed as bounds, or if a value under a label is outside the bounds of the label.
     pub fn of_level(lookup: &Lookup, level: u8) -> Result<Self> {
         let reader = Reader::of(lookup)?;
         let bounds = match level {
@@ -75,7 +74,7 @@ impl Bounds {
         }
     }
 
-    /// Returns the bounds of `labels`. The labels may belong to several levels, or be ranges.
+    /// Returns the bounds of `labels`, which may be labels from several levels, or ranges.
     pub fn of_labels(lookup: &Lookup, labels: &[Label]) -> Result<Self> {
         let reader = Reader::of(lookup)?;
         let mut levels: Vec<Option<Bounds>> = vec![None; lookup.levels().len()];
@@ -123,7 +122,8 @@ impl Bounds {
         Ok(bounds)
     }
 
-    /// Adds bounds that consist of the lower end of one label and the upper end of another.
+    /// Adds bounds that consist of the lower bound of label `i` in `low` and the upper bound of
+    /// label `j` in `high`.
     fn push(&mut self, (low, i): (&Bounds, usize), (high, j): (&Bounds, usize)) -> Result<()> {
         match (&mut self.numbers, &low.numbers, &high.numbers) {
             (Numbers::Whole(_, ends), Numbers::Whole(_, low), Numbers::Whole(_, high)) => {
@@ -137,7 +137,7 @@ impl Bounds {
         Ok(())
     }
 
-    /// Returns the lower and the upper bounds as values of the column's type.
+    /// Returns two arrays, the lower and the upper bounds, as values of the column's type.
     pub(super) fn ends(&self) -> Result<(ArrayRef, ArrayRef)> {
         Ok(match &self.numbers {
             Numbers::Whole(units, ends) => (
@@ -156,7 +156,8 @@ impl Bounds {
         Ok(cast(&values, &self.data_type)?)
     }
 
-    /// Returns the bounds as structs of `low` and `high`; NULL for a label without bounds.
+    /// Returns the bounds as structs with the fields `low` and `high`; NULL for a label without
+    /// bounds.
     pub fn structs(&self) -> Result<ArrayRef> {
         let (low, high) = self.ends()?;
         let valid: NullBuffer = (0..low.len()).map(|i| low.is_valid(i) || high.is_valid(i)).collect();
@@ -176,8 +177,9 @@ impl Bounds {
             .collect()
     }
 
-    /// Returns the midpoint of each label's bounds, with halves rounded down. The midpoint of a
-    /// half line is its end; a label without bounds has NULL.
+    /// Returns the midpoint of each label's bounds. For types with units (integers, decimals, dates
+    /// and timestamps), it is rounded down to a whole unit. If a label has only one bound, the
+    /// midpoint is this bound; if it has none, the midpoint is NULL.
     pub fn midpoints(&self) -> Result<ArrayRef> {
         match &self.numbers {
             Numbers::Whole(units, ends) => units.write(ends.iter().map(|(low, high)| match (low, high) {
@@ -193,15 +195,15 @@ impl Bounds {
         }
     }
 
-    /// Returns the bounds as texts, in the form that [`spelled`] writes.
+    /// Returns the bounds as text, in the format of [`spelled`].
     pub fn texts(&self) -> Result<StringArray> {
         let (low, high) = self.ends()?;
         spelled(&low, &high)
     }
 
-    /// Returns a predicate over a label number and a position in `texts`. It is true if the bounds
-    /// of the label enclose the value. A label without bounds encloses every value. A text that is
-    /// not a value is never enclosed.
+    /// Returns a predicate over a label index and an index in `texts`. It is true if the bounds of
+    /// the label enclose the value in the text. A label without bounds encloses every value. A text
+    /// that is not a valid value is never enclosed.
     pub fn enclosing_texts(&self, texts: &StringArray) -> Result<Box<dyn Fn(usize, usize) -> bool + Send + Sync>> {
         let values = ground::parse(texts, &self.data_type)?;
         let (low, high) = self.ends()?;
@@ -211,8 +213,8 @@ impl Bounds {
         }))
     }
 
-    /// Returns true if the bounds of each label enclose the value at the same position in `values`.
-    /// A label without bounds encloses every value.
+    /// Returns true if the bounds of each label enclose the value at the same index in `values`.
+    /// NULL counts as enclosed. A label without bounds encloses every value.
     pub fn enclose(&self, values: &ArrayRef) -> Result<bool> {
         let (low, high) = self.ends()?;
         let encloses = enclosing(&low, &high, values)?;
@@ -220,9 +222,9 @@ impl Bounds {
     }
 }
 
-/// Returns bounds as texts: `[low, high]`. An open end is empty. The text is NULL if both ends are
-/// open. Times with a zone are written in UTC, because a Parquet file stores only whether a time
-/// has a zone, not which zone.
+/// Returns bounds as text: `[low, high]`. A missing bound is written as an empty text. The result
+/// is NULL if both bounds are missing. Times with a time zone are written in UTC, because a Parquet
+/// file stores only whether a time has a zone, not which zone.
 pub(crate) fn spelled(low: &ArrayRef, high: &ArrayRef) -> Result<StringArray> {
     let text = |ends: &ArrayRef| {
         let ends = cast(ends, &in_utc(ends.data_type()))?;
@@ -236,7 +238,8 @@ pub(crate) fn spelled(low: &ArrayRef, high: &ArrayRef) -> Result<StringArray> {
     Ok(low.iter().zip(high.iter()).map(text).collect())
 }
 
-/// Returns the type in which the ends of ranges are written: UTC for times in a zone.
+/// Returns the type in which bounds are written: the same type, but in UTC for times with a time
+/// zone.
 pub(crate) fn in_utc(data_type: &DataType) -> DataType {
     match ground::plain_type(data_type) {
         DataType::Timestamp(unit, Some(_)) => DataType::Timestamp(*unit, Some("UTC".into())),
@@ -244,8 +247,8 @@ pub(crate) fn in_utc(data_type: &DataType) -> DataType {
     }
 }
 
-/// Returns a predicate over a label number and a value number. It is true if the label encloses the
-/// value.
+/// Returns a predicate over a label index and a value index. It is true if the bounds of the label
+/// enclose the value.
 fn enclosing(low: &ArrayRef, high: &ArrayRef, values: &ArrayRef) -> Result<impl Fn(usize, usize) -> bool + use<>> {
     let above = make_comparator(low, values, SortOptions::default())?;
     let below = make_comparator(values, high, SortOptions::default())?;
@@ -256,11 +259,11 @@ fn enclosing(low: &ArrayRef, high: &ArrayRef, values: &ArrayRef) -> Result<impl 
     })
 }
 
-/// The advice in an error about labels without bounds.
+/// The advice in errors about labels without bounds.
 const INSTEAD: &str = "write LABELS TEXT, leave the level out with LEVELS, or name a hierarchy whose labels are ranges, \
                        such as 20-24, [20, 25) or >=90";
 
-/// Reads the labels of one column as bounds.
+/// Parses the labels of one column as bounds.
 struct Reader<'a> {
     lookup: &'a Lookup,
     data_type: DataType,
@@ -285,7 +288,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Returns the labels at a level above level 0; `None` for the label of the top and for `*`.
+    /// Returns the labels at a level; `None` for the label of the top and for `*`.
     fn texts(&self, level: u8) -> Result<Vec<Option<String>>> {
         let text = |level: u8| Ok::<_, Error>(cast(&self.lookup.level(level).labels, &DataType::Utf8)?);
         let (labels, top) = (text(level)?, text(self.lookup.top())?);
@@ -348,9 +351,9 @@ impl<'a> Reader<'a> {
         if let Some((first, last)) = self.calendar.as_ref().and_then(|c| c.span(text)) {
             return Some((Some(first), Some(last)));
         }
-        // Returns the first and the last unit at an end of the range. They are equal if the end is
-        // exactly one unit. A number between two units has the upper unit as first and the lower
-        // unit as last.
+        // Returns the first and the last unit at one end of the range. They are equal if the end is
+        // exactly one unit. If the end is a number between two units, the first is the upper of
+        // these units and the last is the lower.
         let span = |text: &str| match &self.calendar {
             Some(calendar) => calendar
                 .span(text)
@@ -398,7 +401,8 @@ mod tests {
     use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, values};
     use arrow::array::{Date32Array, Int8Array, Int64Array};
 
-    /// Returns the bounds and the midpoint of each label at level 1, for values under these labels.
+    /// Returns the bounds and the midpoint of the label of each value, where `labels` are the
+    /// labels of `values` at level 1.
     fn shown(values: ArrayRef, labels: &[&str]) -> std::result::Result<Vec<(String, String)>, String> {
         let texts = cast(&values, &DataType::Utf8).unwrap();
         let row = |(value, label): (Option<&str>, &&str)| vec![value.map(str::to_string), Some(label.to_string())];

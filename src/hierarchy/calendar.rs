@@ -1,4 +1,5 @@
-//! The spans of calendar labels: the first and the last instant of `2024-05`, `2024-Q2` or `1990s`.
+//! The spans that calendar labels name, such as the first and the last instant of `2024-05`,
+//! `2024-Q2` or `1990s`.
 
 use super::local_times::time_zone;
 use crate::error::Result;
@@ -15,7 +16,7 @@ pub(super) struct Calendar {
 }
 
 impl Calendar {
-    /// Returns the calendar of a type; `None` if its values are not dates or timestamps.
+    /// Returns the calendar of a type; `None` if the type is not a date or timestamp type.
     pub(super) fn of(data_type: &DataType) -> Result<Option<Self>> {
         let seconds = 86_400;
         let (day, zone) = match data_type {
@@ -41,9 +42,9 @@ impl Calendar {
         Some((self.units(start, true)?, self.units(end, false)? - 1))
     }
 
-    /// Returns the local time `at` in units. A clock that is set back shows a local time twice:
-    /// `first` selects the earlier instant. A local time that the clock skips is replaced by the
-    /// next time that the clock shows.
+    /// Converts the local time `at` to units. If clocks are set back, a local time occurs twice:
+    /// `first` selects the earlier instant. If clocks are set forward, a skipped local time is
+    /// replaced by the next local time that exists.
     fn units(&self, at: NaiveDateTime, first: bool) -> Option<i128> {
         let seconds = match self.zone {
             None => at.and_utc().timestamp(),
@@ -100,7 +101,7 @@ fn days(label: &str) -> Option<(NaiveDate, NaiveDate)> {
         }
         [part] if part.starts_with('W') => {
             let start = NaiveDate::from_isoywd_opt(of_year, number(&part[1..], 2)?, Weekday::Mon)?;
-            // The last week of 9999 ends in the year 10000, which cannot be written as a text.
+            // The last week of 9999 extends into the year 10000, which cannot be written as text.
             let end = start.checked_add_signed(Duration::weeks(1))?;
             Some((start, end.min(NaiveDate::from_ymd_opt(10_000, 1, 1)?)))
         }

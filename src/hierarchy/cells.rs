@@ -1,6 +1,6 @@
 //! The cells of a column. The ends of released ranges are moved outward to the ends of cells. The
-//! cells are the groups of the column's hierarchy if these groups are intervals. Otherwise the
-//! cells depend on the width of the column ([`Grid`]).
+//! cells are the groups of the column's hierarchy if these groups are intervals. Otherwise they
+//! depend on the difference between the column's maximum and minimum ([`Grid`]).
 
 use super::bounds::Bounds;
 use super::codes::Coded;
@@ -16,7 +16,7 @@ impl Lookup {
     /// computed.
     pub(super) fn grid(&self) -> Option<&Grid> {
         let grid = || match of_hierarchy(self) {
-            // Codes that are years cannot be compared with days and instants.
+            // If the codes are years, they cannot be compared with days and instants.
             Ok(None) if self.codes.as_ref().is_some_and(|codes| codes.of != Coded::Numbers) => None,
             Ok(None) => Grid::of_values(self.values(), self.codes.as_ref(), |code| self.hidden(code))
                 .ok()
@@ -27,9 +27,9 @@ impl Lookup {
     }
 }
 
-/// Returns the grid whose cells are the groups of a hierarchy. The groups are those at the first
-/// level that has a group of more than one value. Returns `None` if the labels of that level are
-/// not intervals in the order of the values.
+/// Returns the grid whose cells are the groups of a hierarchy at the lowest level that has a group
+/// of more than one value. Returns `None` if the labels of that level are not intervals in the
+/// order of the values.
 fn of_hierarchy(lookup: &Lookup) -> Result<Option<Grid>> {
     for level in 1..lookup.top() {
         let Ok(bounds) = Bounds::of_level(lookup, level) else {
@@ -43,8 +43,8 @@ fn of_hierarchy(lookup: &Lookup) -> Result<Option<Grid>> {
             return Ok(None);
         };
         let known = lookup.values().len() - lookup.values().null_count();
-        // The values that a code hides form one group, which does not show how other values are
-        // grouped.
+        // The values that a code hides form one group, but this does not show how the other values
+        // are grouped.
         let is_alone = |code: usize| lows[code].is_some() && lows[code] == highs[code];
         if (0..known).all(|code| is_alone(code) || lookup.hidden(code as u32).is_some()) {
             continue;

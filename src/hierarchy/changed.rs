@@ -1,10 +1,10 @@
-//! CHANGE in a PREFIX hierarchy: codes with one common label at every level:
+//! CHANGE in a PREFIX hierarchy: some codes get the same label at every level above 0, as in
 //! `CHANGE ('036', '059') TO '000'`.
 
 use crate::error::{Error, Result};
 use crate::quoting::literal;
 
-/// The prefixes of the codes to change, and the common label of these codes.
+/// The prefixes of the codes to change, and the label that all of these codes get.
 #[derive(Debug, Clone)]
 pub(super) struct Changed {
     beginnings: Vec<String>,
@@ -12,8 +12,9 @@ pub(super) struct Changed {
 }
 
 impl Changed {
-    /// Returns the change that gives `label` to the codes that begin with one of `beginnings`;
-    /// `None` if neither is given. Fails if only one is given or a text is empty.
+    /// Creates a change that gives `label` to all codes that begin with one of `beginnings`.
+    /// Returns `None` if neither argument is given. Fails if only one of them is given or a text is
+    /// empty.
     pub(super) fn try_new(beginnings: Vec<String>, label: Option<String>) -> Result<Option<Self>> {
         let Some(label) = label else {
             return match beginnings.is_empty() {
@@ -37,8 +38,8 @@ impl Changed {
     }
 
     /// Returns the label of a changed code; `None` for any other code. A code that begins with the
-    /// label is changed too. Otherwise the label would cover codes that the next level
-    /// distinguishes. `at` separates the parts of a code.
+    /// label itself is changed too, because otherwise the label would also cover codes that have
+    /// different labels at the next level. `at` separates the parts of a code.
     pub(super) fn label(&self, code: &str, at: Option<&str>) -> Option<&str> {
         let begins = |beginning: &String| {
             let rest = code.strip_prefix(beginning.as_str());
@@ -48,7 +49,7 @@ impl Changed {
         changed.any(begins).then_some(self.label.as_str())
     }
 
-    /// Returns the CHANGE part of the clause.
+    /// Returns the CHANGE part of the clause as SQL.
     pub(super) fn sql(&self) -> String {
         let beginnings: Vec<String> = self.beginnings.iter().map(|text| literal(text)).collect();
         format!(" CHANGE ({}) TO {}", beginnings.join(", "), literal(&self.label))
@@ -78,7 +79,7 @@ mod tests {
         ] {
             assert_eq!(sparse.label(code, None), label, "{code}");
         }
-        // A beginning matches whole parts only: `10` does not match `100`.
+        // A prefix consists of whole parts: `10` does not match `100`.
         let network = changed(&["10"], Some("own")).unwrap().unwrap();
         assert_eq!(network.label("10.0.0.1", Some(".")), Some("own"));
         assert_eq!(network.label("10", Some(".")), Some("own"));

@@ -1,7 +1,7 @@
-//! The clause of a kind in CREATE HIERARCHY, as data.
+//! The clause in CREATE HIERARCHY that selects a kind of hierarchy, as data.
 //!
-//! A kind declares the keywords of its clause and the content after each keyword. The statement is
-//! parsed, checked and printed from this declaration, so a kind has no parser of its own.
+//! A kind declares the keywords of its clause and the content that follows each keyword. The
+//! statement is parsed, checked and printed from this declaration, so no kind needs its own parser.
 
 use super::arguments::Arguments;
 use super::rule::GeneralizationRule;
@@ -38,15 +38,15 @@ use std::sync::Arc;
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Kind {
-    /// The description. A kind has no parameters besides its clause.
+    /// The description of the kind. `params` is empty, because the clause declares the parameters.
     pub info: Info,
-    /// The clause of the kind.
+    /// The clause that selects the kind.
     pub clause: Clause,
     /// The constructor of the rule.
     pub build: Build,
 }
 
-/// The constructor of a kind: builds a rule from the arguments of its clause.
+/// The constructor of a kind, which builds a rule from the arguments of the clause.
 ///
 /// ```
 /// use anonsql::extend::hierarchy::{Arguments, Build};
@@ -63,21 +63,21 @@ impl Described for Kind {
 }
 
 impl Kind {
-    /// Returns true if a part of the clause is a path.
+    /// Returns true if the content of the part `part` is a path.
     pub(crate) fn reads_path(&self, part: &str) -> bool {
         let is_path = |p: &Part| matches!(p, Part::First(name, Takes::One(Item::Path, _)) | Part::Maybe(name, Takes::One(Item::Path, _)) if *name == part);
         self.clause.parts.iter().any(is_path)
     }
 }
 
-/// Kinds are compared by name.
+/// Two kinds are equal if they have the same name.
 impl PartialEq for Kind {
     fn eq(&self, other: &Self) -> bool {
         self.info.name == other.info.name
     }
 }
 
-/// The clause of a kind in CREATE HIERARCHY.
+/// The clause in CREATE HIERARCHY that selects a kind of hierarchy.
 ///
 /// ```
 /// use anonsql::extend::hierarchy::{Clause, Item, Part, Takes};
@@ -93,12 +93,12 @@ impl PartialEq for Kind {
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Clause {
-    /// The keywords at the start of the clause: `AS INTERVALS`.
+    /// The keywords at the start of the clause, such as `AS INTERVALS`.
     pub start: &'static str,
-    /// The syntax for help: `AS INTERVALS (5, 10, 20) [ORIGIN 0]`. It contains every keyword of the
-    /// clause.
+    /// The syntax that help displays, such as `AS INTERVALS (5, 10, 20) [ORIGIN 0]`. It contains
+    /// every keyword of the clause.
     pub syntax: &'static str,
-    /// The parts that follow.
+    /// The parts that follow the keywords at the start.
     pub parts: &'static [Part],
 }
 
@@ -111,7 +111,8 @@ pub struct Clause {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Part {
-    /// A part at this position, without a keyword. Only [`Arguments`] uses the name.
+    /// A required part at this position, without a keyword. The name is not part of the statement;
+    /// it identifies the part in [`Arguments`].
     First(&'static str, Takes),
     /// An optional part after these keywords. Optional parts may come in any order.
     Maybe(&'static str, Takes),
@@ -119,8 +120,8 @@ pub enum Part {
     OneOf(&'static [(&'static str, Takes)]),
 }
 
-/// The content of a part. The last text of each variant, `a width`, names the expected content in
-/// an error.
+/// The content of a part. The last string of each variant, such as `a width`, describes the
+/// expected content in error messages.
 ///
 /// ```
 /// use anonsql::extend::hierarchy::{Item, Takes};
@@ -131,21 +132,22 @@ pub enum Part {
 pub enum Takes {
     /// One value.
     One(Item, &'static str),
-    /// `(a, b, ...)`; the first text is the name of an item in an error: `(width, ...)`.
+    /// A list `(a, b, ...)`. The first string is the name of an item in error messages: `(width,
+    /// ...)`.
     List(&'static str, Item, &'static str),
-    /// `(a, b), (c, d), ...`
+    /// Rows `(a, b), (c, d), ...`. The first string is the name of an item in error messages.
     Rows(&'static str, Item, &'static str),
-    /// `(key value, ...)`
+    /// Options `(key value, ...)`.
     Options,
-    /// `table.column`: the rule is built from the distinct values of the column and the number of
-    /// rows with each value.
+    /// A column `table.column`. The rule is built from the distinct values of the column and the
+    /// number of rows with each value.
     Column,
-    /// A query, in parentheses or to the end of the clause: the rule is built from the rows of the
-    /// query.
+    /// A query, in parentheses or up to the end of the clause. The rule is built from the rows of
+    /// the query.
     Query,
 }
 
-/// One value in a statement.
+/// The type of a value in a statement.
 ///
 /// ```
 /// use anonsql::extend::hierarchy::Item;
@@ -158,13 +160,13 @@ pub enum Item {
     Whole,
     /// A number.
     Number,
-    /// A text in quotes.
+    /// A string in quotes.
     Text,
-    /// A path or URL in quotes, which the kind reads.
+    /// A path or URL in quotes. The kind reads the file or object.
     Path,
-    /// A number, or a text in quotes.
+    /// A number, or a string in quotes.
     NumberOrText,
-    /// A word, in any case.
+    /// An unquoted word, in upper or lower case.
     Word,
     /// A literal; NULL is written as the word `null`.
     Literal,

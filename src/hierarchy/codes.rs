@@ -1,10 +1,10 @@
 //! TOP CODE and BOTTOM CODE of a hierarchy: a release does not distinguish the values beyond a
 //! code.
 //!
-//! A code applies to the column, not to a level. The values that a code hides have one common label
-//! at every level, level 0 included. No range, bound or single value that represents a hidden value
-//! may reveal more. [`Codes::are_told_by`] reads the released texts, as the reader of a release
-//! does, and shares no code with the choice of labels.
+//! A code applies to the column, not to a level. All values that a code hides have the same label
+//! at every level, including level 0. A range, a bound or a single value in place of a hidden value
+//! must not reveal more. [`Codes::are_told_by`] parses the released texts, as a reader of the
+//! release would, and shares no code with the choice of labels.
 
 use super::date_format::DateFormat;
 use super::line::LabelEnds;
@@ -26,12 +26,12 @@ use std::fmt;
 pub enum Side {
     /// The value is below BOTTOM CODE.
     Below,
-    /// The value is TOP CODE or above it.
+    /// The value is equal to or above TOP CODE.
     Above,
 }
 
-/// The codes of a hierarchy. A reader cannot distinguish values below `bottom` from each other, nor
-/// values at or above `top`.
+/// The codes of a hierarchy. In a release, the values below `bottom` cannot be distinguished from
+/// each other, and neither can the values at or above `top`.
 ///
 /// ```
 /// use anonsql::extend::hierarchy::Codes;
@@ -49,17 +49,17 @@ pub struct Codes {
 /// The quantity that is compared with the codes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Coded {
-    /// The values themselves, which are numbers.
+    /// The values themselves, which must be numbers.
     Numbers,
-    /// The years of the values, which are dates, timestamps, or texts in this format.
+    /// The years of the values, which must be dates, timestamps, or strings in this format.
     Years(Option<DateFormat>),
 }
 
-/// An end of a label, and whether it is included; `None` for an open end.
+/// An end of a label, and true if the end is inclusive; `None` for an open end.
 type End = Option<(Number, bool)>;
 
 impl Codes {
-    /// Parses the codes. Fails if a text is not a number.
+    /// Parses the codes. Fails if a string is not a number.
     pub fn parse(bottom: Option<&str>, top: Option<&str>) -> Result<Self> {
         let number = |text: Option<&str>| text.map(str::parse).transpose();
         Ok(Self {
@@ -69,15 +69,16 @@ impl Codes {
         })
     }
 
-    /// Returns the name of the check that no label of a column reveals more than the codes allow.
+    /// Returns the name of the check that the released labels of a column distinguish no more
+    /// values than the codes allow.
     pub(crate) fn check_of(&self, column: &str) -> String {
         format!("values of {column} that say more than {self}")
     }
 
     /// Returns true if a released text distinguishes values that a code hides. `data_type` is the
-    /// type of the column. The text is a label or the text of bounds (`[90, ]`). If `is_point` is
-    /// true, the text is one value that represents a label. `None` and the empty text reveal
-    /// nothing. A text that cannot be read counts as revealing.
+    /// type of the column. The text is a label or the text form of bounds (`[90, ]`). If `is_point`
+    /// is true, the text is a single value that represents a label. `None` and the empty text
+    /// reveal nothing. A text that cannot be parsed counts as revealing.
     pub(crate) fn are_told_by(&self, text: Option<&str>, is_point: bool, data_type: &DataType) -> bool {
         let Some(text) = text.filter(|text| !text.is_empty()) else {
             return false;
@@ -98,10 +99,10 @@ impl Codes {
         }
     }
 
-    /// Does the check of [`Codes::are_told_by`] for values that are whole numbers of units of
-    /// 10^-`scale`. The ends and the codes are moved inward to the next value, so that `>=12.5`,
-    /// `[13, ]` and `>12` are the same range of whole numbers. Returns `None` if an end or a code
-    /// cannot be counted in units.
+    /// Does the check of [`Codes::are_told_by`] for values that are whole multiples of 10^-`scale`
+    /// (units). The ends and the codes are moved inward to the next unit, so that `>=12.5`, `[13,
+    /// ]` and `>12` denote the same range of whole numbers. Returns `None` if an end or a code is
+    /// too large to be counted in units.
     fn are_told_by_units(&self, low: End, high: End, is_point: bool, scale: i32) -> Option<bool> {
         let counted = |number: Option<Number>| match number {
             Some(number) => Some(Some(number.ceil_at(scale)?)),
@@ -119,7 +120,7 @@ impl Codes {
             None => None,
         };
         let by_top = top.is_some_and(|top| {
-            // A single value that represents a label may be the code itself.
+            // A single value that represents a label may equal the code.
             let by_high = high.is_some_and(|high| !is_point && high >= top);
             low.is_some_and(|low| low > top) || by_high
         });
@@ -130,7 +131,7 @@ impl Codes {
         Some(by_top || by_bottom)
     }
 
-    /// Does the check of [`Codes::are_told_by`] for values that may be any fraction.
+    /// Does the check of [`Codes::are_told_by`] for values that can be arbitrary fractions.
     fn are_told_by_range(&self, low: End, high: End, is_point: bool) -> bool {
         let by_top = self.top.is_some_and(|top| {
             let low = low.map(|(low, included)| (low.compared(top), included));
@@ -138,7 +139,7 @@ impl Codes {
             by_low
                 || match high.map(|(high, included)| (high.compared(top), included)) {
                     Some((Ordering::Greater, _)) => true,
-                    // A range of fractions is written with an excluded upper end.
+                    // A range of fractions is written with an exclusive upper end.
                     Some((Ordering::Equal, true)) => !is_point && low.is_some_and(|(order, _)| order.is_eq()),
                     _ => false,
                 }
@@ -151,8 +152,8 @@ impl Codes {
     }
 }
 
-/// Reads the ends of a label or of the text of bounds, where an open end is empty. Returns `None`
-/// if the text cannot be read.
+/// Parses the ends of a label or of the text form of bounds, in which an open end is empty. Returns
+/// `None` if the text cannot be parsed.
 fn ends(text: &str) -> Option<(End, End)> {
     let inside = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
     if let Some((low, high)) = inside.and_then(|inside| inside.split_once(", ")) {

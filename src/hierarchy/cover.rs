@@ -1,10 +1,10 @@
-//! Proof that a released label covers a value, so that a release states nothing false about a row.
+//! Proves that a released label covers a value, so that a release states nothing false about a row.
 //!
-//! The proof uses only the text of the label, which the reader of a release has, and the value
-//! itself. It does not matter how the label was chosen. A label covers a value if it is the value's
-//! own label at some level of the hierarchy, the value itself, or a range of numbers, dates or
-//! timestamps that contains the value. Both ends of a range are included, and one end may be open
-//! (`[20, 24]`, `>=85`, `<=34`).
+//! The proof uses only the value itself and the text of the label, as everyone with access to the
+//! release knows it. It does not matter how the label was chosen. A label covers a value if it is
+//! the value's own label at some level of the hierarchy, the value itself, or a range of numbers,
+//! dates or timestamps that contains the value. Both ends of a range are inclusive, and one end may
+//! be open (`[20, 24]`, `>=85`, `<=34`).
 
 use super::bounds::spelled;
 use super::ground;
@@ -19,22 +19,22 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The released labels of one column, to be compared with the values of the column.
+/// The released labels of one column, which are compared with the values of the column.
 pub struct Cover {
     lookup: Arc<Lookup>,
     labels: StringArray,
     /// The labels of the hierarchy at each level above level 0.
     levels: Vec<StringArray>,
     ends: Option<Ends>,
-    /// True if a NULL label covers every value. Otherwise a NULL label covers only the value NULL.
+    /// True if a NULL label covers every value. If false, a NULL label covers only NULL.
     null_is_any: bool,
 }
 
-/// The ends of each label that is a value or a range of values. Ends are compared as values of the
-/// column's type.
+/// The ends of those labels that are a value or a range of values. Ends are compared as values of
+/// the column's type.
 struct Ends {
     is_read: Vec<bool>,
-    /// Whether the lower and the upper end are open.
+    /// For each label, true if the lower end is open, and true if the upper end is open.
     is_open: Vec<(bool, bool)>,
     low: DynComparator,
     high: DynComparator,
@@ -55,13 +55,13 @@ impl Cover {
         })
     }
 
-    /// Returns the cover of released bounds, which are structs of `low` and `high`.
+    /// Returns the cover of released bounds, which are structs with the fields `low` and `high`.
     pub fn of_bounds(lookup: Arc<Lookup>, bounds: &ArrayRef) -> Result<Self> {
         let ends = bounds.as_struct();
         Ok(Self::new(lookup, spelled(ends.column(0), ends.column(1))?)?.with_null_as_any())
     }
 
-    /// Makes a NULL label cover every value.
+    /// Changes the cover so that a NULL label covers every value.
     pub fn with_null_as_any(self) -> Self {
         Self {
             null_is_any: true,
@@ -69,7 +69,7 @@ impl Cover {
         }
     }
 
-    /// Returns true if label number `label` covers value number `code` of the lookup.
+    /// Returns true if the label with index `label` covers the value with ground code `code`.
     pub fn covers(&self, code: u32, label: u32) -> bool {
         let (value, text) = (code as usize, label as usize);
         let own = (!self.labels.is_null(text)).then(|| self.labels.value(text));
@@ -86,8 +86,8 @@ impl Cover {
         self.ends.as_ref().is_some_and(|ends| ends.enclose(value, text)) && !self.lookup.values().is_null(value)
     }
 
-    /// Returns for each label the ground codes whose values it covers, ascending. The values of the
-    /// lookup must ascend.
+    /// Returns, for each label, the ground codes of the values that the label covers, in ascending
+    /// order. The values of the lookup must be in ascending order.
     pub fn covered(&self) -> Vec<Vec<u32>> {
         let values = self.lookup.values();
         let known = values.len() - values.null_count();
@@ -113,8 +113,8 @@ impl Cover {
         covered.collect()
     }
 
-    /// Returns true if label number `label` parses as a value of the column, or as a range of such
-    /// values.
+    /// Returns true if the label with index `label` can be parsed as a value of the column, or as a
+    /// range of such values.
     pub fn reads(&self, label: usize) -> bool {
         self.ends.as_ref().is_some_and(|ends| ends.is_read[label])
     }
@@ -169,7 +169,8 @@ impl Ends {
         }))
     }
 
-    /// Returns the codes whose values a label encloses, among `known` ascending values.
+    /// Returns the codes of the values that a label encloses. The first `known` values are in
+    /// ascending order and not NULL.
     fn between(&self, label: usize, known: usize) -> Range<u32> {
         if !self.is_read[label] {
             return 0..0;
@@ -198,8 +199,8 @@ impl Ends {
     }
 }
 
-/// A [`Cover`] with a cache of proven pairs of a value and a label, so that each further row with a
-/// proven pair costs one lookup.
+/// A [`Cover`] with a cache of the pairs of a value and a label that were proven. For each further
+/// row with the same pair, the proof is one lookup.
 #[derive(Debug)]
 pub struct Proven {
     cover: Arc<Cover>,
@@ -211,15 +212,16 @@ pub struct Proven {
 enum Pairs {
     /// One bit per pair.
     Few(Vec<u64>),
-    /// `last`: by value, 1 + the last label that covered it, or 0. `all`: every proven pair.
+    /// `last` contains, for each value, 1 plus the index of the last label that was proven for it,
+    /// or 0 if there is none. `all` contains every proven pair.
     Many { last: Vec<u32>, all: HashSet<(u32, u32)> },
 }
 
-/// The greatest number of pairs that are stored as one bit per pair. These bits use one megabyte.
+/// The maximum number of pairs that are stored as one bit per pair, which is one megabyte of bits.
 const FEW: usize = 1 << 23;
 
 impl Proven {
-    /// Returns a cache without proven pairs.
+    /// Creates an empty cache.
     pub fn new(cover: Arc<Cover>) -> Self {
         let (values, labels) = cover.len();
         let known = match values.checked_mul(labels) {
@@ -232,7 +234,7 @@ impl Proven {
         Self { cover, known }
     }
 
-    /// Returns true if label number `label` covers value number `code` of the lookup.
+    /// Returns true if the label with index `label` covers the value with ground code `code`.
     #[inline]
     pub fn covers(&mut self, code: u32, label: u32) -> bool {
         match &mut self.known {
@@ -266,8 +268,8 @@ mod tests {
     use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, values};
     use arrow::array::{Date32Array, Float64Array, Int64Array};
 
-    /// Returns a lookup of 20, 23 and 61 in groups of ten, and NULL. The labels at level 1 do not
-    /// parse as ranges.
+    /// Returns a lookup for a column with the values 20, 23, 61 and NULL, in groups of ten. The
+    /// labels at level 1 cannot be parsed as ranges.
     fn lookup(values: ArrayRef, rows: &[[&str; 3]]) -> Arc<Lookup> {
         let rows: Vec<Vec<Option<String>>> = rows
             .iter()

@@ -1,5 +1,6 @@
-//! The coverage of a column by a hierarchy: how many values and rows have labels. CHECK HIERARCHY
-//! returns the coverage, and a statement fails if the hierarchy does not allow it.
+//! The coverage of a column by a hierarchy: the number of values and rows that have labels. CHECK
+//! HIERARCHY returns the coverage, and a statement fails if the options of the hierarchy do not
+//! allow it.
 
 use super::exceptions::{OnNull, OnUnmapped};
 use super::ground;
@@ -9,16 +10,17 @@ use crate::error::{Error, Result};
 use crate::quoting::ident;
 use arrow::array::{Array, ArrayRef};
 
-/// The numbers of distinct values and of rows in a column, with and without labels in a hierarchy.
+/// The number of distinct values and the number of rows of a column that have labels in a
+/// hierarchy, and that do not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Coverage {
     /// The number of distinct values with labels.
     pub values_mapped: u64,
-    /// The number of rows with mapped values.
+    /// The number of rows whose values have labels.
     pub rows_mapped: u64,
-    /// The number of distinct values without labels, NULL not included.
+    /// The number of distinct values without labels, not counting NULL.
     pub values_unmapped: u64,
-    /// The number of rows with unmapped values.
+    /// The number of rows whose values have no labels, not counting NULL.
     pub rows_unmapped: u64,
     /// The number of rows in which the column is NULL.
     pub rows_null: u64,
@@ -35,7 +37,8 @@ impl Coverage {
             )));
         }
         let mut coverage = Self::default();
-        // A value without rows comes from another table that is bound together with this table.
+        // A value without rows comes from another table to which the hierarchy is bound at the same
+        // time.
         for (i, rows) in counts.iter().enumerate().filter(|(_, rows)| **rows > 0) {
             if values.is_null(i) {
                 coverage.rows_null += rows;
@@ -52,16 +55,16 @@ impl Coverage {
 }
 
 impl Lookup {
-    /// Returns the coverage of the bound column. `counts` contains the number of rows with each of
-    /// its values.
+    /// Returns the coverage of the bound column. `counts` contains the number of rows with each
+    /// value.
     pub fn coverage(&self, counts: &[u64]) -> Result<Coverage> {
         Coverage::count(self.values(), counts, |code| self.is_unmapped(code))
     }
 }
 
 impl Hierarchy {
-    /// Returns the coverage of a column with these distinct `values` and the number of rows with
-    /// each value. NaN and infinity are unmapped.
+    /// Returns the coverage of a column. `values` contains the distinct values, and `counts` the
+    /// number of rows with each value. NaN and infinity count as unmapped.
     pub fn coverage(&self, values: &ArrayRef, counts: &[u64]) -> Result<Coverage> {
         let is_unmapped = self.unmapped(values)?;
         Coverage::count(values, counts, |i| is_unmapped[i])
@@ -78,8 +81,8 @@ impl Hierarchy {
         Ok((0..values.len()).map(is_unmapped).collect())
     }
 
-    /// Fails if ON UNMAPPED ERROR or NULLS ERROR forbids values of the column. The error states the
-    /// numbers of values and rows.
+    /// Fails if ON UNMAPPED ERROR or NULLS ERROR forbids values of the column. The error message
+    /// states the number of forbidden values and rows.
     pub fn admit(&self, column: &str, coverage: &Coverage) -> Result<()> {
         if self.on_unmapped() == OnUnmapped::Error && coverage.values_unmapped > 0 {
             return Err(Error::data(format!(

@@ -1,10 +1,11 @@
-//! The format of dates and timestamps that are written as text.
+//! The format of dates and timestamps that are strings.
 
 use crate::error::{Error, Result};
 use chrono::format::{Item, Parsed, StrftimeItems, parse};
 use chrono::{Datelike, NaiveDateTime, NaiveTime};
 
-/// A format in the syntax of `strptime`, which `to_date` and `to_timestamp` also take.
+/// A format in the syntax of `strptime`, which is also the syntax of formats in `to_date` and
+/// `to_timestamp`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct DateFormat {
     text: String,
@@ -12,7 +13,8 @@ pub(super) struct DateFormat {
 }
 
 impl DateFormat {
-    /// Returns the format. Fails with a usage error unless it contains year, month and day.
+    /// Parses a format. Fails with `ErrorKind::Usage` unless the format contains year, month and
+    /// day.
     pub(super) fn try_new(text: &str) -> Result<Self> {
         let items = StrftimeItems::new(text).parse_to_owned();
         let format = items.ok().map(|items| Self {
@@ -33,25 +35,25 @@ impl DateFormat {
         })
     }
 
-    /// Returns the format as it was written.
+    /// Returns the format as it was given.
     pub(super) fn text(&self) -> &str {
         &self.text
     }
 
-    /// Returns true if the format contains an hour and a minute.
+    /// Returns true if the format contains a time of day.
     pub(super) fn has_time(&self) -> bool {
         let written = EXAMPLE.format_with_items(self.items.iter()).to_string();
         self.read(&written).is_some_and(|at| at.time() != NaiveTime::MIN)
     }
 
-    /// Reads a date or a timestamp; `None` if the text is not in this format. A date is read as the
-    /// first instant of the day.
+    /// Parses a date or a timestamp; `None` if the text is not in this format. A date is parsed as
+    /// the first instant of the day.
     pub(super) fn read(&self, text: &str) -> Option<NaiveDateTime> {
         let mut parsed = Parsed::new();
         parse(&mut parsed, text.trim(), self.items.iter()).ok()?;
         let date = parsed.to_naive_date().ok()?;
-        // %Y also reads fewer than the four digits that it writes. A text with fewer digits is
-        // refused, because 20 does not mean the year 20.
+        // %Y writes four digits, but also parses fewer. A text with fewer digits is rejected,
+        // because 20 probably does not mean the year 20.
         if date.year() < 1000 && (date.year() < 0 || !text.contains(&format!("{:04}", date.year()))) {
             return None;
         }
@@ -59,7 +61,7 @@ impl DateFormat {
     }
 }
 
-/// A timestamp in which no two parts are equal: 2013-11-25T14:36:52.
+/// A timestamp whose parts all have different values: 2013-11-25T14:36:52.
 const EXAMPLE: NaiveDateTime = NaiveDateTime::new(
     match chrono::NaiveDate::from_ymd_opt(2013, 11, 25) {
         Some(date) => date,

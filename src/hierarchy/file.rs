@@ -3,10 +3,10 @@
 //! The file has one row per ground value and one column per level, level 0 first. The delimiter is
 //! `;`, or a tab if the first line has no `;`, or `,` if the first line has neither. A first line
 //! that names the columns is not a row. Such a line is detected (see `header`), or declared by an
-//! option. Lines may end in CRLF, fields may be quoted, and blank lines are skipped. If a blank
-//! follows every delimiter, these blanks are not part of the labels. A row that is longer or
-//! shorter than the first is an error that names the line, and so is text that is not UTF-8. A file
-//! may be compressed; the extension of the file indicates the compression.
+//! option. Lines may end in CRLF, fields may be quoted, and blank lines are skipped. If a space
+//! follows every delimiter, these spaces are not part of the labels. It is an error if a row has
+//! more or fewer fields than the first row, or if the file is not UTF-8; the error names the line.
+//! A file may be compressed; its extension indicates the compression.
 //!
 //! Example: `CREATE HIERARCHY age FROM 'age.csv' OPTIONS (delimiter ';', has_header false)`.
 //!
@@ -29,11 +29,11 @@ use std::sync::Arc;
 /// The options for reading a hierarchy file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileOptions {
-    /// The delimiter between fields; detected from the first line if `None`.
+    /// The delimiter between fields. If `None`, it is detected from the first line.
     pub delimiter: Option<u8>,
-    /// True if the first line names the columns; detected from the lines if `None`.
+    /// True if the first line names the columns. If `None`, this is detected from the lines.
     pub has_header: Option<bool>,
-    /// The quote around fields that contain a delimiter.
+    /// The quote character around fields that contain a delimiter.
     pub quote: u8,
 }
 
@@ -76,7 +76,7 @@ pub const OPTIONS: Info = Info {
 };
 
 impl FileOptions {
-    /// Checks the options of a statement.
+    /// Checks the options that a statement gives, and returns them.
     fn new(options: &[(String, Value)]) -> Result<Self> {
         let options = catalogue::Arguments::of_options(&OPTIONS, options)?;
         let character = |name| options.given(name, catalogue::Arguments::character);
@@ -109,7 +109,7 @@ impl fmt::Display for FileOptions {
     }
 }
 
-/// The extensions of file formats for tables other than CSV.
+/// The file extensions of table formats other than CSV.
 const OF_TABLES: &[&str] = &["parquet", "pq", "arrow", "feather", "avro", "json", "ndjson", "xlsx"];
 
 /// Reads the hierarchy in the file at `path`.
@@ -119,7 +119,7 @@ pub fn read(path: &str, options: &FileOptions) -> Result<Listed> {
 }
 
 /// Reads the hierarchy in the local file at `path`. If `path` is a URL, `object` is the content of
-/// the object at that URL and is read instead.
+/// the object at that URL, and the hierarchy is read from `object` instead.
 fn of_bytes(path: &str, object: Option<&[u8]>, options: &FileOptions) -> Result<Listed> {
     let ending = path.rsplit('.').next().unwrap_or_default();
     if OF_TABLES.iter().any(|other| ending.eq_ignore_ascii_case(other)) {
@@ -133,8 +133,8 @@ fn of_bytes(path: &str, object: Option<&[u8]>, options: &FileOptions) -> Result<
     let (bytes, whole) = match object {
         Some(object) => (location::decompressed(path, object, &what)?, None),
         None => {
-            // The clause contains the absolute path, so that the clause recreates the hierarchy
-            // from any folder.
+            // The clause contains the absolute path, so that it recreates the hierarchy from any
+            // working directory.
             let whole = std::path::absolute(location::expanded(path)?.as_ref()).ok();
             let whole = whole.and_then(|whole| whole.into_os_string().into_string().ok());
             (location::read(path, &what)?, whole)
@@ -198,19 +198,19 @@ fn columns(bytes: &[u8], options: &FileOptions) -> Result<(ArrayRef, Vec<ArrayRe
     ))
 }
 
-/// Returns the delimiter of the first line: the first of `;`, a tab and `,` that occurs outside
-/// quotes.
+/// Returns the delimiter that the first line uses: the first of `;`, a tab and `,` that occurs
+/// outside quotes.
 fn delimiter(bytes: &[u8], quote: u8) -> u8 {
     let mut lines = bytes.split(|b| *b == b'\n');
     let line = lines.find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
-    // The text before, between and after the quoted parts.
+    // The text outside the quoted parts.
     let plain: Vec<&[u8]> = line.split(|b| *b == quote).step_by(2).collect();
     let has = |delimiter: &&u8| plain.iter().any(|part| part.contains(delimiter));
     b";\t,".iter().find(has).copied().unwrap_or(b';')
 }
 
-/// Returns the labels without their leading blanks if a blank follows every delimiter, as in
-/// `Private, working`. The first line may have no blanks, because it may name the columns.
+/// Removes the leading spaces of the labels if a space follows every delimiter, as in `Private,
+/// working`. The first line is not considered if there are others, because it may name the columns.
 fn without_blanks(labels: Vec<StringArray>) -> Vec<StringArray> {
     let follows = |label: Option<&str>| label.is_some_and(|label| label.starts_with(' '));
     let is_separated = |level: &StringArray| level.iter().skip(usize::from(level.len() > 1)).all(follows);
@@ -221,7 +221,7 @@ fn without_blanks(labels: Vec<StringArray>) -> Vec<StringArray> {
     labels.into_iter().map(trimmed).collect()
 }
 
-/// Returns the error for a file that the CSV reader could not read. The message of the CSV reader
+/// Returns the error for a file that the CSV reader could not parse. The message of the CSV reader
 /// is not used, because it may quote the file.
 fn malformed(error: &csv::Error) -> Error {
     match error.position() {
@@ -230,7 +230,7 @@ fn malformed(error: &csv::Error) -> Error {
     }
 }
 
-/// The catalogue entry of the kind.
+/// The entry of the kind in the catalogue.
 pub(super) const KIND: Kind = Kind {
     info: Info {
         name: "file",
@@ -276,7 +276,7 @@ mod tests {
         read(&path, options)
     }
 
-    /// Returns the labels of a value at all levels, joined.
+    /// Returns the labels of a value at all levels, joined into one string.
     fn labels(table: &Listed, value: &str) -> String {
         let values: ArrayRef = Arc::new(StringArray::from(vec![value]));
         let labels = table.labels(&values).unwrap();
@@ -422,7 +422,8 @@ mod tests {
                 let text = std::fs::read_to_string(&path).unwrap();
                 let table = read(&path.to_string_lossy(), &FileOptions::default()).unwrap();
                 assert_eq!(table.listed(), Some(text.lines().count() as u64), "{path:?}");
-                // The files use no quotes, so each line is also the expected result.
+                // The files use no quotes, so splitting a line at the delimiters gives the expected
+                // labels.
                 let rows: Vec<Vec<&str>> = text.lines().map(|l| l.split(';').collect()).collect();
                 let ground: ArrayRef = Arc::new(rows.iter().map(|r| Some(r[0])).collect::<StringArray>());
                 let labels = table.labels(&ground).unwrap();

@@ -1,13 +1,13 @@
-//! A grid over a column of numbers, dates or timestamps. A range that ends on its lines does not
-//! reveal a value.
+//! A grid over a column of numbers, dates or timestamps. A range whose ends are lines of the grid
+//! does not reveal a value.
 //!
-//! A range that ends at the least and the greatest value of a group reveals that somebody has
-//! exactly these values. So the ends of the range are moved outward to the lines of a grid. If a
-//! hierarchy has groups that are intervals, the lines are the ends of these intervals, so a release
-//! is never finer than the hierarchy. Otherwise the lines depend only on the width of the whole
-//! column. The width of a cell is then the least of 1, 2, 5, 10, 20, 50, ... units that is at least
-//! a twentieth of the width of the column. Units are days for dates, and days or parts of days for
-//! timestamps. A cell is never one value wide.
+//! A range from the minimum to the maximum of a group reveals that the group contains exactly these
+//! values. Therefore the ends of the range are moved outward to lines of a grid. If a hierarchy has
+//! groups that are intervals, the lines are the ends of these intervals, so a release is never
+//! finer than the hierarchy. Otherwise the lines depend only on the width of the whole column, the
+//! difference between its maximum and its minimum. The width of a cell is then the smallest of 1,
+//! 2, 5, 10, 20, 50, ... units that is at least one twentieth of the width of the column. Units are
+//! days for dates, and days or parts of days for timestamps. A cell is always wider than one value.
 
 use super::codes::{Codes, Side};
 use super::ground::{self, numbers};
@@ -22,26 +22,29 @@ use arrow::datatypes::{DataType, Float64Type, TimeUnit};
 /// The cells of a column's values.
 #[derive(Debug, Clone)]
 pub(super) struct Grid {
-    /// By ground code, which is the number of a distinct value: the lower end of the cell, as text
-    /// and as a number. `high` contains the upper ends.
+    /// For each ground code (the index of a distinct value), the lower end of the cell, as text and
+    /// as a number. An open end is NULL as text and infinite as a number.
     low: (StringArray, Vec<f64>),
+    /// For each ground code, the upper end of the cell, like `low`.
     high: (StringArray, Vec<f64>),
-    /// By ground code: the first code in its cell. `last` contains the last codes.
+    /// For each ground code, the first ground code in the same cell.
     first: Vec<u32>,
+    /// For each ground code, the last ground code in the same cell.
     last: Vec<u32>,
 }
 
-/// A cell is at least as wide as the column divided by this number.
+/// The width of a cell is at least the width of the column divided by this number.
 const CELLS: i128 = 20;
 const DAY: i128 = 86_400;
-/// The widths in seconds of the cells that are narrower than a day.
+/// The possible cell widths below one day, in seconds.
 const SECONDS: [i128; 9] = [1, 5, 15, 60, 300, 900, 3_600, 21_600, 43_200];
 
 impl Grid {
-    /// Returns the grid of `values`, which ascend with NULL last. The grid depends only on their
-    /// span and the codes. A cell ends at a TOP or BOTTOM CODE, and a cell beyond a code is open,
-    /// because an end beyond the code would reveal more than the code. `hidden` returns, for a
-    /// ground code, the TOP or BOTTOM CODE that hides the value.
+    /// Returns the grid of `values`, which are in ascending order with NULL last. Returns `None` if
+    /// no grid can be computed. The grid depends only on the minimum and the maximum of `values`,
+    /// and on the codes. No cell extends across a TOP or BOTTOM CODE, and a cell of hidden values
+    /// has an open end, because an end beyond the code would reveal more than the code. `hidden`
+    /// returns, for a ground code, the TOP or BOTTOM CODE that hides the value.
     pub(super) fn of_values(
         values: &ArrayRef,
         codes: Option<&Codes>,
@@ -55,8 +58,8 @@ impl Grid {
         };
         let Some((low, high)) = ends else { return Ok(None) };
         let complete = |ends: &ArrayRef| (0..values.len()).all(|i| ends.is_valid(i) || values.is_null(i));
-        // Near the ends of the type, a line may be beyond the type, or its text may not be readable
-        // as a value.
+        // Near the minimum and the maximum of the type, a line may be outside the type, or its text
+        // may not be parsed as a value.
         if !complete(&read_back(&low)?) || !complete(&read_back(&high)?) {
             return Ok(None);
         }
@@ -75,8 +78,9 @@ impl Grid {
         Self::between((low, lows), (high, highs), same).map(Some)
     }
 
-    /// Returns the grid with these ends, which are given by ground code as values and as numbers.
-    /// Neighbouring codes for which `same` is true share a cell.
+    /// Returns the grid with the given ends of the cells. Ends are given for each ground code, as
+    /// values and as numbers; `None` means an open end. Two neighbouring codes share a cell if
+    /// `same` is true for them.
     pub(super) fn between(
         (low, lows): (ArrayRef, Vec<Option<f64>>),
         (high, highs): (ArrayRef, Vec<Option<f64>>),
@@ -108,13 +112,13 @@ impl Grid {
         (self.first[low as usize], self.last[high as usize])
     }
 
-    /// Returns the ends of the range from the cell of `low` to the cell of `high`, as numbers. The
-    /// number of an open end is infinite.
+    /// Returns the ends of the range from the cell of `low` to the cell of `high`, as numbers. An
+    /// open end is infinite.
     pub(super) fn ends(&self, low: u32, high: u32) -> (f64, f64) {
         (self.low.1[low as usize], self.high.1[high as usize])
     }
 
-    /// Returns the ends of the range from the cell of `low` to the cell of `high`, as texts; `None`
+    /// Returns the ends of the range from the cell of `low` to the cell of `high`, as text; `None`
     /// for an open end.
     pub(super) fn texts(&self, low: u32, high: u32) -> (Option<&str>, Option<&str>) {
         fn text(ends: &StringArray, code: u32) -> Option<&str> {
@@ -124,7 +128,7 @@ impl Grid {
     }
 }
 
-/// Returns the least multiple of `unit` by 1, 2, 5, 10, ... that is at least `least`.
+/// Returns the smallest multiple of `unit` by 1, 2, 5, 10, ... that is at least `least`.
 fn round_number(least: i128, unit: i128) -> i128 {
     let mut power = unit;
     loop {
@@ -137,7 +141,8 @@ fn round_number(least: i128, unit: i128) -> i128 {
     }
 }
 
-/// Returns the width of a cell for a column of whole units whose values span `width` units.
+/// Returns the width of a cell in units of the type, for a column whose maximum and minimum differ
+/// by `width` units.
 fn step(data_type: &DataType, width: i128) -> i128 {
     let least = (width / CELLS + i128::from(width % CELLS > 0)).max(2);
     let a_second = match data_type {
@@ -151,16 +156,15 @@ fn step(data_type: &DataType, width: i128) -> i128 {
     natural.unwrap_or_else(|| round_number(least, DAY * a_second))
 }
 
-/// Writes the ends as texts and returns the values that are read back from the texts; null for a
-/// text that is not a value.
+/// Writes the ends as text, and parses the texts again; null for a text that is not a value.
 fn read_back(ends: &ArrayRef) -> Result<ArrayRef> {
     ground::parse(&texts(ends)?, ends.data_type())
 }
 
 type Ends = Option<(ArrayRef, ArrayRef)>;
 
-/// Returns the ends of the cells for values that are whole numbers of units: integers, decimals,
-/// dates, timestamps.
+/// Returns the lower and upper ends of the cells for types whose values are whole numbers of units:
+/// integers, decimals, dates and timestamps.
 fn units(values: &ArrayRef, codes: &[Number]) -> Result<Ends> {
     let data_type = values.data_type();
     let Some(units) = Units::of(data_type) else {
@@ -191,7 +195,7 @@ fn units(values: &ArrayRef, codes: &[Number]) -> Result<Ends> {
     Ok(Some((lows, highs)))
 }
 
-/// Returns the ends of the cells for floating-point numbers.
+/// Returns the lower and upper ends of the cells for floating-point numbers.
 fn fractions(values: &ArrayRef, codes: &[Number]) -> Result<Ends> {
     let wide = cast(values, &DataType::Float64)?;
     let own = wide.as_primitive::<Float64Type>();
@@ -213,11 +217,11 @@ fn fractions(values: &ArrayRef, codes: &[Number]) -> Result<Ends> {
     let parsed = |n: f64| line(n).parse::<f64>().unwrap_or(f64::NAN);
     let cell = |x: f64| {
         let n = (x / (times as f64 * power)).floor();
-        // Beyond this number, floats are too coarse for cells of this width.
+        // The precision of a float is not sufficient for cells of this width.
         if n.abs() > 1e15 {
             return None;
         }
-        // The division rounds, so the neighbouring cells are tried too.
+        // The result of the division is rounded, so the neighbouring cells are tried too.
         let n = [n, n - 1.0, n + 1.0]
             .into_iter()
             .find(|n| parsed(*n) <= x && x <= parsed(n + 1.0))?;
@@ -260,7 +264,7 @@ mod tests {
             5.. => Some(Side::Above),
             _ => None,
         };
-        // The first value is below BOTTOM CODE, and the last two are above TOP CODE.
+        // The first value is below BOTTOM CODE, and the last two are at or above TOP CODE.
         let ends = |values: ArrayRef| {
             let grid = Grid::of_values(&values, Some(&codes), hidden).unwrap().unwrap();
             let ends = |code| {
@@ -295,7 +299,8 @@ mod tests {
             shown(Arc::new(Int64Array::from(vec![Some(17), Some(29), Some(90), None]))),
             ["15 19", "25 29", "90 94"]
         );
-        // A cell is never one value wide, and never reaches beyond the type.
+        // A cell is always wider than one value, and never extends beyond the minimum or the
+        // maximum of the type.
         assert_eq!(
             shown(Arc::new(Int8Array::from(vec![-128, 3, 127]))),
             ["-128 -121", "0 19", "120 127"]
@@ -324,8 +329,8 @@ mod tests {
         assert_eq!(shown(Arc::new(cents)), ["-1.00 -0.01", "12.00 12.99"]);
     }
 
-    /// Tests two columns in which the end of the last cell cannot be read back: it is beyond
-    /// Float16, or it is an instant whose text cannot be read.
+    /// Tests two columns in which the end of the last cell cannot be parsed again: in one, it is
+    /// outside Float16, and in the other, it is an instant whose text cannot be parsed.
     #[test]
     fn what_cannot_be_read_back_is_no_end() {
         let halves = Float64Array::from(vec![-65_504.0, 1.0, 65_504.0]);

@@ -13,7 +13,7 @@ use arrow::row::{RowConverter, SortField};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Returns true for numbers, dates and timestamps, which are the types for computation.
+/// Returns true for numbers, dates and timestamps, the types for which ranges can be computed.
 pub(crate) fn has_order(data_type: &DataType) -> bool {
     let plain = plain_type(data_type);
     plain.is_numeric() || matches!(plain, DataType::Date32 | DataType::Date64 | DataType::Timestamp(..))
@@ -28,8 +28,8 @@ pub(super) fn plain(values: &ArrayRef) -> Result<ArrayRef> {
     Ok(cast(values, data_type)?)
 }
 
-/// Returns the error for a column that a kind of hierarchy does not generalize. The error names the
-/// kinds that take the type of the column.
+/// Returns the error for a column whose type a kind of hierarchy does not accept. The error names
+/// the kinds that accept the type.
 pub(super) fn unfit(kind: &str, values: &str, data_type: &DataType) -> Error {
     let plain = plain_type(data_type);
     let fits = match plain {
@@ -48,7 +48,8 @@ pub(super) fn unfit(kind: &str, values: &str, data_type: &DataType) -> Error {
     ))
 }
 
-/// Fails if values of this type have no text form that reads back as the same value.
+/// Fails if the values of this type cannot be written as text such that parsing the text gives the
+/// same value.
 pub(super) fn has_text(data_type: &DataType) -> Result<()> {
     match plain_type(data_type) {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Boolean => Ok(()),
@@ -62,14 +63,14 @@ pub(super) fn has_text(data_type: &DataType) -> Result<()> {
     }
 }
 
-/// Returns the values as texts that [`parse`] reads back as the same values.
+/// Returns the values as text. [`parse`] returns the same values for these texts.
 pub(super) fn text(values: &ArrayRef) -> Result<StringArray> {
     has_text(values.data_type())?;
     texts(&plain(values)?)
 }
 
-/// Returns the values written in `texts`, as plain values of `data_type`; null where a text is not
-/// exactly a value of that type.
+/// Parses `texts` as plain values of `data_type`. The result is null where a text is not exactly a
+/// value of that type.
 pub(super) fn parse(texts: &StringArray, data_type: &DataType) -> Result<ArrayRef> {
     has_text(data_type)?;
     macro_rules! integers {
@@ -114,7 +115,7 @@ pub(super) fn parse(texts: &StringArray, data_type: &DataType) -> Result<ArrayRe
                 .map(|t| t?.trim().parse::<f32>().ok().filter(|x| x.is_finite()));
             let floats: ArrayRef = Arc::new(floats.collect::<PrimitiveArray<Float32Type>>());
             let narrowed = cast(&floats, narrow)?;
-            // A value beyond the range of the narrower type became infinite.
+            // A value outside the range of the narrower type became infinite.
             let wide = cast(&narrowed, &DataType::Float32)?;
             let is_infinite = wide
                 .as_primitive::<Float32Type>()
@@ -128,13 +129,13 @@ pub(super) fn parse(texts: &StringArray, data_type: &DataType) -> Result<ArrayRe
     Ok(nullif(&values, &is_other)?)
 }
 
-/// Returns, for each text and the value that was read from it, true if the text states a different
-/// value: a time of day that a date does not have, a fraction of a second finer than the type, or a
-/// whole number that a floating-point number rounds.
+/// Returns, for each text and the value that was parsed from it, true if the text states a
+/// different value: a date with a time of day, a fraction of a second finer than the type, or a
+/// whole number that a floating-point number can only approximate.
 fn says_other(texts: &StringArray, values: &ArrayRef) -> Result<BooleanArray> {
     let finer: &[DataType] = match values.data_type() {
         DataType::Float16 | DataType::Float32 | DataType::Float64 => return rounds_whole(texts, values),
-        // Microseconds reach dates that nanoseconds do not reach.
+        // Microseconds can represent dates that nanoseconds cannot.
         DataType::Date32 | DataType::Date64 => &[
             DataType::Timestamp(TimeUnit::Nanosecond, None),
             DataType::Timestamp(TimeUnit::Microsecond, None),
@@ -149,8 +150,8 @@ fn says_other(texts: &StringArray, values: &ArrayRef) -> Result<BooleanArray> {
     let mut says_other = BooleanArray::from(vec![false; texts.len()]);
     for finer in finer {
         let (said, read) = (cast(texts, finer)?, cast(values, finer)?);
-        // A value beyond the range of the finer type is NULL in that type, and NULL does not count
-        // as different.
+        // A value outside the range of the finer type is NULL in that type. NULL does not count as
+        // different.
         let differs = neq(&said, &read)?;
         let differs = differs.iter().map(|differs| Some(differs == Some(true)));
         says_other = or(&says_other, &differs.collect())?;
@@ -158,9 +159,9 @@ fn says_other(texts: &StringArray, values: &ArrayRef) -> Result<BooleanArray> {
     Ok(says_other)
 }
 
-/// Returns, for each text, true if the text is a whole number and differs from both the float that
-/// was read from it and the text of that float. The text of the float counts too because, for
-/// example, the float 1e23 is not exactly the number that its text 1e23 states.
+/// Returns, for each text, true if the text is a whole number and differs both from the float that
+/// was parsed from it and from the text of that float. The text of the float is accepted too
+/// because, for example, the float 1e23 is not exactly the number that its text 1e23 states.
 fn rounds_whole(texts: &StringArray, values: &ArrayRef) -> Result<BooleanArray> {
     let (floats, written) = (cast(values, &DataType::Float64)?, self::texts(values)?);
     let both = texts
@@ -175,8 +176,8 @@ fn rounds_whole(texts: &StringArray, values: &ArrayRef) -> Result<BooleanArray> 
     Ok(both.map(|pair| Some(rounds(pair).unwrap_or(false))).collect())
 }
 
-/// Parses the texts that are a whole number of units of 10^-`scale` with at most `precision`
-/// digits; null for other texts.
+/// Parses the texts that are whole multiples of 10^-`scale` (units), with at most `precision`
+/// digits in units. The result is null for other texts.
 fn whole<T>(texts: &StringArray, scale: i32, precision: u32) -> PrimitiveArray<T>
 where
     T: ArrowPrimitiveType,
@@ -193,11 +194,11 @@ where
         .collect()
 }
 
-/// Returns, for each value in `values`, its position in `listed`; null if it is not listed. Both
+/// Returns, for each value in `values`, its index in `listed`; null if it is not listed. Both
 /// arrays have the same type. NULL matches nothing.
 ///
-/// Fails if two listed values are equal under this type, as `1` and `1.0` are for a number. The
-/// error states how often this happens. `places` returns the places of two equal values.
+/// Fails if two listed values are equal under this type, as `1` and `1.0` are equal as numbers. The
+/// error states the number of such values. `places` names the lines or rows of two equal values.
 pub(super) fn positions(
     listed: &ArrayRef,
     values: &ArrayRef,
@@ -251,8 +252,8 @@ pub(super) fn positive_zero(values: &ArrayRef) -> Result<ArrayRef> {
     })
 }
 
-/// Returns a predicate over positions. It is false for NaN and infinity, and true for every other
-/// value and for NULL.
+/// Returns a predicate over the indices of `values`. It is false for NaN and infinity, and true for
+/// every other value and for NULL.
 pub(super) fn finite(values: &ArrayRef) -> Result<impl Fn(usize) -> bool + use<>> {
     let plain = plain(values)?;
     let floats = match plain.data_type().is_floating() {
@@ -266,7 +267,8 @@ pub(super) fn finite(values: &ArrayRef) -> Result<impl Fn(usize) -> bool + use<>
     })
 }
 
-/// Returns plain numbers, dates or timestamps as floating-point numbers; `None` for any other type.
+/// Converts plain numbers, dates or timestamps to floating-point numbers; `None` for any other
+/// type.
 pub(super) fn numbers(values: &ArrayRef) -> Result<Option<Vec<Option<f64>>>> {
     let integers = match values.data_type() {
         DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => cast(values, &DataType::Int64)?,

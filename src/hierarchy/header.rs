@@ -3,15 +3,16 @@
 use super::rule::TOP;
 use arrow::array::{Array, StringArray};
 
-/// Words for a missing value. A hierarchy may list one of these words as a value.
+/// Words for a missing value. Such a word is not the name of a column, because a hierarchy may list
+/// it as a value.
 const MISSING: [&str; 8] = ["na", "n/a", "null", "none", "nan", "?", "-", "."];
 
-/// Returns true if the first row names the columns. The first row names them if its labels are
-/// called `level 1` and so on. In a file of three rows or more, it also names them if all other
-/// rows end in `*` and the first row does not, or if its ground value is text and all other ground
-/// values are numbers. A row of a hierarchy has none of these properties. A first row that shares a
-/// label with another row at some level belongs to the hierarchy for any ground value, because the
-/// name of a column is not the name of one of its groups.
+/// Returns true if the first row names the columns. This is the case if all its labels have the
+/// form `level 1`. In a file with three rows or more, it is also the case if the last label of
+/// every other row is `*` and the last label of the first row is not, or if the ground value of the
+/// first row is text without digits, but not a word for a missing value, and all other ground
+/// values are numbers. If the first row has the same label as another row at some level, the result
+/// is false, because the name of a column is not the name of one of its groups.
 pub(super) fn is_header(ground: &StringArray, labels: &[StringArray]) -> bool {
     let shares_a_label = |level: &StringArray| level.iter().skip(1).any(|label| label == Some(level.value(0)));
     if ground.len() < 2 || labels.iter().any(shares_a_label) {
@@ -34,12 +35,12 @@ pub(super) fn is_header(ground: &StringArray, labels: &[StringArray]) -> bool {
 }
 
 /// Returns true if a text has no digit. A text with digits, such as the range `<20` or `20-24`, may
-/// also precede numbers, but it is not a name.
+/// also be listed before numbers, but it is not the name of a column.
 fn has_no_digit(text: &str) -> bool {
     !text.contains(|c: char| c.is_ascii_digit())
 }
 
-/// Returns true for `level 1`, `Level_2`, `level-3` and `L4`.
+/// Returns true for names such as `level 1`, `Level_2`, `level-3` and `L4`.
 fn is_level(text: &str) -> bool {
     let lower = text.trim().to_lowercase();
     let number = lower
@@ -75,8 +76,8 @@ mod tests {
             ),
             (&[["x", "level 1", "level 2"], ["a", "A", "*"]], true),
             (&[["age", "group", "top"], ["31", "low", "*"]], false),
-            // These first rows belong to hierarchies without a top, with a missing value, or with
-            // text among numbers.
+            // First rows that are not headers: without a top level, with a missing value, or with a
+            // range among numbers.
             (&[["nurse", "a", "x"], ["cook", "b", "y"], ["pilot", "c", "y"]], false),
             (&[["?", "?", "*"], ["31", "30-34", "*"], ["34", "30-34", "*"]], false),
             (&[["NA", "x", "y"], ["31", "30-34", "y"], ["34", "30-34", "y"]], false),
@@ -86,8 +87,8 @@ mod tests {
                 false,
             ),
             (&[["nurse", "a", "*"], ["cook", "b", "*"], ["pilot", "c", "*"]], false),
-            // The first row has a code of letters above numbers, in the same group as one of the
-            // numbers.
+            // First rows with a ground value of letters, which share a label with another row at
+            // some level.
             (&[["SS", "a", "x"], ["76114", "a", "y"], ["76102", "b", "y"]], false),
             (&[["SS", "a", "x"], ["76114", "b", "x"], ["76102", "b", "y"]], false),
             (&[["unknown", "a", "all"], ["31", "a", "*"], ["34", "a", "*"]], false),

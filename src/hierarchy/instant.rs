@@ -1,11 +1,11 @@
-//! The texts of values in a release.
+//! The text form of values in a release.
 //!
-//! The text of a time in a zone ends with the offset of the zone in hours and minutes. Some zones
-//! had offsets with seconds, such as Europe/Berlin before 1893 and Africa/Monrovia before 1972. If
-//! such an offset were rounded, the text would state another instant. So a time with such an offset
-//! is written in UTC, and every other time in its own zone. The text of a value depends only on the
-//! value and its type, not on other values in the column. Every reader reads the text as the same
-//! instant.
+//! The text of a time with a time zone ends with the offset of the zone in hours and minutes. Some
+//! zones, such as Europe/Berlin before 1893 and Africa/Monrovia before 1972, had offsets with
+//! seconds. If such an offset were rounded, the text would denote another instant. Therefore a time
+//! with such an offset is written in UTC, and every other time in its own zone. The text of a value
+//! depends only on the value and its type, not on other values in the column. Every parser gets the
+//! same instant from the text.
 
 use super::plain_type::plain_type;
 use crate::error::Result;
@@ -17,12 +17,12 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use std::sync::Arc;
 
-/// Returns true if values of this type are times in a zone.
+/// Returns true if values of this type are times with a time zone.
 pub(crate) fn has_zone(data_type: &DataType) -> bool {
     matches!(plain_type(data_type), DataType::Timestamp(_, Some(_)))
 }
 
-/// Returns the values as texts. Each text reads back as the same value.
+/// Returns the values as text. Parsing the text gives the same value.
 pub(crate) fn texts(values: &ArrayRef) -> Result<StringArray> {
     let plain = plain_type(values.data_type());
     let DataType::Timestamp(unit, Some(_)) = plain else {
@@ -31,7 +31,8 @@ pub(crate) fn texts(values: &ArrayRef) -> Result<StringArray> {
     let own = cast(values, plain)?;
     let utc = cast(&own, &DataType::Timestamp(*unit, Some("UTC".into())))?;
     let text = |times: &ArrayRef| cast(times, &DataType::Utf8);
-    // The local clock and UTC show the same second if and only if the offset is whole minutes.
+    // The local time and UTC have the same second if and only if the offset is a whole number of
+    // minutes.
     let second = |times: &ArrayRef| date_part(times.as_ref(), DatePart::Second);
     let has_seconds = distinct(&second(&own)?, &second(&utc)?)?;
     let written = match has_seconds.true_count() {
@@ -41,8 +42,8 @@ pub(crate) fn texts(values: &ArrayRef) -> Result<StringArray> {
     Ok(written.as_string::<i32>().clone())
 }
 
-/// Returns the rows with every time in a zone replaced by its text. Used for writers that round an
-/// offset to minutes.
+/// Returns the rows, with every time with a time zone replaced by its text. Used for writers that
+/// round offsets to minutes.
 pub(crate) fn with_times_as_texts(rows: &RecordBatch) -> Result<RecordBatch> {
     let schema = rows.schema();
     if !schema.fields().iter().any(|field| has_zone(field.data_type())) {
@@ -59,7 +60,7 @@ pub(crate) fn with_times_as_texts(rows: &RecordBatch) -> Result<RecordBatch> {
     Ok(RecordBatch::try_new_with_options(as_texts(&schema), columns, &options)?)
 }
 
-/// Returns the schema with the type of every time in a zone replaced by text.
+/// Returns the schema, with text as the type of every time with a time zone.
 fn as_texts(schema: &Schema) -> SchemaRef {
     let fields = schema.fields().iter().map(|field| match has_zone(field.data_type()) {
         true => Field::new(field.name(), DataType::Utf8, field.is_nullable()),

@@ -1,13 +1,14 @@
 //! INTERVALS: numbers in groups of equal width, which grows from level to level.
 //!
-//! Level i puts x into the group of all values with the same floor((x - origin) / width_i). Every
-//! width is a multiple of the width before, so groups nest for any data. At every level, values
+//! At level i, values x with the same floor((x - origin) / width_i) form a group. Every width is a
+//! multiple of the width of the level below, so groups nest for any data. At every level, values
 //! below BOTTOM CODE have the label `<code`, and values of TOP CODE or more have the label
-//! `>=code`. This includes level 0, where the label of every other value is the value itself. The
-//! group that contains a code ends at the code. Integers get labels with both ends included
-//! (`20-24`), other numbers half-open labels (`[20.0, 25.0)`). Integers and decimals are computed
-//! exactly, floats in their shortest decimal form. NaN and infinity are in no group. A number that
-//! is too large to count is in no group either, unless a code hides it.
+//! `>=code`. This includes level 0, where the label of every other value is the value itself. A
+//! group that contains a code ends at the code. Labels of integers include both ends (`20-24`);
+//! labels of other numbers exclude the upper end (`[20.0, 25.0)`). Integers and decimals are
+//! computed exactly, and floats in their shortest decimal form. NaN and infinity belong to no
+//! group. A number that is too large to be computed exactly belongs to no group either, unless a
+//! code hides it.
 //!
 //! Example: `CREATE HIERARCHY age AS INTERVALS (5, 10, 20) BOTTOM CODE 20 TOP CODE 90`.
 //!
@@ -26,7 +27,7 @@ use arrow::array::{ArrayRef, StringArray};
 use arrow::datatypes::DataType;
 use std::sync::Arc;
 
-/// The rule with groups of equal width. Numbers are in units of 10^-`scale`.
+/// The rule with groups of equal width. All numbers are in units of 10^-`scale`.
 #[derive(Debug, Clone)]
 pub struct Intervals {
     widths: Vec<i128>,
@@ -37,9 +38,9 @@ pub struct Intervals {
 }
 
 impl Intervals {
-    /// Returns the rule with one level per width in `widths`. Groups start at `origin` and have the
-    /// width of their level. All values below `bottom` form one group, and all values of `top` or
-    /// more form one group.
+    /// Creates the rule with one level per width in `widths`. One group starts at `origin`, and all
+    /// groups of a level have the same width. All values below `bottom` form one group, and all
+    /// values of `top` or more form one group.
     pub fn try_new(widths: &[Number], origin: Number, bottom: Option<Number>, top: Option<Number>) -> Result<Self> {
         let all: Vec<Number> = widths
             .iter()
@@ -96,7 +97,7 @@ impl Intervals {
         }
     }
 
-    /// Returns the code that hides a value of `units` units.
+    /// Returns the code that hides a value, which is given in units; `None` if no code hides it.
     fn side(&self, units: i128) -> Option<Side> {
         if self.bottom.is_some_and(|bottom| units < bottom) {
             return Some(Side::Below);
@@ -104,8 +105,8 @@ impl Intervals {
         self.top.filter(|top| units >= *top).map(|_| Side::Above)
     }
 
-    /// Returns the label of a value of `units` units in groups of width `width`; `None` if the ends
-    /// of the group are too large to compute.
+    /// Returns the label of a value at a level with groups of width `width`, both in units. Returns
+    /// `None` if the ends of the group are too large to compute.
     fn label(&self, units: i128, width: i128, form: Form) -> Option<String> {
         match (self.side(units), self.bottom, self.top) {
             (Some(Side::Below), Some(bottom), _) => return Some(format!("<{}", form.number(bottom))),
@@ -126,8 +127,9 @@ impl Intervals {
 }
 
 impl Intervals {
-    /// Returns true if some group of width `width` has this label. That group is the one that
-    /// contains the lower end of the label, or the group of the values below BOTTOM CODE.
+    /// Returns true if `label` is the label of a group of width `width`. The only group that can
+    /// have it is the group that contains the lower end of the label, or the group of the values
+    /// below BOTTOM CODE.
     fn has_label(&self, width: i128, label: &str) -> bool {
         let line = LabelEnds::read(label, |text| Number::parse(text).is_some());
         let units = line.and_then(|line| match line.low {
@@ -140,12 +142,12 @@ impl Intervals {
     }
 }
 
-/// The form in which the ends of a group are written.
+/// The format of the ends of a group in a label.
 #[derive(Debug, Clone, Copy)]
 enum Form {
-    /// Whole numbers, both ends included.
+    /// Whole numbers; both ends are inclusive.
     Inclusive,
-    /// Numbers with this many digits after the decimal point, the upper end excluded.
+    /// Numbers with this many digits after the decimal point; the upper end is exclusive.
     HalfOpen(i32),
 }
 
@@ -157,7 +159,7 @@ impl Form {
         }
     }
 
-    /// Returns the label of the values that are at least `low` and less than `high`.
+    /// Returns the label of the group of values that are at least `low` and less than `high`.
     fn range(self, low: i128, high: i128) -> String {
         match self {
             Form::Inclusive if high - low == 1 => low.to_string(),
@@ -191,8 +193,8 @@ impl GeneralizationRule for Intervals {
             scale => Form::HalfOpen(scale),
         };
         let units = floored(&values, self.scale)?;
-        // The widest group decides whether a value is mapped, so that each value is mapped at all
-        // levels or at none.
+        // A value is mapped if the widest group has a label for it, so that each value is mapped at
+        // all levels or at none.
         let widest = self.widths.last().copied().unwrap_or(1);
         let mapped: Vec<Option<i128>> = units
             .into_iter()
@@ -250,7 +252,7 @@ impl GeneralizationRule for Intervals {
     }
 }
 
-/// The catalogue entry of the kind.
+/// The entry of the kind in the catalogue.
 pub(super) const KIND: Kind = Kind {
     info: Info {
         name: "intervals",

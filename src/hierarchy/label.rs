@@ -6,32 +6,32 @@ use crate::error::Result;
 use arrow::array::{Array, StringArray};
 use std::collections::HashMap;
 
-/// A released value of one column. Its codes are ground codes, which are value numbers in the
-/// [`Lookup`] of the column.
+/// A released value of one column. The codes are ground codes, which are the indices of values in
+/// the [`Lookup`] of the column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Label {
     /// The label of ground code `code` at `level`. If `code` is always the representative of the
-    /// group ([`Label::at`]), then equal labels are equal values of this enum.
+    /// group ([`Label::at`]), two labels are the same if and only if these values of the enum are
+    /// equal.
     Level {
         /// The level.
         level: u8,
-        /// A ground code under the label.
+        /// The ground code of a value that has this label.
         code: u32,
     },
-    /// The numbers, dates or timestamps from the value of ground code `low` to the value of ground
-    /// code `high`, both included.
+    /// The numbers, dates or timestamps from the value with ground code `low` to the value with
+    /// ground code `high`, both inclusive.
     Range {
-        /// The code of the least value.
+        /// The ground code of the minimum.
         low: u32,
-        /// The code of the greatest value.
+        /// The ground code of the maximum.
         high: u32,
     },
-    /// A range with both ends moved outward to round numbers, see [`Label::rounded`]. The codes are
-    /// the codes of the first and the last value between the ends.
+    /// A range with both ends moved outward to round numbers, see [`Label::rounded`].
     Rounded {
-        /// The code of the least value.
+        /// The ground code of the first value in the range.
         low: u32,
-        /// The code of the greatest value.
+        /// The ground code of the last value in the range.
         high: u32,
     },
 }
@@ -45,7 +45,7 @@ impl Label {
         }
     }
 
-    /// Returns the lowest common ancestor of the ground codes `codes`, at `level` or above.
+    /// Returns the lowest common ancestor of the ground codes `codes`, at level `level` or above.
     pub fn ancestor(lookup: &Lookup, level: u8, codes: impl IntoIterator<Item = u32>) -> Self {
         let mut codes = codes.into_iter();
         let first = codes.next().unwrap_or(0);
@@ -62,10 +62,10 @@ impl Label {
         Self::at(lookup, level, first)
     }
 
-    /// Returns the label of the values from `low` to `high` in a column with an order: the value
-    /// itself if there is only one value, and otherwise a range. If NULL is among other values, the
-    /// label is the top, because a range cannot contain NULL. A range is open at an end that is a
-    /// value hidden by a code. If both ends would be open, the label is the top.
+    /// Returns the label of the values from `low` to `high` in a column with an order: the label of
+    /// the value if there is only one value, and otherwise a range. If NULL is among several
+    /// values, the label is the top, because a range cannot contain NULL. If a code hides the value
+    /// at an end, the range is open at this end. If both ends would be open, the label is the top.
     pub fn range(lookup: &Lookup, low: u32, high: u32) -> Self {
         let ground = lookup.level(0);
         if ground.codes[low as usize] == ground.codes[high as usize] {
@@ -78,8 +78,9 @@ impl Label {
         Label::Range { low, high }
     }
 
-    /// Returns [`Label::range`] with ends that do not reveal a value of the group. If the column
-    /// has no grid of round numbers, returns the lowest common ancestor of the values.
+    /// Returns the same as [`Label::range`], but with ends that do not reveal a value of the group.
+    /// If the column has no grid of round numbers, returns the lowest common ancestor of the
+    /// values.
     pub fn rounded(lookup: &Lookup, low: u32, high: u32) -> Self {
         match (Self::range(lookup, low, high), lookup.grid()) {
             (Label::Range { low, high }, Some(grid)) => {
@@ -94,7 +95,7 @@ impl Label {
         }
     }
 
-    /// Returns the number of leaves under a rounded range, and the least and the greatest of these
+    /// Returns the number of leaves in a rounded range, and the minimum and the maximum of these
     /// leaves.
     fn within(lookup: &Lookup, low: u32, high: u32) -> (u64, Option<(f64, f64)>) {
         let ends = lookup.grid().map(|grid| grid.ends(low, high));
@@ -113,8 +114,8 @@ impl Label {
         }
     }
 
-    /// Returns the least and the greatest ground value under the label, in a column of numbers,
-    /// dates or timestamps.
+    /// Returns the minimum and the maximum ground value under the label. Returns `None` unless the
+    /// column contains numbers, dates or timestamps.
     pub fn extent(self, lookup: &Lookup) -> Option<(f64, f64)> {
         match self {
             Label::Level { level, code } => {
@@ -135,12 +136,12 @@ impl Label {
 #[derive(Debug)]
 pub struct LabelTexts<'a> {
     lookup: &'a Lookup,
-    /// By level: the labels as text; filled when first needed.
+    /// The labels of each level as text. A level is added when it is first needed.
     levels: HashMap<u8, StringArray>,
 }
 
 impl<'a> LabelTexts<'a> {
-    /// Returns the converter for the labels of `lookup`.
+    /// Creates the converter for the labels of `lookup`.
     pub fn new(lookup: &'a Lookup) -> Self {
         Self {
             lookup,
@@ -175,7 +176,7 @@ impl<'a> LabelTexts<'a> {
     }
 }
 
-/// Returns the text of a range in which one end may be open.
+/// Returns the text of a range; `None` for an end means that it is open.
 fn spelled(low: Option<&str>, high: Option<&str>) -> Option<String> {
     match (low, high) {
         (Some(low), Some(high)) => Some(format!("[{low}, {high}]")),
@@ -192,8 +193,8 @@ mod tests {
     use arrow::array::Int64Array;
     use std::sync::Arc;
 
-    /// Returns a lookup in which 1 and 2 are low, and 5 and 9 are high. 3 is listed as low but is
-    /// not in the column. NULL is in the column.
+    /// Returns a lookup with the groups low (1 and 2) and high (5 and 9). The hierarchy also lists
+    /// 3 as low, but 3 is not in the column. NULL is in the column.
     fn lookup() -> Lookup {
         let row = |value: &str, group: &str| vec![Some(value.into()), Some(group.into()), Some("*".into())];
         let rows = [("1", "low"), ("2", "low"), ("3", "low"), ("5", "high"), ("9", "high")];
@@ -223,7 +224,7 @@ mod tests {
         let mut texts = LabelTexts::new(&lookup);
         let mut all = |label: Label| (texts.text(label).unwrap(), label.leaves(&lookup), label.extent(&lookup));
         let range = |low, high| Label::range(&lookup, low, high);
-        // The listed 3 is between 2 and 5.
+        // The listed value 3 is between 2 and 5.
         assert_eq!(all(range(1, 2)), (Some("[2, 5]".into()), 3, Some((2.0, 5.0))));
         assert_eq!(all(range(0, 3)), (Some("[1, 9]".into()), 5, Some((1.0, 9.0))));
         assert_eq!(all(range(3, 3)), (Some("9".into()), 1, Some((9.0, 9.0))));

@@ -4,18 +4,19 @@ use std::fmt;
 
 /// The form of released labels.
 ///
-/// A form changes the released value of a label, not the classes: a class is chosen and checked by
-/// its labels. Two classes with the same released values are one class to a reader, and the recount
-/// counts them as one class. In every form except TEXT, NULL is written for the top of the
-/// hierarchy (`*`), which reveals nothing, and for a suppressed row that is kept.
+/// The form determines how a label is released, not the classes: a class is chosen and checked by
+/// its labels. Two classes with the same released values cannot be distinguished in the release,
+/// and the recount counts them as one class. In every form except TEXT, the top of the hierarchy
+/// (`*`), which reveals nothing, is released as NULL, and so is a suppressed row that is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LabelForm {
     /// The text of the label.
     #[default]
     Text,
-    /// The least and the greatest value that the label covers, as a struct of `low` and `high`.
+    /// The minimum and the maximum value that the label covers, as a struct with the fields `low`
+    /// and `high`.
     Bounds,
-    /// The value in the middle of the label's bounds.
+    /// The midpoint of the label's bounds.
     Midpoint,
     /// The mean of the values of the class.
     Mean,
@@ -48,13 +49,13 @@ impl LabelForm {
         }
     }
 
-    /// Returns true if the form follows from the label alone: it is computed from the label's
-    /// bounds.
+    /// Returns true if the released value depends only on the label: it is computed from the
+    /// label's bounds.
     pub const fn is_of_label(self) -> bool {
         matches!(self, Self::Bounds | Self::Midpoint)
     }
 
-    /// Returns true if the form is computed from the values of the class.
+    /// Returns true if the released value is computed from the values of the class.
     pub const fn is_of_class(self) -> bool {
         matches!(self, Self::Mean | Self::Median | Self::Mode)
     }

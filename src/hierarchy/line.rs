@@ -1,13 +1,14 @@
-//! The ends of a label, read from its text: `20-24`, `[20, 25)`, `<20`, `90+`, or one value.
+//! The ends of a label, parsed from its text: `20-24`, `[20, 25)`, `<20`, `90+`, or a single value.
 
-/// The ends of a label as texts, and whether each end is included; `None` for an open end.
+/// The ends of a label. Each end is a text and a flag that is true if the end is inclusive; `None`
+/// means an open end.
 pub(super) struct LabelEnds<'a> {
     pub(super) low: Option<(&'a str, bool)>,
     pub(super) high: Option<(&'a str, bool)>,
 }
 
 impl<'a> LabelEnds<'a> {
-    /// Reads the ends of a label. `is_end` returns true for a text that can be an end. Returns
+    /// Parses the ends of a label. `is_end` returns true for a text that can be an end. Returns
     /// `None` if the label has no ends.
     pub(super) fn read(text: &'a str, is_end: impl Fn(&str) -> bool) -> Option<Self> {
         let text = text.trim();

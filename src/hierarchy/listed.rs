@@ -1,11 +1,11 @@
 //! Hierarchies that list their ground values: FROM file, AS query and AS VALUES.
 //!
-//! A hierarchy has one row per ground value and one label per level. Ground values are kept as text
-//! and matched as values of the column's type: `1` and `1.0` are the same number, but two different
-//! strings, and neither is a date. A listed value that is not a value of the type never matches.
-//! CREATE HIERARCHY checks three conditions: groups nest (every label has one label on the next
-//! level), every ground value is listed only once, and no label is NULL or empty. If the last level
-//! has more than one label, the level `*` is added.
+//! A hierarchy has one row per ground value and one label per level. Ground values are stored as
+//! text and compared as values of the column's type: `1` and `1.0` are the same number, but two
+//! different strings, and neither is a date. A listed value that is not valid in the column's type
+//! never matches. CREATE HIERARCHY checks three conditions: groups nest (every label has exactly
+//! one label at the next level), every ground value is listed only once, and no label is NULL or
+//! empty. If the last level has more than one label, the level `*` is added.
 //!
 //! Reference: Sweeney, Achieving k-anonymity privacy protection using generalization and
 //! suppression, 2002, doi:10.1142/S021848850200165X (value generalization hierarchies).
@@ -29,8 +29,8 @@ const NO_VALUES: &str = "a hierarchy needs at least one ground value";
 pub struct Origin {
     /// The name of the kind.
     pub(super) kind: &'static str,
-    /// The clause that recreates the hierarchy, if the kind has a shorter clause than `AS VALUES`
-    /// with every row.
+    /// The clause that recreates the hierarchy. `None` if this is the clause `AS VALUES` with every
+    /// row.
     pub(super) clause: Option<String>,
 }
 
@@ -44,10 +44,10 @@ pub struct Listed {
 }
 
 impl Listed {
-    /// Returns the rule that lists the values `ground`. `labels` contains one array per level,
-    /// starting at level 1.
+    /// Creates the rule that lists the ground values `ground`. `labels` contains one array per
+    /// level, starting at level 1.
     ///
-    /// Values and labels may be of any type that has a text form.
+    /// Values and labels may be of any type that can be written as text.
     pub(super) fn try_new(origin: Origin, ground: &ArrayRef, labels: &[ArrayRef], places: Places) -> Result<Self> {
         if let Some(other) = labels.iter().find(|l| l.len() != ground.len()) {
             return Err(Error::internal(format!(
@@ -99,8 +99,8 @@ impl Listed {
         })
     }
 
-    /// Returns the rule that lists these rows. A row consists of a ground value and its labels;
-    /// `None` is NULL.
+    /// Creates the rule that lists these rows. A row consists of a ground value and its labels;
+    /// `None` means NULL.
     pub(super) fn from_rows(origin: Origin, rows: &[Vec<Option<String>>]) -> Result<Self> {
         let width = rows.first().map_or(0, Vec::len);
         if let Some((row, number)) = rows.iter().zip(1..).find(|(row, _)| row.len() != width || width == 0) {
@@ -219,7 +219,7 @@ mod tests {
     use arrow::array::*;
     use arrow::datatypes::{Int8Type, TimeUnit};
 
-    /// The origin of a hierarchy of the kind `values`.
+    /// The origin of a hierarchy that was created with `AS VALUES`.
     const STATED: Origin = Origin {
         kind: "values",
         clause: None,

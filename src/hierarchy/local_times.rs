@@ -11,14 +11,14 @@ use arrow::datatypes::{
 use arrow::temporal_conversions::{as_datetime, as_datetime_with_timezone};
 use chrono::NaiveDateTime;
 
-/// Returns the time zone with this name. Fails if the name is not known.
+/// Returns the time zone with this name. Fails if the name is unknown.
 pub(super) fn time_zone(name: &str) -> Result<Tz> {
     name.parse()
         .map_err(|_| Error::usage(format!("TRUNCATE: time zone {name:?} is not known")))
 }
 
-/// Returns the local calendar times of dates or timestamps; `None` for NULL and for a value outside
-/// the calendar.
+/// Returns the local times of dates or timestamps. The result is `None` for NULL and for a value
+/// outside the range of the calendar.
 pub(crate) fn local_times(values: &ArrayRef) -> Result<Vec<Option<NaiveDateTime>>> {
     let (unit, zone) = match values.data_type() {
         DataType::Date32 => {

@@ -13,58 +13,62 @@ use arrow::array::{Array, ArrayRef, StringArray};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
-/// One level of a lookup table: the labels, and for each ground code the label and the
+/// One level of a lookup table: the labels, and for each ground code the index of the label and the
 /// representative of the group.
 #[derive(Debug, Clone)]
 pub struct Level {
-    /// The labels, ascending, NULL last. At level 0 the labels are the ground values, with the type
-    /// of the column. At level 0 of a hierarchy with codes, the labels are texts, and the values
-    /// that a code hides share one label.
+    /// The labels, ascending with NULL last. At level 0, the labels are the ground values, with the
+    /// type of the column. If the hierarchy has codes, the labels at level 0 are text, and the
+    /// values that a code hides share a label.
     pub labels: ArrayRef,
-    /// By ground code: the index of its label in `labels`.
+    /// For each ground code, the index of the label in `labels`.
     pub codes: Vec<u32>,
-    /// By ground code: the least ground code with the same label. A key of representatives is also
-    /// a key of ground codes, so one table per level suffices for roll-ups from any more specific
+    /// For each ground code, the lowest ground code with the same label. Since representatives are
+    /// themselves ground codes, one array per level suffices to roll up keys from any more specific
     /// level.
     pub representatives: Vec<u32>,
-    /// By label: the number of leaves of the hierarchy under it (glm, infoloss). Leaves are the
-    /// listed ground values, or the distinct values of the column if the hierarchy computes its
-    /// labels. In a column that contains NULL, NULL is one more leaf. If NULL or an unmapped value
-    /// gets the top's label at a level below the top, all leaves are under that label.
+    /// For each label, the number of leaves of the hierarchy under it (used by glm and infoloss).
+    /// Leaves are the listed ground values, or, if the hierarchy computes its labels, the distinct
+    /// values of the column. If the column contains NULL, NULL is one more leaf. If NULL or an
+    /// unmapped value has the top's label at a level below the top, all leaves count as being under
+    /// that label.
     pub leaves: Vec<u64>,
-    /// By label: the least and the greatest ground value under it, if the column contains numbers,
-    /// dates or timestamps. For a label without such values, as for NULL, they are infinity and
-    /// minus infinity.
+    /// For each label, the minimum and the maximum ground value under it, if the column contains
+    /// numbers, dates or timestamps. If there is no such value under the label, as for NULL, they
+    /// are infinity and minus infinity.
     pub extents: Option<Vec<(f64, f64)>>,
 }
 
-/// The lookup table of one column. The label at level 0 is the value itself, or the label of the
-/// code that hides the value; the last level has a single label, such as `*`.
+/// The lookup table of one column. At level 0, the label is the value itself, or the label of the
+/// code that hides the value. The last level has a single label, such as `*`.
 #[derive(Debug, Clone)]
 pub struct Lookup {
     pub(super) values: ArrayRef,
     pub(super) levels: Vec<Level>,
-    /// By ground code: the value as a number, in a column of numbers, dates or timestamps.
+    /// For each ground code, the value as a number, given as both the minimum and the maximum.
+    /// `None` unless the column contains numbers, dates or timestamps.
     pub(super) extents: Option<Vec<(f64, f64)>>,
     pub(super) unmapped: Vec<bool>,
     /// The codes of the hierarchy.
     pub(super) codes: Option<Codes>,
-    /// By ground code: the code that hides the value. `None` for a hierarchy without codes.
+    /// For each ground code, the code that hides the value. `None` if the hierarchy has no codes.
     pub(super) hidden: Option<Vec<Option<Side>>>,
     pub(super) total_leaves: u64,
-    /// The leaves as ascending numbers, for a hierarchy that lists its values, over a column of
-    /// numbers, dates or timestamps.
+    /// The leaves as numbers in ascending order. `None` unless the hierarchy lists its values and
+    /// the column contains numbers, dates or timestamps.
     pub(super) listed: Option<Vec<f64>>,
-    /// The cells to which the ends of ranges are rounded; computed when first needed.
+    /// The cells to which the ends of ranges are rounded. They are computed when they are first
+    /// needed.
     pub(super) grid: OnceLock<Option<Grid>>,
 }
 
 impl Hierarchy {
-    /// Returns the lookup table for the distinct `values` of a column, which ascend with NULL last.
+    /// Returns the lookup table for the distinct `values` of a column, which are in ascending order
+    /// with NULL last.
     ///
     /// Fails if the hierarchy does not accept the type, if a value is NaN or infinite, or if groups
-    /// do not nest. Unmapped values are marked in the lookup; [`Hierarchy::admit`] later decides by
-    /// the number of rows with unmapped values.
+    /// do not nest. Unmapped values do not cause an error here, but are marked in the lookup;
+    /// [`Hierarchy::admit`] later checks them.
     pub fn bind(&self, values: ArrayRef) -> Result<Lookup> {
         let bound = || {
             self.rule().accepts(values.data_type())?;
@@ -140,7 +144,7 @@ impl Lookup {
         (self.levels.len() - 1) as u8
     }
 
-    /// Returns the level numbered `level`, counted from 0.
+    /// Returns level `level`.
     pub fn level(&self, level: u8) -> &Level {
         &self.levels[usize::from(level)]
     }
@@ -150,25 +154,27 @@ impl Lookup {
         &self.levels
     }
 
-    /// Returns the distinct ground values, ascending, NULL last. A ground code is an index into
+    /// Returns the distinct ground values, ascending with NULL last. A ground code is an index of
     /// these values.
     pub fn values(&self) -> &ArrayRef {
         &self.values
     }
 
-    /// Returns, by ground code, the value itself as the least and the greatest number, in a column
-    /// of numbers, dates or timestamps. For NULL they are infinity and minus infinity.
+    /// Returns, for each ground code, the value as a number, given as both the minimum and the
+    /// maximum. For NULL, they are infinity and minus infinity. Returns `None` unless the column
+    /// contains numbers, dates or timestamps.
     pub fn extents(&self) -> Option<&[(f64, f64)]> {
         self.extents.as_deref()
     }
 
-    /// Returns true if the hierarchy has codes, so that level 0 has labels too.
+    /// Returns true if the hierarchy has codes, so that labels at level 0 can differ from the
+    /// values.
     pub fn has_codes(&self) -> bool {
         self.hidden.is_some()
     }
 
-    /// Returns, for each ground code, true if another value has the same label at level 0. Values
-    /// that the same code hides share a label.
+    /// Returns, for each ground code, true if another value has the same label at level 0. This is
+    /// the case for values that the same code hides.
     pub fn merged(&self) -> Vec<bool> {
         let Level { labels, codes, .. } = self.level(0);
         let mut values = vec![0u32; labels.len()];
@@ -176,13 +182,14 @@ impl Lookup {
         codes.iter().map(|label| values[*label as usize] > 1).collect()
     }
 
-    /// Returns the code that hides the value of a ground code; `None` if no code hides it.
+    /// Returns the code that hides the value with ground code `code`; `None` if no code hides it.
     pub(super) fn hidden(&self, code: u32) -> Option<Side> {
         self.hidden.as_ref()?[code as usize]
     }
 
-    /// Returns whether a range between the values of ground codes `low` and `high` is open below,
-    /// and whether it is open above. It is open at an end whose value a code hides.
+    /// Returns two flags for the range from ground code `low` to ground code `high`. The first is
+    /// true if the range is open below, because BOTTOM CODE hides its first value. The second is
+    /// true if it is open above, because TOP CODE hides its last value.
     pub(super) fn is_open(&self, low: u32, high: u32) -> (bool, bool) {
         (
             self.hidden(low) == Some(Side::Below),
@@ -191,7 +198,7 @@ impl Lookup {
     }
 
     /// Returns the range of ground codes from `low` to `high` in a column with an order. If a code
-    /// hides an end, the range is extended to all values that the same code hides.
+    /// hides the value at an end, the range is extended to all values that the same code hides.
     pub(super) fn unhidden(&self, low: u32, high: u32) -> (u32, u32) {
         let (is_open, last) = (self.is_open(low, high), self.values.len() - self.values.null_count());
         (
@@ -205,17 +212,17 @@ impl Lookup {
         self.total_leaves
     }
 
-    /// Returns, by ground code, the loss of its label at `level`, from 0 to 1: the number of leaves
-    /// under the label minus 1, divided by the number of all leaves minus 1 (glm).
+    /// Returns, for each ground code, the loss of the label at `level`, from 0 to 1: the number of
+    /// leaves under the label minus 1, divided by the number of all leaves minus 1 (glm).
     pub fn losses(&self, level: u8) -> Vec<f64> {
         let (level, spans) = (self.level(level), self.total_leaves().saturating_sub(1).max(1) as f64);
         let loss = |label: &u32| level.leaves[*label as usize].saturating_sub(1) as f64 / spans;
         level.codes.iter().map(loss).collect()
     }
 
-    /// Returns the number of leaves from the value of ground code `low` to the value of ground code
-    /// `high`, both included, in a column with an order. Leaves are the listed values if the
-    /// hierarchy lists values, and otherwise the values of the column. NULL is not between values.
+    /// Returns the number of leaves from ground code `low` to ground code `high`, both inclusive,
+    /// in a column with an order. Leaves are the listed values if the hierarchy lists values, and
+    /// otherwise the values of the column. NULL is not counted.
     pub(super) fn leaves_between(&self, low: u32, high: u32) -> u64 {
         let ground = self.extents().unwrap_or_default();
         match (&self.listed, ground.get(low as usize), ground.get(high as usize)) {
@@ -227,9 +234,9 @@ impl Lookup {
         }
     }
 
-    /// Returns the number of leaves from `low` to `high`, and the least and the greatest of these
-    /// leaves, in a column with an order. `codes` are the first and the last ground code of the
-    /// column's own values in that range.
+    /// Returns the number of leaves from `low` to `high`, and the minimum and the maximum of these
+    /// leaves, in a column with an order. `codes` contains the first and the last ground code of
+    /// the column's values in this range.
     pub(super) fn leaves_within(&self, (low, high): (f64, f64), codes: (u32, u32)) -> (u64, Option<(f64, f64)>) {
         if let Some(listed) = &self.listed {
             let from = listed.partition_point(|l| *l < low);
@@ -251,7 +258,7 @@ impl Lookup {
         self.extents.is_some()
     }
 
-    /// Returns true if the hierarchy does not map the value of this ground code.
+    /// Returns true if the hierarchy does not map the value with ground code `code`.
     pub fn is_unmapped(&self, code: usize) -> bool {
         self.unmapped[code]
     }
@@ -262,7 +269,8 @@ impl Lookup {
     }
 }
 
-/// The kinds of values without a label of their own that get the top's label at one level.
+/// Flags for one level: `null` is true if NULL has the top's label, and `unmapped` is true if
+/// unmapped values have it.
 struct Gaps {
     null: bool,
     unmapped: bool,
@@ -272,14 +280,15 @@ impl Gaps {
     fn of(hierarchy: &Hierarchy, is_top: bool) -> Self {
         Self {
             null: is_top || hierarchy.on_null() == OnNull::Top,
-            // Suppressed rows never reach a release; their label only has to exist at the top.
+            // Suppressed rows are never released, so the label of their values does not matter: it
+            // is the label of the top.
             unmapped: is_top || hierarchy.on_unmapped() != OnUnmapped::Error,
         }
     }
 }
 
-/// The leaves over which losses are counted: the listed ground values, or the column's values if
-/// the hierarchy does not list values, and NULL if the column contains it.
+/// The leaves that determine losses: the listed ground values, or the values of the column if the
+/// hierarchy does not list values, and additionally NULL if the column contains NULL.
 struct Domain {
     labels: Vec<StringArray>,
     numbers: Option<Vec<Option<f64>>>,
@@ -288,7 +297,7 @@ struct Domain {
     top: String,
 }
 
-/// The extent of a label without values.
+/// The extent of a label that covers no values.
 const EMPTY: (f64, f64) = (f64::INFINITY, f64::NEG_INFINITY);
 
 impl Domain {
@@ -306,7 +315,7 @@ impl Domain {
         })
     }
 
-    /// Returns the leaves as ascending numbers; `None` if they are not numbers.
+    /// Returns the leaves as numbers in ascending order; `None` if they are not numbers.
     fn ascending(&self) -> Option<Vec<f64>> {
         let mapped = self.numbers.as_ref()?.iter().zip(&self.mapped);
         let mut numbers: Vec<f64> = mapped.filter_map(|(n, m)| n.filter(|_| *m)).collect();
@@ -314,9 +323,9 @@ impl Domain {
         Some(numbers)
     }
 
-    /// Returns the level with index `number` among the levels above level 0, for a column whose
-    /// values have the labels `own`. `null` is the position of NULL. `raised` is the position of a
-    /// value that has the top's label without being mapped to it.
+    /// Returns level `number` + 1. `own` contains the label of each ground code at this level.
+    /// `null` is the ground code of NULL, if the column contains NULL. `raised` is the first ground
+    /// code that has the top's label because its value is NULL or unmapped.
     fn level(&self, number: usize, own: &[Option<&str>], null: Option<usize>, raised: Option<usize>) -> Level {
         let (labels, codes) = encode(own);
         let index: HashMap<&str, usize> = labels.iter().zip(0..).filter_map(|(l, i)| Some(((*l)?, i))).collect();
@@ -338,8 +347,8 @@ impl Domain {
             leaves[codes[i] as usize] += 1;
         }
         if let Some(i) = raised {
-            // At any level, the top's label reveals only that the value is some leaf of the
-            // hierarchy.
+            // The top's label reveals, even at a lower level, only that the value is one of the
+            // leaves.
             let code = codes[i] as usize;
             leaves[code] = self.leaves;
             if let Some(extents) = &mut extents {
@@ -362,7 +371,8 @@ fn widen((low, high): &mut (f64, f64), number: Option<f64>) {
     }
 }
 
-/// Returns the distinct labels, ascending, NULL last, and for each position the index of its label.
+/// Returns the distinct labels, ascending with NULL last, and the index of the label for each
+/// element of `own`.
 fn encode<'a>(own: &[Option<&'a str>]) -> (Vec<Option<&'a str>>, Vec<u32>) {
     let distinct: HashSet<Option<&str>> = own.iter().copied().collect();
     let mut labels: Vec<Option<&str>> = distinct.into_iter().collect();
@@ -384,7 +394,7 @@ fn ground_level(values: &ArrayRef, extents: Option<Vec<(f64, f64)>>) -> Level {
 }
 
 /// Returns level 0 of a hierarchy with codes. A value that a code hides has the same label as at
-/// level 1, and the label of any other value is the value itself.
+/// level 1. Any other value is its own label.
 fn coded_level(
     flat: &ArrayRef,
     hidden: &[Option<Side>],
@@ -415,7 +425,7 @@ fn coded_level(
     })
 }
 
-/// Returns for each code the first position with the same code.
+/// Returns, for each element of `codes`, the first index with the same code.
 fn representatives(codes: &[u32]) -> Vec<u32> {
     let mut first: HashMap<u32, u32> = HashMap::new();
     codes
@@ -425,8 +435,8 @@ fn representatives(codes: &[u32]) -> Vec<u32> {
         .collect()
 }
 
-/// Returns the labels with a single-valued top level, which is added if the last level of the rule
-/// is not single-valued.
+/// Returns the labels of the rule, with a top level that has a single label. The top level is added
+/// if the rule does not end in such a level.
 fn with_top(hierarchy: &Hierarchy, mut labels: Vec<StringArray>, rows: usize) -> Vec<StringArray> {
     if !hierarchy.rule().ends_in_top() {
         let top: StringArray = match labels.last() {

@@ -1,12 +1,12 @@
 //! Generalization hierarchies as Arrow lookup tables.
 //!
-//! CREATE HIERARCHY creates a [`Hierarchy`]: a [`GeneralizationRule`], which gives the label of a
-//! ground value at each level, and the treatment of values that the rule does not map. A hierarchy
-//! that is bound to the distinct values of a column is a [`Lookup`]. Per level, it contains an
-//! Arrow array of labels and an array that maps ground codes to label codes, so one Arrow `take`
-//! generalizes a batch.
+//! CREATE HIERARCHY creates a [`Hierarchy`]. It consists of a [`GeneralizationRule`], which returns
+//! the label of a ground value at each level, and of options for values that the rule does not map.
+//! A hierarchy that is bound to the distinct values of a column is a [`Lookup`]. For each level, it
+//! contains an Arrow array of labels and an array that maps ground codes to label codes, so one
+//! Arrow `take` generalizes a batch.
 //!
-//! A kind of hierarchy is one file and one line in [`KINDS`]. The file contains the clause in
+//! Each kind of hierarchy has one file and one line in [`KINDS`]. The file contains the clause in
 //! CREATE HIERARCHY as data (see [`Clause`]), the function that builds a rule from the clause, and
 //! the rule.
 

@@ -1,5 +1,5 @@
-//! Named hierarchies, which CREATE HIERARCHY creates. A named hierarchy consists of a rule and the
-//! treatment of values that the rule does not map.
+//! Named hierarchies, which are created with CREATE HIERARCHY. A named hierarchy consists of a rule
+//! and of options for values that the rule does not map.
 
 use super::exceptions::{OnNull, OnUnmapped};
 use super::rule::{GeneralizationRule, LevelRule, MAX_LEVELS, TOP};
@@ -10,20 +10,20 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::sync::Arc;
 
-/// A named hierarchy: a generalization rule, and the treatment of unknown (unmapped) values and of
-/// NULL.
+/// A named hierarchy: a generalization rule, and the options for unmapped values and for NULL.
 #[derive(Debug, Clone)]
 pub struct Hierarchy {
     name: String,
     rule: Arc<dyn GeneralizationRule>,
     on_unmapped: OnUnmapped,
     on_null: OnNull,
-    /// True if rows with unknown values are suppressed although the definition makes them an error.
+    /// True if rows with unmapped values are suppressed although the definition says that such
+    /// values are an error.
     suppresses_unknown: bool,
 }
 
 impl Hierarchy {
-    /// Returns the hierarchy `name` with this rule.
+    /// Creates the hierarchy `name` with this rule and these options.
     pub fn new(
         name: impl Into<String>,
         rule: Arc<dyn GeneralizationRule>,
@@ -51,18 +51,19 @@ impl Hierarchy {
         &self.name
     }
 
-    /// Returns the name of the hierarchy's kind.
+    /// Returns the name of the kind of the hierarchy.
     pub fn kind(&self) -> &'static str {
         self.rule.kind()
     }
 
-    /// Returns true if the only label is `*`: a value is released unchanged, or suppressed.
+    /// Returns true if the hierarchy has no labels except `*`: a value is either released unchanged
+    /// or suppressed.
     pub fn only_suppresses(&self) -> bool {
         self.rule.levels() == 0
     }
 
-    /// Returns true if the labels reveal no more than the intervals that they name. This includes a
-    /// hierarchy that only suppresses, because it has no such labels.
+    /// Returns true if the labels reveal no more than the intervals that they name. Also returns
+    /// true if the hierarchy only suppresses.
     pub fn is_intervals(&self) -> bool {
         self.only_suppresses() || self.rule.is_intervals()
     }
@@ -72,7 +73,7 @@ impl Hierarchy {
         self.rule.as_ref()
     }
 
-    /// Returns the treatment of unknown values.
+    /// Returns the treatment of unmapped values.
     pub fn on_unmapped(&self) -> OnUnmapped {
         match self.suppresses_unknown {
             true => OnUnmapped::Suppress,
@@ -80,13 +81,13 @@ impl Hierarchy {
         }
     }
 
-    /// Returns true if the definition makes unknown values an error.
+    /// Returns true if an unmapped value is an error according to the definition.
     pub fn refuses_unknown(&self) -> bool {
         self.on_unmapped == OnUnmapped::Error
     }
 
-    /// Returns the same hierarchy, except that rows with unknown values are suppressed if the
-    /// definition makes these values an error. The definition and the digest do not change.
+    /// Returns the same hierarchy, except that rows with unmapped values are suppressed if the
+    /// definition says that such values are an error. The definition and the digest do not change.
     pub fn suppressing_unknown(&self) -> Self {
         Self {
             suppresses_unknown: self.refuses_unknown(),
@@ -99,12 +100,13 @@ impl Hierarchy {
         self.on_null
     }
 
-    /// Returns the highest level, which is the single-valued top.
+    /// Returns the highest level, the top, which has a single label.
     pub fn height(&self) -> u8 {
         (self.rule.levels() + usize::from(!self.rule.ends_in_top())) as u8
     }
 
-    /// Returns the text after the name in the CREATE HIERARCHY that recreates the hierarchy.
+    /// Returns the SQL that follows the name in the CREATE HIERARCHY statement that recreates the
+    /// hierarchy.
     pub fn definition(&self) -> String {
         format!("{}{}", self.rule.sql(), self.exceptions())
     }
@@ -118,8 +120,8 @@ impl Hierarchy {
     }
 
     /// Returns the HMAC-SHA-256 of everything that determines the labels: the listed values with
-    /// their labels in the order of the values, or the rule, and the treatment of other values. The
-    /// digest of listed values does not depend on the kind that built the hierarchy.
+    /// their labels in the order of the values, or the SQL of the rule, and the options for other
+    /// values. The digest of listed values does not depend on the kind of the hierarchy.
     pub fn digest(&self, key: &[u8]) -> Result<String> {
         let mut mac = Hmac::<Sha256>::new_from_slice(key).map_err(|_| Error::internal("a digest without a key"))?;
         let mut add = |text: &str| {
@@ -143,7 +145,7 @@ impl Hierarchy {
         Ok(hex::encode(mac.finalize().into_bytes()))
     }
 
-    /// Describes level 0 without revealing any value of the data.
+    /// Returns a description of level 0 that does not reveal any value of the data.
     pub fn ground_rule(&self) -> String {
         match self.rule.codes() {
             Some(codes) => format!("the value itself, within {codes}"),
@@ -151,8 +153,8 @@ impl Hierarchy {
         }
     }
 
-    /// Returns the rows of DESCRIBE HIERARCHY: `level`, `labels` (the number of labels, if they are
-    /// listed) and `rule`.
+    /// Returns the rows of DESCRIBE HIERARCHY: `level`, `labels` (the number of labels, or NULL if
+    /// the labels are computed) and `rule`.
     pub fn describe(&self) -> Result<RecordBatch> {
         let mut rules = vec![LevelRule {
             rule: self.ground_rule(),

@@ -1,12 +1,12 @@
-//! The nesting of groups: every label of a level has exactly one label on the next level.
+//! The nesting of groups: every label at a level has exactly one label at the next level.
 
 use crate::error::Error;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Returns the first two positions that show that groups do not nest; `None` if all groups nest. A
-/// pair consists of a group and the group of the next level that contains it. At the two positions,
-/// the first elements are equal and the second elements differ.
+/// Returns the first two positions in `pairs` that show that groups do not nest; `None` if all
+/// groups nest. A pair consists of a group and the group at the next level that contains it. The
+/// pairs at the two returned positions have the same first element but different second elements.
 pub(super) fn torn<A: Hash + Eq, B: Eq>(pairs: impl Iterator<Item = (A, B)>) -> Option<(usize, usize)> {
     let mut parents: HashMap<A, (B, usize)> = HashMap::new();
     for (at, (below, above)) in pairs.enumerate() {
@@ -21,8 +21,8 @@ pub(super) fn torn<A: Hash + Eq, B: Eq>(pairs: impl Iterator<Item = (A, B)>) -> 
     None
 }
 
-/// Returns the error for a group at level `level` that is in more than one group of the next level.
-/// `places` names two rows that show this.
+/// Returns the error for a group at level `level` that belongs to more than one group at the next
+/// level. `places` names two rows that show this.
 pub(super) fn does_not_nest(level: usize, places: Option<String>) -> Error {
     let places = places.map_or(String::new(), |places| {
         format!(": {places} have the same label on level {level}")

@@ -1,11 +1,11 @@
-//! Exact decimal numbers. They represent the widths, origins and codes in a statement, and column
-//! values floored to the scale of those numbers.
+//! Exact decimal numbers, for the widths, origins and codes in a statement. Column values are
+//! floored to the scale of these numbers.
 //!
-//! Group borders are computed in whole units of 10^-scale, where scale is the common scale of the
-//! numbers in the statement. A value is first floored to these units, which does not change
-//! floor((x - origin) / width), because origin and width are whole units. So integers and decimals
-//! are exact, and a float belongs to the group of its shortest decimal form: 0.3 is in [0.3, 0.4),
-//! although 0.3 / 0.1 is less than 3 in binary.
+//! The bounds of groups are computed in whole units of 10^-scale, where scale is the common scale
+//! of the numbers in the statement. A value is first floored to these units. This does not change
+//! floor((x - origin) / width), because origin and width are whole units. Therefore integers and
+//! decimals are exact, and the group of a float is determined by its shortest decimal form: 0.3 is
+//! in [0.3, 0.4), although 0.3 / 0.1 is less than 3 in binary.
 
 use crate::error::{Error, Result};
 use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, PrimitiveArray};
@@ -18,11 +18,11 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-/// The number of units of a value that is too large to count in units. It is greater than any
-/// countable number of units.
+/// Stands for a value that is too large to be counted in units. It is larger than every number of
+/// units that can be counted.
 pub(super) const BEYOND: i128 = i128::MAX;
 
-/// The greatest number of digits after the decimal point in the numbers of a statement.
+/// The maximum number of digits after the decimal point in the numbers of a statement.
 const MAX_SCALE: i32 = 18;
 
 /// An exact decimal number: `digits` times ten to the power of `exponent`, without trailing zeros.
@@ -48,8 +48,8 @@ impl Number {
         Self { digits, exponent }
     }
 
-    /// Parses `text` (`12`, `-0.5`, `1e3`) and ignores spaces around it. Returns `None` if the text
-    /// is not a number or has more digits than can be kept exactly.
+    /// Parses `text` (`12`, `-0.5`, `1e3`), ignoring spaces around it. Returns `None` if the text
+    /// is not a number, or if it has too many digits to be represented exactly.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let (negative, unsigned) = match text.as_bytes().first()? {
@@ -80,8 +80,8 @@ impl Number {
         Some(Self::new(if negative { -digits } else { digits }, exponent))
     }
 
-    /// Returns the greatest whole number of units of 10^-`scale` that is not above the number;
-    /// `None` if the result is too large to keep.
+    /// Returns the largest whole number of units of 10^-`scale` that is not above the number.
+    /// Returns `None` if the result is too large to be represented.
     pub fn floor_at(self, scale: i32) -> Option<i128> {
         if self.digits == 0 {
             return Some(0);
@@ -95,8 +95,8 @@ impl Number {
         }
     }
 
-    /// Returns the least whole number of units of 10^-`scale` that is not below the number; `None`
-    /// if the result is too large to keep.
+    /// Returns the smallest whole number of units of 10^-`scale` that is not below the number.
+    /// Returns `None` if the result is too large to be represented.
     pub(super) fn ceil_at(self, scale: i32) -> Option<i128> {
         let floor = self.floor_at(scale)?;
         match Self::new(floor, -scale) == self {
@@ -105,7 +105,8 @@ impl Number {
         }
     }
 
-    /// Returns the number in units of 10^-`scale`; `None` if it is not a whole number of units.
+    /// Returns the number in units of 10^-`scale`; `None` if it is not a whole number of units, or
+    /// if the result is too large to be represented.
     pub fn exact_at(self, scale: i32) -> Option<i128> {
         let units = self.floor_at(scale)?;
         (Self::new(units, -scale) == self).then_some(units)
@@ -115,13 +116,13 @@ impl Number {
         0.max(-self.exponent)
     }
 
-    /// Compares two numbers. The comparison is exact unless their sizes differ too much for one
-    /// common unit.
+    /// Compares two numbers. The comparison is exact unless the magnitudes differ so much that no
+    /// common unit can represent both numbers.
     pub fn compared(self, other: Self) -> Ordering {
         let scale = self.scale().max(other.scale());
         match self.floor_at(scale).zip(other.floor_at(scale)) {
             Some((own, other)) => own.cmp(&other),
-            // The two numbers differ too much in size to be kept in one common unit.
+            // No common unit can represent both numbers.
             None => {
                 let float = |n: Self| n.digits as f64 * 10f64.powi(n.exponent);
                 float(self).total_cmp(&float(other))
@@ -153,7 +154,7 @@ impl fmt::Display for Number {
     }
 }
 
-/// Returns `units` units of 10^-`scale` as text, with at least `decimals` digits after the point.
+/// Returns `units` * 10^-`scale` as text, with at least `decimals` digits after the decimal point.
 pub(super) fn decimal(units: i128, scale: i32, decimals: usize) -> String {
     let scale = scale as usize;
     let digits = format!("{:0>width$}", units.unsigned_abs(), width = scale + 1);
@@ -165,7 +166,8 @@ pub(super) fn decimal(units: i128, scale: i32, decimals: usize) -> String {
     }
 }
 
-/// Returns the least scale at which all of `numbers` are whole units.
+/// Returns the minimum scale at which all of `numbers` are whole units. Fails if it exceeds
+/// [`MAX_SCALE`].
 pub(super) fn common_scale(numbers: &[Number]) -> Result<i32> {
     match numbers.iter().map(|n| n.scale()).max().unwrap_or(0) {
         scale if scale > MAX_SCALE => Err(Error::usage(format!(
@@ -176,8 +178,8 @@ pub(super) fn common_scale(numbers: &[Number]) -> Result<i32> {
 }
 
 /// Returns the values of a numeric column without dictionary encoding, floored to whole units of
-/// 10^-`scale`; `None` for NULL, NaN and infinity. A value that is too large to count becomes
-/// [`BEYOND`] or, below zero, the negative of [`BEYOND`].
+/// 10^-`scale`; `None` for NULL, NaN and infinity. A value that is too large to be counted becomes
+/// [`BEYOND`], or the negative of [`BEYOND`] if it is below zero.
 pub(super) fn floored(values: &ArrayRef, scale: i32) -> Result<Vec<Option<i128>>> {
     let units = |n: Number| n.floor_at(scale).unwrap_or(n.digits.signum() * BEYOND);
     let at = |digits: i128, exponent: i32| Some(units(Number { digits, exponent }));
@@ -255,7 +257,7 @@ mod tests {
         fn any_text_is_read_or_refused(text in "[-+ ]?[0-9.]{0,45}([eE][-+]?[0-9]{0,11})?") {
             if let Some(number) = Number::parse(&text) {
                 prop_assert_eq!(Number::parse(&number.to_string()), Some(number));
-                // A number that is small enough equals the float that Rust parses.
+                // The number is small enough to equal the float that Rust parses.
                 let float: f64 = text.trim().parse().unwrap();
                 let again: f64 = number.to_string().parse().unwrap();
                 prop_assert_eq!(again, float);

@@ -1,22 +1,22 @@
-//! The places where the rows of a hierarchy are written: lines of a file, or rows of a statement or
-//! query. An error names these places instead of values.
+//! The positions at which the rows of a hierarchy are written: lines of a file, or rows of a
+//! statement or query. An error names these positions instead of values.
 
-/// The places where the rows of a hierarchy are written.
+/// The positions at which the rows of a hierarchy are written.
 #[derive(Debug, Clone)]
 pub(super) enum Places {
-    /// By row: the number of its line in a file.
+    /// For each row, the number of its line in a file.
     Lines(Vec<u64>),
     /// The rows of a statement or query, counted from 1.
     Rows,
 }
 
 impl Places {
-    /// Returns `line 17` or `row 17`; `row` counts from 0.
+    /// Returns `line 17` or `row 17`. `row` is a row index, counted from 0.
     pub(super) fn one(&self, row: usize) -> String {
         format!("{} {}", self.noun(), self.number(row))
     }
 
-    /// Returns `lines 17 and 2040` or `rows 17 and 2040`.
+    /// Returns `lines 17 and 2040` or `rows 17 and 2040`, for two row indices.
     pub(super) fn two(&self, (one, other): (usize, usize)) -> String {
         format!("{}s {} and {}", self.noun(), self.number(one), self.number(other))
     }

@@ -2,8 +2,8 @@
 
 use arrow::datatypes::DataType;
 
-/// Returns true for types of bytes, which SQL does not cast to text. These include bytes of a fixed
-/// length, as in a UUID.
+/// Returns true for binary types, which SQL does not cast to text. This includes fixed-size binary,
+/// as in a UUID.
 pub(crate) fn is_binary(data_type: &DataType) -> bool {
     data_type.is_binary() || matches!(data_type, DataType::FixedSizeBinary(_))
 }

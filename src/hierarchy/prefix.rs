@@ -1,27 +1,28 @@
 //! PREFIX: each level keeps fewer characters, or fewer parts, of a code.
 //!
 //! The label at level i consists of the first n_i characters of the value (Unicode scalar values,
-//! not bytes), or with `AT` of its first n_i parts. A shorter value is its own label, so codes of
-//! different lengths share a group: with `PREFIX (3)`, the label of both `E11` and `E11.65` is
-//! `E11`. The numbers n_i descend. Groups nest, because a label alone determines the label at the
-//! next level.
+//! not bytes), or, with `AT`, of its first n_i parts. The label of a shorter value is the value
+//! itself, so codes of different lengths share a group: with `PREFIX (3)`, the label of both `E11`
+//! and `E11.65` is `E11`. The numbers n_i must decrease. Groups nest, because the label at one
+//! level determines the label at the next level.
 //!
 //! `MASK` replaces the omitted characters of a label with a mask character, up to the length of the
-//! longest value of the column, or to `WIDTH`. With `AT`, `MASK` replaces parts: `10.0.*.*`.
+//! longest value in the column, or to the length `WIDTH`. With `AT`, `MASK` replaces omitted parts:
+//! `10.0.*.*`.
 //!
-//! Integers are codes that have lost their leading zeros. They are padded with leading zeros to
-//! `WIDTH` digits, or to the number of digits in the greatest value of the column. An integer that
-//! is negative, or has more digits than `WIDTH`, is unmapped.
+//! Integers are treated as codes that have lost their leading zeros. They are padded with zeros to
+//! `WIDTH` digits, or to the number of digits in the maximum of the column. An integer that is
+//! negative, or that has more than `WIDTH` digits, is unmapped.
 //!
 //! Example: `CREATE HIERARCHY zip AS PREFIX (4, 3, 2)` turns 76133 into 7613, 761 and 76.
 //!
-//! `CHANGE (...) TO` gives all values that begin with one of these texts the same label at every
-//! level above 0. With `PREFIX (3) CHANGE ('036', '059') TO '000'`, the label of both 03601 and
-//! 05901-1234 is `000`, as Safe Harbor requires for ZIP codes with few people (45 CFR
-//! 164.514(b)(2)(i)(B)). With `AT`, such a text consists of whole parts.
+//! With `CHANGE (...) TO`, all values that begin with one of the texts in parentheses get the same
+//! label at every level above 0. With `PREFIX (3) CHANGE ('036', '059') TO '000'`, the label of
+//! both 03601 and 05901-1234 is `000`, as Safe Harbor requires for ZIP codes with few people (45
+//! CFR 164.514(b)(2)(i)(B)). With `AT`, each of these texts consists of whole parts.
 //!
-//! **Interpretation**: a level that keeps 0 characters has the single label `*`. It is not an empty
-//! text, which CSV files do not distinguish from NULL.
+//! **Interpretation**: a level that keeps 0 characters has the single label `*`. The label is not
+//! the empty text, because CSV files do not distinguish the empty text from NULL.
 //!
 //! Reference: Sweeney, 2002, doi:10.1142/S021848850200165X (ZIP codes).
 
@@ -36,25 +37,25 @@ use arrow::array::{ArrayRef, StringArray};
 use arrow::datatypes::DataType;
 use std::sync::Arc;
 
-/// The greatest WIDTH.
+/// The maximum value of WIDTH.
 const MAX_WIDTH: u32 = 255;
 
-/// The rule that keeps the beginnings of codes.
+/// The rule that keeps prefixes of codes.
 #[derive(Debug, Clone)]
 pub struct PrefixRule {
     pub(super) kept: Vec<u32>,
-    /// The separator of parts; `None` if characters are counted.
+    /// The separator between parts; `None` if the rule counts characters.
     pub(super) at: Option<String>,
     pub(super) mask: Option<char>,
-    /// The length to which labels are padded with masks and zeros; `None` for the length of the
-    /// longest value.
+    /// The length to which labels are padded with mask characters, and integers with zeros. `None`
+    /// means the length of the longest value in the column.
     pub(super) width: Option<u32>,
-    /// The values that share one label because of `CHANGE`.
+    /// The values that have the same label because of `CHANGE`.
     pub(super) changed: Option<Changed>,
 }
 
 impl PrefixRule {
-    /// Returns the rule that keeps the first `kept[i]` characters on level i + 1.
+    /// Creates the rule that keeps the first `kept[i]` characters at level i + 1.
     pub fn try_new(kept: &[u32]) -> Result<Self> {
         if kept.is_empty() {
             return Err(Error::usage("PREFIX needs at least one number of characters"));
@@ -78,7 +79,7 @@ impl PrefixRule {
         })
     }
 
-    /// Makes the rule count parts between these separators instead of characters.
+    /// Changes the rule so that it counts parts between these separators instead of characters.
     fn at(self, separator: &str) -> Result<Self> {
         if separator.is_empty() {
             return Err(Error::usage(
@@ -91,8 +92,8 @@ impl PrefixRule {
         })
     }
 
-    /// Makes the rule replace the omitted characters or parts of a label with `mask`, which is one
-    /// character. An empty `mask` means no replacement.
+    /// Changes the rule so that it replaces the omitted characters or parts of a label with `mask`,
+    /// which must be a single character. If `mask` is empty, nothing is replaced.
     pub(super) fn mask(self, mask: &str) -> Result<Self> {
         let mut characters = mask.chars();
         let mask = match (characters.next(), characters.next()) {
@@ -106,8 +107,8 @@ impl PrefixRule {
         Ok(Self { mask, ..self })
     }
 
-    /// Makes the rule pad labels with the mask character, and integers with leading zeros, to this
-    /// length.
+    /// Changes the rule so that it pads labels with the mask character, and integers with leading
+    /// zeros, to this length.
     fn width(self, width: u32) -> Result<Self> {
         if !(1..=MAX_WIDTH).contains(&width) {
             return Err(Error::usage(format!("PREFIX: WIDTH must be from 1 to {MAX_WIDTH}")));
@@ -123,7 +124,7 @@ impl PrefixRule {
         })
     }
 
-    /// Returns the number of characters in a value, or with `AT` the number of parts.
+    /// Returns the number of characters in a value, or, with `AT`, the number of parts.
     fn length(&self, value: &str) -> usize {
         match &self.at {
             Some(separator) => value.split(separator.as_str()).count(),
@@ -131,8 +132,8 @@ impl PrefixRule {
         }
     }
 
-    /// Returns the label that keeps the first `kept` characters or parts of `value`, padded with
-    /// masks to the length `width`.
+    /// Returns the label that keeps the first `kept` characters or parts of `value`. If the rule
+    /// has a mask, the label is padded with it to the length `width`.
     fn label(&self, value: &str, kept: u32, width: usize) -> String {
         let kept = kept as usize;
         let changed = self.changed.as_ref();
@@ -163,8 +164,8 @@ impl PrefixRule {
         label
     }
 
-    /// Returns the values as texts, with leading zeros for integers; NULL for an integer that is
-    /// negative or has too many digits.
+    /// Returns the values as text, with leading zeros for integers. The result is NULL for an
+    /// integer that is negative or has too many digits.
     fn texts(&self, values: &ArrayRef) -> Result<StringArray> {
         let texts = ground::text(values)?;
         if !is_whole(values.data_type()) {
@@ -192,7 +193,7 @@ impl PrefixRule {
     }
 }
 
-/// Returns true if values of the type are whole numbers.
+/// Returns true if the values of the type are whole numbers.
 fn is_whole(data_type: &DataType) -> bool {
     let plain = ground::plain_type(data_type);
     plain.is_integer()
@@ -279,7 +280,7 @@ impl GeneralizationRule for PrefixRule {
     }
 }
 
-/// The catalogue entry of the kind.
+/// The entry of the kind in the catalogue.
 pub(super) const KIND: Kind = Kind {
     info: Info {
         name: "prefix",
@@ -422,7 +423,7 @@ mod tests {
             .with_precision_and_scale(9, 0)
             .unwrap();
         assert_eq!(labels(&wide, decimals), [["021", "941"]]);
-        // A value that is not a code of this width is unmapped.
+        // A value that is not a code with this number of digits is unmapped.
         assert_eq!(
             labels(&wide, Int64Array::from(vec![-5, 941_101_234, 94110])),
             [["-", "-", "941"]]

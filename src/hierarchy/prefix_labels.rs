@@ -1,4 +1,4 @@
-//! Checks whether a level of PREFIX can give a label.
+//! Checks whether a level of PREFIX can return a label.
 
 use super::prefix::PrefixRule;
 use super::rule::TOP;
@@ -6,9 +6,10 @@ use crate::error::{Error, Result};
 use arrow::array::{Array, StringArray};
 
 impl PrefixRule {
-    /// Returns whether a level that keeps `kept` characters or parts can have this label. Returns
-    /// `None` for a label with fewer characters or parts. It can only be the label of a short code,
-    /// and the rule does not know whether the column has such a code.
+    /// Returns true if a level that keeps `kept` characters or parts can return this label, and
+    /// false if it cannot. Returns `None` if this is unknown, for example for a label with fewer
+    /// characters or parts: it could be the label of a short code, and the rule does not know
+    /// whether the column contains such a code.
     pub(super) fn has_label(&self, kept: u32, label: &str) -> Option<bool> {
         let kept = kept as usize;
         if kept == 0 && self.mask.is_none() {
@@ -33,7 +34,7 @@ impl PrefixRule {
         let is_masked = |part: &str| part.chars().eq([mask]);
         let is_padded = self.width.is_none_or(|width| shown.len() == width as usize);
         if !is_padded || !shown.iter().skip(kept).all(|part| is_masked(part)) {
-            // A mask may also be a part of the value, or be part of a separator.
+            // A mask character may also occur in the value or in the separator.
             let at = self.at.as_deref().unwrap_or_default();
             let is_sure = at.chars().count() <= 1 && !at.contains(mask);
             return is_sure.then_some(false);
@@ -45,7 +46,7 @@ impl PrefixRule {
         (visible >= kept).then_some(true)
     }
 
-    /// Returns the parts of a label with `AT`, and its characters otherwise.
+    /// Returns the parts of a label if the rule counts parts, and otherwise its characters.
     fn shown<'a>(&self, label: &'a str) -> Vec<&'a str> {
         match &self.at {
             Some(separator) => label.split(separator.as_str()).collect(),
@@ -56,7 +57,7 @@ impl PrefixRule {
         }
     }
 
-    /// Returns a label without its trailing masks.
+    /// Returns a label without the mask characters or masked parts at its end.
     fn without_masks<'a>(&self, label: &'a str) -> &'a str {
         let Some(mask) = self.mask else { return label };
         let mut rest = label;
@@ -64,7 +65,7 @@ impl PrefixRule {
             rest = match &self.at {
                 None => shorter,
                 Some(_) if shorter.is_empty() => shorter,
-                // A mask character at the end of a longer part is kept.
+                // A mask character at the end of a longer part is not removed.
                 Some(separator) => match shorter.strip_suffix(separator.as_str()) {
                     Some(parts) => parts,
                     None => break,
@@ -74,7 +75,8 @@ impl PrefixRule {
         rest
     }
 
-    /// Fails if the masks would make the labels of a level too large for an Arrow array of texts.
+    /// Fails if the mask characters would make the labels of a level too large for an Arrow string
+    /// array.
     pub(super) fn fits(&self, texts: &StringArray, width: usize) -> Result<()> {
         let Some(mask) = self.mask else { return Ok(()) };
         let separator = self.at.as_ref().map_or(0, String::len);
@@ -165,7 +167,7 @@ mod tests {
     }
 
     proptest! {
-        /// Checks that a level accepts each of its own labels.
+        /// Checks that each label of a level is recognized as a label of this level.
         #[test]
         fn labels_are_not_refused(
             values in prop::collection::vec("[0-3.*]{0,7}", 1..6),

@@ -8,9 +8,10 @@ use arrow::datatypes::DataType;
 use chrono::NaiveDate;
 
 impl Quantiles {
-    /// Returns whether a level with `groups` groups has this label. The type of the column is not
-    /// known, so numbers are compared as numbers. Returns `None` if the ends are instants that may
-    /// be written in another way, such as in another zone.
+    /// Returns true if a level with `groups` groups has this label, and false if it does not. The
+    /// type of the column is not known, so texts that are numbers are compared as numbers. Returns
+    /// `None` if the bounds are instants that can be written in several ways, such as in several
+    /// time zones.
     pub(super) fn has_label(&self, groups: u32, label: &str) -> Option<bool> {
         let step = (self.groups[0] / groups) as usize;
         let mut cuts: Vec<&str> = (step - 1..self.bounds.len())
@@ -22,7 +23,8 @@ impl Quantiles {
             let low = group.checked_sub(1).map(|before| cuts[before]);
             has_ends(label, low, cuts.get(group).copied())
         });
-        // A date can be written in only one way, and numbers are compared as numbers.
+        // A negative result is certain if the bounds are numbers or dates, because a date can be
+        // written in only one way, or if the label has another format.
         let is_date = |text: &str| NaiveDate::parse_from_str(text, "%Y-%m-%d").is_ok();
         let is_certain = self.bare || self.bounds.iter().flatten().all(is_date) || !has_form(label);
         match is_own {
@@ -45,13 +47,12 @@ fn has_ends(label: &str, low: Option<&str>, high: Option<&str>) -> bool {
     }
 }
 
-/// Returns the ends of a label that looks like `[24.2, 27.3)`.
+/// Returns the two ends of a label with the format `[24.2, 27.3)`.
 fn half_open(label: &str) -> Option<(&str, &str)> {
     label.strip_prefix('[')?.strip_suffix(')')?.split_once(", ")
 }
 
-/// Returns true if a label has the form of the labels in a column whose values are not whole
-/// numbers.
+/// Returns true if a label has the format of labels in a column whose values are not whole numbers.
 fn has_form(label: &str) -> bool {
     label.starts_with('<') || label.starts_with(">=") || half_open(label).is_some()
 }
@@ -62,15 +63,15 @@ fn whole(low: &str, high: &str) -> Option<String> {
     Some(range(&units(low)?, &units(high)?, &DataType::Int64))
 }
 
-/// Returns true if two texts are the same number.
+/// Returns true if two texts represent the same number.
 fn is_one_number(a: &str, b: &str) -> bool {
     Number::parse(a).is_some_and(|a| Some(a) == Number::parse(b))
 }
 
-/// Returns true if two texts are the same value, for any type of numbers.
+/// Returns true if two texts represent the same value, for any type of numbers.
 fn is_same(a: &str, b: &str) -> bool {
-    // The values of this column may have fewer digits than the values of the column from which
-    // the bounds were computed.
+    // The bounds may have been computed from a column whose values have more digits than the values
+    // of this column.
     let is_fraction = |text: &str| text.contains(['.', 'e', 'E']);
     let narrow = |text: &str| text.trim().parse::<f32>().ok().filter(|_| is_fraction(text));
     a == b || is_one_number(a, b) || narrow(a).is_some_and(|x| Some(x) == narrow(b))
@@ -125,7 +126,8 @@ mod tests {
     }
 
     proptest! {
-        /// Checks that a level accepts each of its own labels, for columns of every type.
+        /// Checks that each label of a level is recognized as a label of this level, for columns of
+        /// every type.
         #[test]
         fn labels_are_not_refused(values in prop::collection::btree_set(-300i64..300, 1..40)) {
             let whole = Int64Array::from_iter_values(values.iter().copied());

@@ -1,15 +1,16 @@
 //! QUANTILES: groups of (nearly) equal numbers of rows, computed once and stored as bounds.
 //!
-//! For n groups of N rows there are n - 1 cuts. The i-th cut lies between the two neighbouring
-//! distinct values where the number of rows below the cut is nearest to i N / n. If two places are
-//! equally near, the lower place is taken. So equal values are kept together, and groups may be
-//! empty if one value has many rows. Each number of groups divides the number before, so the cuts
-//! of a level are among the cuts of the level below, and groups nest. Each cut is stored as the
-//! roundest value that separates the two groups. It is a value of the column only if no rounder
-//! value separates the groups, as between 34 and 35. The first and the last group are open (`<25`,
-//! `>=60`), so they include later values beyond the extremes of the column, and do not reveal these
-//! extremes. Integers get labels with both ends included (`25-32`), other values half-open labels
-//! (`[24.2, 27.3)`).
+//! If N rows are divided into n groups, there are n - 1 bounds. The i-th bound lies between two
+//! neighbouring distinct values, such that the number of rows below it is nearest to i N / n. If
+//! two positions are equally near, the lower is chosen. Therefore equal values stay together, and
+//! groups may be empty if one value has many rows. The number of groups at a level divides the
+//! number at the level below, so the bounds of a level are among the bounds of the level below, and
+//! groups nest. Each bound is stored as the roundest value that separates the two groups. It is a
+//! value of the column only if no rounder value separates the groups, as between 34 and 35. The
+//! first and the last group are open (`<25`, `>=60`), so they include later values beyond the
+//! minimum and the maximum of the column, and do not reveal this minimum and maximum. Labels of
+//! integers include both ends (`25-32`); labels of other values exclude the upper end (`[24.2,
+//! 27.3)`).
 //!
 //! Example: `CREATE HIERARCHY income AS QUANTILES (16, 4) OF people.income`.
 //!
@@ -30,24 +31,25 @@ use arrow::datatypes::DataType;
 use arrow::row::{RowConverter, Rows, SortField};
 use std::sync::Arc;
 
-/// The greatest number of groups at a level.
+/// The maximum number of groups at a level.
 pub const MAX_GROUPS: u32 = 65_536;
 
 /// The rule with groups of nearly equal size.
 #[derive(Debug, Clone)]
 pub struct Quantiles {
     pub(super) groups: Vec<u32>,
-    /// The cuts of level 1 as text, ascending. The number of cuts is one less than the number of
-    /// groups; a cut is repeated if a group is empty.
+    /// The bounds of level 1 as text, ascending. The number of bounds is one less than the number
+    /// of groups; a bound is repeated if a group is empty.
     pub(super) bounds: StringArray,
-    /// True if a bound is written as a bare number, false if it is written as a string.
+    /// True if bounds are written in SQL as numbers without quotes, false if they are written as
+    /// strings.
     pub(super) bare: bool,
 }
 
 impl Quantiles {
-    /// Returns the rule with `groups[i]` groups on level i + 1. The column has these distinct
-    /// values, which ascend, and these numbers of rows with each value. NULL does not belong to a
-    /// group.
+    /// Computes the rule with `groups[i]` groups at level i + 1. `values` contains the distinct
+    /// values of the column in ascending order, and `counts` the number of rows with each value.
+    /// NULL belongs to no group.
     pub fn of(groups: &[u32], values: &ArrayRef, counts: &[u64]) -> Result<Self> {
         check_groups(groups)?;
         let values = &ground::plain(values)?;
@@ -62,7 +64,7 @@ impl Quantiles {
                 "QUANTILES: the column has no values to compute groups from",
             ));
         }
-        // `below[j]` is the number of rows with a value less than the j-th value.
+        // `below[j]` is the number of rows with a value below the j-th value.
         let below: Vec<u128> = kept
             .iter()
             .scan(0, |sum, &i| {
@@ -73,8 +75,8 @@ impl Quantiles {
             .collect();
         let rows: u128 = kept.iter().map(|&i| u128::from(counts[i as usize])).sum();
         let n = u128::from(groups[0]);
-        // A cut before the least value would only create an empty group, so it moves past that
-        // value if the column has another value.
+        // A bound below the minimum would only create an empty group, so it is moved above the
+        // minimum, unless the column has no other value.
         let first = usize::from(kept.len() > 1);
         let cuts: Vec<usize> = (1..n)
             .map(|i| {
@@ -98,8 +100,8 @@ impl Quantiles {
         })
     }
 
-    /// Returns the rule from stored bounds. `bounds` contains, as text and ascending, the value at
-    /// which each group of level 1 except the first begins.
+    /// Creates the rule from stored bounds. `bounds` contains the lower bound of each group of
+    /// level 1 except the first, as text and in ascending order.
     pub fn from_bounds(groups: &[u32], bounds: &[String]) -> Result<Self> {
         check_groups(groups)?;
         if bounds.len() != groups[0] as usize - 1 {
@@ -122,7 +124,8 @@ impl Quantiles {
         })
     }
 
-    /// Returns the bounds as values of this type. Fails if a bound is not a value of the type.
+    /// Returns the bounds as values of this type. Fails if a bound is not a valid value of the
+    /// type.
     fn bounds(&self, data_type: &DataType) -> Result<ArrayRef> {
         let bounds = ground::parse(&self.bounds, data_type)?;
         match bounds.null_count() {
@@ -134,8 +137,8 @@ impl Quantiles {
         }
     }
 
-    /// Returns the groups of a level, with their labels. The bounds of the level are at every
-    /// `step`-th position of `bounds`.
+    /// Returns the groups of a level, with their labels. The bounds of the level are every
+    /// `step`-th element of `bounds`.
     fn names(&self, bounds: &ArrayRef, rows: &Rows, step: usize) -> Result<Level> {
         let mut at: Vec<usize> = (step - 1..bounds.len()).step_by(step).collect();
         at.dedup_by(|b, a| rows.row(*a) == rows.row(*b));
@@ -156,8 +159,8 @@ impl Quantiles {
     }
 }
 
-/// The groups of one level: the positions of its bounds, and the labels of its groups. The number
-/// of groups is one more than the number of bounds.
+/// The groups of one level: the indices of its bounds, and the labels of its groups. There is one
+/// group more than there are bounds.
 struct Level {
     at: Vec<usize>,
     names: Vec<String>,
@@ -286,7 +289,7 @@ impl GeneralizationRule for Quantiles {
     }
 }
 
-/// The catalogue entry of the kind.
+/// The entry of the kind in the catalogue.
 pub(super) const KIND: Kind = Kind {
     info: Info {
         name: "quantiles",
@@ -300,7 +303,7 @@ pub(super) const KIND: Kind = Kind {
         syntax: "AS QUANTILES (16, 4) { OF table.column | BOUNDS (b, ...) }",
         parts: &[
             Part::First("groups", Takes::List("groups", Item::Whole, "a number of groups")),
-            // SHOW HIERARCHIES prints BOUNDS with the bounds that OF computed.
+            // SHOW HIERARCHIES prints BOUNDS with the bounds that were computed for OF.
             Part::OneOf(&[
                 ("OF", Takes::Column),
                 ("BOUNDS", Takes::List("bound", Item::NumberOrText, "a bound")),
@@ -350,8 +353,8 @@ mod tests {
 
     #[test]
     fn equal_values_stay_together() {
-        // Seven of 10 rows have the value 2. So both cuts of three groups, at 3.3 and 6.7 rows, go
-        // to the nearer side of this value.
+        // Seven of 10 rows have the value 2. Therefore the bounds of three groups, ideally at 3.3
+        // and 6.7 rows, move to the nearer side of this value.
         let values = integers([1, 2, 3]);
         let q = Quantiles::of(&[3], &values, &[2, 7, 1]).unwrap();
         assert_eq!(labels(&q, &values), [["<2", "2", ">=3"]]);
@@ -430,8 +433,8 @@ mod tests {
             let q = Quantiles::of(&[6, 3], &values, &rows).unwrap();
             let got = labels(&q, &values);
             for (level, n) in [6u64, 3].into_iter().enumerate() {
-                // Brute force: for every ideal cut, finds the value (except the least) for which
-                // the number of rows below is nearest.
+                // Brute force: for every ideal bound, finds the value (except the minimum) for
+                // which the number of rows below the value is nearest.
                 let cuts: BTreeSet<i64> = (1..n).map(|i| {
                     let below = |v: i64| counts.range(..v).map(|(_, c)| c).sum::<u64>();
                     let candidates = counts.keys().skip(usize::from(counts.len() > 1));

@@ -1,8 +1,8 @@
-//! AS query: a hierarchy that lists the rows of a query. The query is read once.
+//! AS query: a hierarchy that lists the rows of a query. The query is executed only once.
 //!
-//! Column 1 contains the ground value, and one column per level follows. The module `listed`
-//! describes the checks of the rows. The hierarchy then contains the rows, and SHOW HIERARCHIES
-//! prints it with AS VALUES.
+//! Column 1 contains the ground value. One column per level follows. The module `listed` describes
+//! how the rows are checked. The rows are stored in the hierarchy, and SHOW HIERARCHIES prints the
+//! hierarchy with AS VALUES.
 //!
 //! Example: `CREATE HIERARCHY city AS SELECT city, region, country FROM places`.
 //!
@@ -16,7 +16,7 @@ use crate::catalogue::Info;
 use crate::error::Error;
 use std::sync::Arc;
 
-/// The catalogue entry of the kind.
+/// The entry of the kind in the catalogue.
 pub(super) const KIND: Kind = Kind {
     info: Info {
         name: "query",

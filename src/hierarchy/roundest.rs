@@ -1,6 +1,7 @@
-//! The roundest value between two neighbouring values of a column. It serves as the bound between
-//! them. So a bound is a value of a person only if no rounder value separates the two: 50000
-//! separates 48210.50 from 51234.17, and the first day of a year separates two days.
+//! The roundest value that separates two neighbouring values of a column. It serves as the bound
+//! between them. Therefore a bound is the value of a person only if no rounder value separates the
+//! two: 50000 separates 48210.50 from 51234.17, and the first day of a year separates a day in the
+//! year before from a day in that year.
 
 use super::ground;
 use super::number::{Number, decimal};
@@ -11,18 +12,18 @@ use arrow::row::{RowConverter, SortField};
 
 /// The exponents of the powers of ten to which a number is rounded.
 const POWERS: std::ops::RangeInclusive<i32> = -18..=37;
-/// The least date and time. The end of this text replaces the smaller units of a truncated date or
-/// time.
+/// The minimum date and time. A date or time is truncated by replacing its end with the end of this
+/// text.
 const LEAST_TIME: &str = "0000-01-01T00:00:00";
-/// The lengths of the text of a date and time up to and including its year, month, day, hour,
-/// minute and second.
+/// The lengths of the prefixes of a date and time that end with the year, month, day, hour, minute
+/// and second.
 const UNITS: [usize; 6] = [4, 7, 10, 13, 16, 19];
-/// The position of the time of day in the text of a date and time.
+/// The index at which the time of day begins in the text of a date and time.
 const CLOCK: usize = 11;
 
-/// Returns, for each value in `values`, the roundest value that is above its neighbour in `before`
-/// and not above the value itself. If the neighbour is NULL, or if no rounder value lies between
-/// the two, the result is the value itself.
+/// Returns, for each value in `values`, the roundest value that is above the value at the same
+/// index in `before`, and not above the value itself. If the value in `before` is NULL, or if no
+/// rounder value lies between the two, the result is the value itself.
 pub(super) fn roundest(before: &ArrayRef, values: &ArrayRef) -> Result<ArrayRef> {
     let (below, texts) = (ground::text(before)?, ground::text(values)?);
     let mut candidates: Vec<Vec<String>> = vec![];
@@ -49,7 +50,7 @@ pub(super) fn roundest(before: &ArrayRef, values: &ArrayRef) -> Result<ArrayRef>
     Ok(take(&either, &UInt32Array::from(picked), None)?)
 }
 
-/// Returns the texts of values that may lie between two values, the roundest first.
+/// Returns texts of values that may lie between two values, in descending order of roundness.
 fn rounder(below: &str, text: &str) -> Vec<String> {
     match (Number::parse(below), Number::parse(text)) {
         (Some(below), Some(number)) => POWERS
@@ -64,7 +65,7 @@ fn rounder(below: &str, text: &str) -> Vec<String> {
     }
 }
 
-/// Returns a number as plain digits; `None` if it has too many digits.
+/// Returns a number in plain decimal notation; `None` if it has too many digits.
 fn written(number: Number) -> Option<String> {
     let scale = POWERS
         .rev()
@@ -74,7 +75,7 @@ fn written(number: Number) -> Option<String> {
     Some(decimal(number.exact_at(scale)?, scale, 0))
 }
 
-/// Returns a date or time truncated to each of its units, the coarsest first.
+/// Returns a date or time truncated to each of its units, from coarse to fine.
 fn times(text: &str) -> Vec<String> {
     let is_clock = text.as_bytes().get(2) == Some(&b':');
     let (least, skipped) = match is_clock {

@@ -1,4 +1,4 @@
-//! The trait of the generalization rules that the kinds of hierarchies build.
+//! The trait for generalization rules, which the kinds of hierarchies build.
 
 use super::codes::{Codes, Side};
 use crate::error::Result;
@@ -6,15 +6,14 @@ use arrow::array::{ArrayRef, StringArray};
 use arrow::datatypes::DataType;
 use std::fmt;
 
-/// The label of a suppressed cell, and of the top level that is added to a rule without a top
-/// level.
+/// The label of a suppressed cell, and of the top level that is added to a rule that has none.
 pub const TOP: &str = "*";
 
-/// The label of people whose value a hierarchy with ON UNMAPPED SUPPRESS does not map. No released
-/// row has this label, so these people are in no released class.
+/// The label of those people in a population whose values are unmapped in a hierarchy with ON
+/// UNMAPPED SUPPRESS. No released row has this label, so these people belong to no released class.
 pub(crate) const UNMAPPED: &str = "\u{10FFFF}not in the hierarchy";
 
-/// The greatest number of levels above level 0.
+/// The maximum number of levels above level 0.
 pub const MAX_LEVELS: usize = 200;
 
 /// A generalization rule: the label of a ground value at each level.
@@ -61,15 +60,14 @@ pub const MAX_LEVELS: usize = 200;
 /// }
 /// ```
 pub trait GeneralizationRule: fmt::Debug + Send + Sync {
-    /// Returns the name of the rule's kind, as in the entry of the kind.
+    /// Returns the name of the kind that built the rule, as in the entry of the kind.
     fn kind(&self) -> &'static str;
 
     /// Returns the number of levels above level 0 that [`GeneralizationRule::labels`] returns. If
-    /// the last of these levels is not single-valued, a top level is added.
+    /// the last of these levels may have more than one label, a top level is added.
     fn levels(&self) -> usize;
 
-    /// Returns the number of ground values that the rule lists; `None` for a rule that computes
-    /// labels.
+    /// Returns the number of ground values that the rule lists; `None` if the rule computes labels.
     fn listed(&self) -> Option<u64> {
         None
     }
@@ -83,30 +81,31 @@ pub trait GeneralizationRule: fmt::Debug + Send + Sync {
     /// all levels or at none.
     fn labels(&self, values: &ArrayRef) -> Result<Vec<StringArray>>;
 
-    /// Returns the ground values of a rule that lists them, cast to `data_type` if possible; `None`
-    /// for a rule that computes labels.
+    /// Returns the ground values that the rule lists, cast to `data_type` if possible; `None` if
+    /// the rule computes labels.
     fn ground(&self, data_type: &DataType) -> Result<Option<ArrayRef>> {
         let _ = data_type;
         Ok(None)
     }
 
-    /// Returns the codes of the rule (TOP CODE, BOTTOM CODE); `None` for a rule without codes. No
-    /// label at any level distinguishes the values beyond a code.
+    /// Returns the codes of the rule (TOP CODE, BOTTOM CODE); `None` if the rule has no codes. The
+    /// values that a code hides have the same label at every level.
     fn codes(&self) -> Option<Codes> {
         None
     }
 
-    /// Returns, for each value in `values`, the code that hides the value; `None` for every value
-    /// if the rule has no codes. The values have an accepted type. The label of a hidden value is
-    /// the same at every level, and it replaces the value at level 0.
+    /// Returns, for each value in `values`, the code that hides it, or `None` if no code hides it.
+    /// The values have an accepted type. A hidden value has the same label at every level,
+    /// including level 0.
     fn hidden(&self, values: &ArrayRef) -> Result<Vec<Option<Side>>> {
         Ok(vec![None; values.len()])
     }
 
-    /// Returns whether level `level` can give `label` to some value of any accepted type. `level`
-    /// is from 1 to [`GeneralizationRule::levels`]. Returns `None` if the answer depends on the
-    /// values of the column, or is not known. The answer for a label that the level gives is never
-    /// `Some(false)`. A rule that lists its values need not implement this method.
+    /// Returns true if level `level` can return `label` for some value of any accepted type, and
+    /// false if it cannot. `level` is from 1 to [`GeneralizationRule::levels`]. Returns `None` if
+    /// this depends on the values of the column, or is not known. For a label that the level does
+    /// return, the result must not be `Some(false)`. A rule that lists its values need not
+    /// implement this method.
     fn is_label(&self, level: u8, label: &str) -> Option<bool> {
         let _ = (level, label);
         None
@@ -118,35 +117,36 @@ pub trait GeneralizationRule: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Returns true if the last level of [`GeneralizationRule::labels`] is single-valued for any
+    /// Returns true if the last level of [`GeneralizationRule::labels`] has a single label for any
     /// data.
     fn ends_in_top(&self) -> bool {
         false
     }
 
-    /// Returns true if [`GeneralizationRule::sql`] contains the whole rule and no part of it was
-    /// taken from data.
+    /// Returns true if [`GeneralizationRule::sql`] contains the whole rule and no part of the rule
+    /// was taken from data.
     fn is_free_of_data(&self) -> bool {
         false
     }
 
-    /// Returns true if the label of a value of this type depends on all values of the column, not
-    /// on the value alone. Statements that see only some of the column's values refuse such a rule.
+    /// Returns true if, for a column of this type, the label of a value depends on all values of
+    /// the column, and not on the value alone. Statements that process only some of the column's
+    /// values fail with such a rule.
     fn reads_whole_column(&self, data_type: &DataType) -> bool {
         let _ = data_type;
         false
     }
 
-    /// Returns the clause of CREATE HIERARCHY that recreates the rule. The clause begins with `AS`
-    /// or `FROM`.
+    /// Returns the clause of CREATE HIERARCHY that recreates the rule, beginning with `AS` or
+    /// `FROM`.
     fn sql(&self) -> String;
 
-    /// Describes each level, starting at level 1. The number of descriptions is
+    /// Returns a description of each level, starting at level 1. The number of descriptions is
     /// [`GeneralizationRule::levels`].
     fn describe(&self) -> Vec<LevelRule>;
 }
 
-/// The description of one level of a hierarchy, for people.
+/// A human-readable description of one level of a hierarchy.
 ///
 /// ```
 /// use anonsql::extend::hierarchy::LevelRule;
@@ -155,8 +155,8 @@ pub trait GeneralizationRule: fmt::Debug + Send + Sync {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LevelRule {
-    /// The rule of the level, which must not contain a value of the data.
+    /// The description of the rule. It must not contain a value from the data.
     pub rule: String,
-    /// The number of labels at the level, if they are listed.
+    /// The number of labels at the level; `None` if the labels are computed.
     pub labels: Option<u64>,
 }

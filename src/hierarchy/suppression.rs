@@ -1,8 +1,8 @@
 //! SUPPRESSION: the value itself, then `*`.
 //!
-//! The hierarchy has these two levels. It is the default for a quasi-identifier without a
-//! hierarchy. It accepts columns of numbers, texts, booleans, dates and times; bytes, durations,
-//! nested values, NaN and infinity are errors.
+//! The hierarchy has only these two levels. It is the default for a quasi-identifier without a
+//! hierarchy. It accepts columns of numbers, strings, booleans, dates and times. It is an error if
+//! the column contains binary data, durations, nested values, NaN or infinity.
 //!
 //! Example: `CREATE HIERARCHY all_or_nothing AS SUPPRESSION`.
 //!
@@ -20,12 +20,12 @@ use arrow::array::{ArrayRef, StringArray};
 use arrow::datatypes::DataType;
 use std::sync::Arc;
 
-/// The rule with two levels: the value, and `*`.
+/// The rule with two levels: the value itself, and `*`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Suppression;
 
 impl Hierarchy {
-    /// Returns the hierarchy of a quasi-identifier for which the statement names no hierarchy.
+    /// Returns the hierarchy for a quasi-identifier for which the statement names no hierarchy.
     pub fn suppression_of(column: &str) -> Result<Arc<Self>> {
         let name = format!("suppression of {column}");
         let hierarchy = Self::new(name, Arc::new(Suppression), OnUnmapped::Error, OnNull::Value)?;
@@ -63,7 +63,7 @@ impl GeneralizationRule for Suppression {
     }
 }
 
-/// The catalogue entry of the kind.
+/// The entry of the kind in the catalogue.
 pub(super) const KIND: Kind = Kind {
     info: Info {
         name: "suppression",

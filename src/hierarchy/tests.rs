@@ -1,5 +1,5 @@
-//! Tests that every kind of hierarchy fulfils the contract, by plain loops over the labels of the
-//! rule.
+//! Tests that every kind of hierarchy fulfils the contract of [`GeneralizationRule`], with simple
+//! loops over the labels of the rule.
 
 use super::coverage::Coverage;
 use super::intervals::Intervals;
@@ -17,8 +17,8 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Returns a listed hierarchy of the even numbers below `n`, in groups of ten and of fifty. The
-/// label of its top is `all`.
+/// Returns a hierarchy that lists the even numbers below `n`, in groups of ten and of fifty. The
+/// label of the top level is `all`.
 fn evens(n: i64) -> Arc<dyn GeneralizationRule> {
     let row = |i: i64| {
         [
@@ -43,7 +43,7 @@ fn integers(values: &BTreeSet<i64>, null: bool) -> ArrayRef {
     )
 }
 
-/// Returns one hierarchy of every kind, each with a column that it generalizes.
+/// Returns a hierarchy of every kind, each with a column that it accepts.
 fn every_kind(values: &BTreeSet<i64>, null: bool) -> Vec<(Arc<dyn GeneralizationRule>, ArrayRef)> {
     let numbers = integers(values, null);
     let number = Number::from;
@@ -89,9 +89,9 @@ fn text(array: &ArrayRef, i: usize) -> Option<String> {
     (!labels.is_null(i)).then(|| labels.as_string::<i32>().value(i).to_string())
 }
 
-/// Checks one bound hierarchy against its rule's labels, value by value.
+/// Checks a hierarchy that is bound to `values` against the labels of its rule, value by value.
 fn check(h: &Hierarchy, values: &ArrayRef) {
-    // All properties are checked in one function, because they need the same labels.
+    // This is one function, because all checks need the same labels.
     let lookup = h.bind(Arc::clone(values)).unwrap();
     let own = h.rule().labels(values).unwrap();
     let ground = h
@@ -118,8 +118,8 @@ fn check(h: &Hierarchy, values: &ArrayRef) {
             assert_eq!(zero.leaves, vec![1; n]);
         }
         Some(codes) => {
-            // Each value is its own label, except that values that a code hides have one label at
-            // every level.
+            // Each value is its own label, except that a value that a code hides has the same label
+            // at every level.
             for (i, by_code) in hidden.iter().enumerate() {
                 let label = text(&zero.labels, zero.codes[i] as usize);
                 let own = match by_code {
@@ -186,7 +186,7 @@ fn check(h: &Hierarchy, values: &ArrayRef) {
                 None => u64::from(has_null && h.on_null() != OnNull::Top),
             };
             assert_eq!(bound.leaves[code], under, "{} level {level}", h.kind());
-            // Nesting: values that share this label share all labels above.
+            // Nesting: values that share this label share the labels at all higher levels.
             for j in (0..i).filter(|j| bound.codes[*j] == bound.codes[i]) {
                 assert!(
                     lookup.levels()[usize::from(level)..]

@@ -1,4 +1,4 @@
-//! Converts lookup tables for transport to another machine, and back.
+//! Serializes lookup tables for transport to another machine, and restores them.
 
 use super::codes::{Coded, Codes, Side};
 use super::lookup::{Level, Lookup};
@@ -10,11 +10,11 @@ use arrow::datatypes::{Float64Type, UInt32Type, UInt64Type};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, OnceLock};
 
-/// The parts of a lookup table that are not arrays.
+/// The parts of a lookup table that are not stored as arrays.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct LookupHeader {
     levels: usize,
-    /// True if the levels have extents: either all levels have them, or none.
+    /// True if all levels have extents, false if none has.
     extents: bool,
     codes: bool,
     listed: bool,
@@ -22,7 +22,7 @@ pub(crate) struct LookupHeader {
 }
 
 impl Lookup {
-    /// Adds the arrays of the table to a parcel, and returns the other parts.
+    /// Adds the arrays of the table to a parcel, and returns the parts that are not arrays.
     pub(crate) fn pack(&self, parcel: &mut Parcel) -> LookupHeader {
         let extents = self.levels.iter().all(|level| level.extents.is_some());
         for level in &self.levels {
@@ -66,7 +66,7 @@ impl Lookup {
         }
     }
 
-    /// Restores a table from a parcel and the other parts.
+    /// Restores a table from the arrays in a parcel and from the parts that are not arrays.
     pub(crate) fn unpack(header: LookupHeader, parcel: &mut Parcel) -> Result<Self> {
         let mut levels = vec![];
         for _ in 0..header.levels {
@@ -121,7 +121,7 @@ impl Lookup {
     }
 }
 
-/// The text that marks codes that are compared with years, in the array of a parcel.
+/// The text in the array for codes that marks codes as years.
 const YEARS: &str = "years";
 
 impl Codes {

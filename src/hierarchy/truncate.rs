@@ -1,23 +1,23 @@
 //! TRUNCATE: dates and timestamps, truncated to coarser units of the calendar.
 //!
-//! Each level is one unit. Units become coarser, and each unit must consist of whole units of the
-//! level before. Weeks (ISO 8601) contain whole days, but neither months nor years contain whole
-//! weeks, so WEEK can only be last. A century is the hundred years with the same first digits
-//! (`2000-2099`), because only such a century contains whole decades. Timestamps with a time zone
-//! are truncated in that zone. A label alone determines the label at the next level, so groups nest
-//! for any data.
+//! Each level is one unit. Units become coarser from level to level, and each unit must consist of
+//! whole units of the level below. Weeks (ISO 8601) contain whole days, but neither months nor
+//! years contain whole weeks, so WEEK can only be the last unit. A century is the hundred years
+//! that differ only in their last two digits (`2000-2099`), because only such a century contains
+//! whole decades. Timestamps with a time zone are truncated in that zone. The label at one level
+//! determines the label at the next level, so groups nest for any data.
 //!
-//! With FORMAT, in the syntax of `strptime`, texts are read as dates or timestamps. A text that is
-//! not in this format is unmapped, and ON UNMAPPED determines its treatment.
+//! With FORMAT, in the syntax of `strptime`, strings are parsed as dates or timestamps. A string
+//! that is not in this format is unmapped, and ON UNMAPPED determines its treatment.
 //!
-//! BOTTOM CODE and TOP CODE are years. At every level, dates before BOTTOM CODE have the label
-//! `<code`, and dates in or after TOP CODE have the label `>=code`. This includes level 0, where
-//! the label of every other date is the date itself. A decade or a century that contains a code
-//! ends at the code (`1937-1939`). A week can lie in two years, so WEEK cannot be combined with
-//! codes.
+//! BOTTOM CODE and TOP CODE are years. At every level, dates before the year BOTTOM CODE have the
+//! label `<code`, and dates in or after the year TOP CODE have the label `>=code`. This includes
+//! level 0, where the label of every other date is the date itself. A decade or a century that
+//! contains a code ends at the code (`1937-1939`). A week can be part of two years, so WEEK cannot
+//! be combined with codes.
 //!
 //! Example: `CREATE HIERARCHY birth AS TRUNCATE (MONTH, QUARTER, YEAR)` turns 2024-05-17 into
-//! 2024-05, 2024-Q2 and 2024. With `FORMAT '%d.%m.%Y'`, it turns the text 17.5.2024 into the same
+//! 2024-05, 2024-Q2 and 2024. With `FORMAT '%d.%m.%Y'`, it turns the string 17.5.2024 into the same
 //! labels.
 //!
 //! Reference: ISO 8601-1:2019, sections 5.2 and 5.3 (representations of reduced precision).
@@ -40,7 +40,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// A unit of the calendar, from fine to coarse.
+/// A unit of the calendar. The variants are ordered from fine to coarse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unit {
     /// A second.
@@ -65,7 +65,7 @@ pub enum Unit {
     Century,
 }
 
-/// Every unit with its keyword, from fine to coarse.
+/// Every unit with its keyword, ordered from fine to coarse.
 pub const UNITS: &[(Unit, &str)] = &[
     (Unit::Second, "SECOND"),
     (Unit::Minute, "MINUTE"),
@@ -121,7 +121,7 @@ impl Unit {
         }
     }
 
-    /// Returns the first and the last year of the unit that contains a year.
+    /// Returns the first and the last year of the unit that contains the year `year`.
     fn years(self, year: i32) -> (i32, i32) {
         let width = match self {
             Unit::Decade => 10,
@@ -137,13 +137,14 @@ impl Unit {
 #[derive(Debug, Clone)]
 pub struct Truncate {
     pub(super) units: Vec<Unit>,
-    /// The format of texts that are read as dates or timestamps.
+    /// The format in which strings are parsed as dates or timestamps; `None` for columns of dates
+    /// or timestamps.
     format: Option<DateFormat>,
     pub(super) years: Years,
 }
 
 impl Truncate {
-    /// Returns the rule that truncates to `units[i]` on level i + 1. Fails unless the units nest.
+    /// Creates the rule that truncates to `units[i]` at level i + 1. Fails unless the units nest.
     pub fn try_new(units: &[Unit]) -> Result<Self> {
         if units.is_empty() {
             return Err(Error::usage("TRUNCATE needs at least one unit"));
@@ -170,7 +171,7 @@ impl Truncate {
         })
     }
 
-    /// Adds these codes to the rule. Fails if a unit can lie on both sides of a code.
+    /// Adds these codes to the rule. Fails if a unit can contain dates on both sides of a code.
     fn coded(self, years: Years) -> Result<Self> {
         match !years.is_empty() && self.units.contains(&Unit::Week) {
             true => Err(Error::usage(
@@ -180,7 +181,8 @@ impl Truncate {
         }
     }
 
-    /// Returns the local times of values; `None` for NULL and for texts that are not in the format.
+    /// Returns the local times of values; `None` for NULL and for strings that are not in the
+    /// format.
     fn local_times(&self, values: &ArrayRef) -> Result<Vec<Option<NaiveDateTime>>> {
         match &self.format {
             Some(format) => {
@@ -196,7 +198,7 @@ impl Truncate {
         by_code.unwrap_or_else(|| unit.label(at))
     }
 
-    /// Makes the rule read texts in this format.
+    /// Changes the rule so that it parses strings in this format.
     fn of_texts(mut self, format: &str) -> Result<Self> {
         let format = DateFormat::try_new(format)?;
         if !format.has_time() {
@@ -296,7 +298,7 @@ impl GeneralizationRule for Truncate {
     }
 }
 
-/// The catalogue entry of the kind.
+/// The entry of the kind in the catalogue.
 pub(super) const KIND: Kind = Kind {
     info: Info {
         name: "truncate",
@@ -346,7 +348,7 @@ mod tests {
         Truncate::try_new(&units)
     }
 
-    /// Returns the labels of one value, by level.
+    /// Returns the labels of one value at all levels.
     fn labels(units: &str, text: &str, data_type: DataType) -> Vec<String> {
         let t = truncate(units).unwrap();
         t.accepts(&data_type).unwrap();

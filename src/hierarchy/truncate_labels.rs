@@ -4,9 +4,9 @@ use super::truncate::{Truncate, Unit};
 use chrono::{NaiveDate, NaiveDateTime, NaiveTime, Weekday};
 
 impl Truncate {
-    /// Returns true if `unit` has this label. The check compares the label with the label of one
-    /// instant: the first instant of the span that the label names, or a day beyond the code for
-    /// `<code` and `>=code`.
+    /// Returns true if `unit` has this label. To decide this, the label is compared with the label
+    /// of one instant: the first instant of the span that the label names, or, for `<code` and
+    /// `>=code`, a day that the code hides.
     pub(super) fn has_label(&self, unit: Unit, label: &str) -> bool {
         let at = match (label.strip_prefix('<'), label.strip_prefix(">=")) {
             (Some(_), _) => self.years.bottom.and_then(|year| first_day(year as i32 - 1)),
@@ -21,8 +21,8 @@ fn first_day(year: i32) -> Option<NaiveDateTime> {
     Some(NaiveDate::from_ymd_opt(year, 1, 1)?.and_time(NaiveTime::MIN))
 }
 
-/// Returns the first instant of the span that a label names. Ignores any text after the parts of a
-/// date and time.
+/// Returns the first instant of the span that a label names. Ignores any text that follows the date
+/// and time.
 fn first_instant(label: &str) -> Option<NaiveDateTime> {
     // Years before 0 and years after 9999 are written with a sign.
     let digits = label.get(usize::from(label.starts_with(['+', '-']))..)?;
@@ -41,7 +41,7 @@ fn first_instant(label: &str) -> Option<NaiveDateTime> {
             let months_before = number(&quarter[1..])?.checked_sub(1)?.checked_mul(3)?;
             NaiveDate::from_ymd_opt(year, months_before.checked_add(1)?, 1)
         }
-        // A longer part is the last year of a century, or of a span that ends at a code.
+        // A part with more digits is the last year of a century, or of a span that ends at a code.
         Some(part) if part.len() == 2 => NaiveDate::from_ymd_opt(year, number(part)?, day.map_or(Some(1), number)?),
         _ => NaiveDate::from_ymd_opt(year, 1, 1),
     };
@@ -49,7 +49,7 @@ fn first_instant(label: &str) -> Option<NaiveDateTime> {
     let mut part = || parts.next().unwrap_or(Some(0));
     let (hour, minute, second) = (part()?, part()?, part()?);
     let time = match second {
-        // A leap second is represented as second 59 with 1000 milliseconds or more.
+        // In chrono, a leap second is second 59 with 1000 milliseconds or more.
         60 => NaiveTime::from_hms_milli_opt(hour, minute, 59, 1_000),
         second => NaiveTime::from_hms_opt(hour, minute, second),
     };
@@ -140,8 +140,8 @@ mod tests {
     }
 
     proptest! {
-        /// Checks that every label is recognized at its level, including labels of years with a
-        /// sign.
+        /// Checks that every label is recognized at its level, including labels of years that have
+        /// a sign.
         #[test]
         fn labels_are_labels(seconds in -100_000_000_000i64..400_000_000_000, is_coded in any::<bool>()) {
             let mut rule = Truncate::try_new(&ALL).unwrap();

@@ -7,23 +7,23 @@ use arrow::compute::cast;
 use arrow::datatypes::{DataType, Date64Type, Decimal128Type, Int64Type};
 use std::sync::Arc;
 
-/// The number of milliseconds in a day. A `Date64` value is a number of milliseconds.
+/// The number of milliseconds in a day. `Date64` values are in milliseconds.
 const DAY: i64 = 86_400_000;
 
-/// A type whose values are whole numbers of units: integers, decimals (in units of their last
-/// digit), dates (in days) and timestamps.
+/// A type whose values are whole numbers of units: integers, decimals (in units of the last digit),
+/// dates (in days) and timestamps.
 #[derive(Debug, Clone)]
 pub(crate) struct Units {
     data_type: DataType,
-    /// The number of digits after the decimal point in a value of one unit.
+    /// The number of digits after the decimal point in a unit.
     scale: i8,
-    /// The least and the greatest number of units in the type.
+    /// The minimum and the maximum value of the type, in units.
     limits: (i128, i128),
 }
 
 impl Units {
-    /// Returns the units of a type without dictionary encoding; `None` for a type without units,
-    /// such as floating-point numbers.
+    /// Returns the units of a type without dictionary encoding; `None` if the type has no units,
+    /// such as a floating-point type.
     pub(crate) fn of(data_type: &DataType) -> Option<Self> {
         let (scale, limits) = match data_type {
             DataType::Decimal32(p, s)
@@ -51,12 +51,12 @@ impl Units {
         })
     }
 
-    /// Returns the number of digits after the decimal point in a value of one unit.
+    /// Returns the number of digits after the decimal point in a unit.
     pub(crate) fn scale(&self) -> i32 {
         i32::from(self.scale)
     }
 
-    /// Returns values of the type in units; NULL for NULL.
+    /// Converts values of the type to units. NULL remains NULL.
     pub(crate) fn read(&self, values: &ArrayRef) -> Result<Decimal128Array> {
         let values = plain(values)?;
         let values = match self.data_type.is_temporal() {
@@ -75,8 +75,8 @@ impl Units {
         Ok(values.as_primitive::<Decimal128Type>().clone())
     }
 
-    /// Returns numbers of units as values of the type. A number beyond the type becomes the least
-    /// or greatest value of the type.
+    /// Converts numbers of units to values of the type. A number outside the range of the type
+    /// becomes the minimum or the maximum of the type.
     pub(crate) fn write(&self, units: impl IntoIterator<Item = Option<i128>>) -> Result<ArrayRef> {
         let (least, greatest) = self.limits;
         let units: Decimal128Array = units.into_iter().map(|n| n.map(|n| n.clamp(least, greatest))).collect();

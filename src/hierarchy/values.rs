@@ -1,8 +1,8 @@
 //! VALUES: ground values and their labels, listed in the statement.
 //!
-//! The clause has one row per ground value: the value, then one label per level. The module
-//! `listed` describes the checks of the rows, and how ground values are matched with the values of
-//! a column.
+//! The clause has one row per ground value: the value, followed by one label per level. The module
+//! `listed` describes how the rows are checked, and how ground values are matched with the values
+//! of a column.
 //!
 //! Example: `CREATE HIERARCHY sex AS VALUES ('female', 'any'), ('male', 'any')`.
 //!
@@ -17,7 +17,7 @@ use crate::error::Result;
 use std::sync::Arc;
 
 /// Returns the rule that lists these rows. A row consists of a ground value and its labels; `None`
-/// is NULL. Fails if the rows are not a hierarchy.
+/// means NULL. Fails if the rows do not form a hierarchy.
 pub fn listed(rows: &[Vec<Option<String>>]) -> Result<Listed> {
     let origin = Origin {
         kind: KIND.info.name,
@@ -26,7 +26,7 @@ pub fn listed(rows: &[Vec<Option<String>>]) -> Result<Listed> {
     Listed::from_rows(origin, rows)
 }
 
-/// The catalogue entry of the kind.
+/// The entry of the kind in the catalogue.
 pub(super) const KIND: Kind = Kind {
     info: Info {
         name: "values",
@@ -44,7 +44,7 @@ pub(super) const KIND: Kind = Kind {
         )],
     },
     build: |given| {
-        // The only word among the literals is NULL.
+        // The only unquoted word among the literals is NULL.
         let value = |v: &Value| (!matches!(v, Value::Word(_))).then(|| text(v));
         let rows = given.rows("rows").iter().map(|row| row.iter().map(value).collect());
         Ok(Arc::new(listed(&rows.collect::<Vec<_>>())?))

@@ -1,15 +1,15 @@
-//! The first and the last year of the labels of dates, read from the texts of the labels.
+//! The first and the last year of a label for dates, parsed from the text of the label.
 
 use super::date_format::DateFormat;
 use super::line::LabelEnds;
 use super::number::Number;
 use chrono::Datelike;
 
-/// An end of a label, and whether it is included; `None` for an open end.
+/// An end of a label as a year, and true if the year is included; `None` for an open end.
 type End = Option<(Number, bool)>;
 
-/// Reads the first and the last year of a text. The text is a label, a date in `format`, or the
-/// text of bounds, in which an open end is empty.
+/// Parses the first and the last year of a text. The text is a label, a date in `format`, or the
+/// text form of bounds, in which an open end is empty. Returns `None` if the text cannot be parsed.
 pub(super) fn ends(text: &str, format: Option<&DateFormat>) -> Option<(End, End)> {
     let span = |text: &str| span(text, format);
     let included = |year: i32| Some((Number::new(year.into(), 0), true));
@@ -22,7 +22,7 @@ pub(super) fn ends(text: &str, format: Option<&DateFormat>) -> Option<(End, End)
         return end(low, |span| span.0).zip(end(high, |span| span.1));
     }
     let line = LabelEnds::read(text, |text| span(text).is_some())?;
-    // An excluded end excludes a year only if the end is a whole year.
+    // An exclusive end excludes a year only if the end is a whole year.
     let is_whole = |text: &str| text.len() == 4;
     let low = line.low.map(|(text, with)| {
         let (first, last) = span(text)?;
@@ -35,8 +35,8 @@ pub(super) fn ends(text: &str, format: Option<&DateFormat>) -> Option<(End, End)
     Some((low.flatten(), high.flatten()))
 }
 
-/// Returns the first and the last year of the span that a text names: `1950-05-17`, `1950-Q2`,
-/// `1950s`, `1937-1939`.
+/// Returns the first and the last year of the span that a text names, such as `1950-05-17`,
+/// `1950-Q2`, `1950s` or `1937-1939`.
 fn span(text: &str, format: Option<&DateFormat>) -> Option<(i32, i32)> {
     if let Some(at) = format.and_then(|format| format.read(text)) {
         return Some((at.year(), at.year()));

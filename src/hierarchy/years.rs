@@ -1,5 +1,5 @@
-//! TOP CODE and BOTTOM CODE for dates. A release distinguishes neither the years before BOTTOM CODE
-//! nor the years from TOP CODE on.
+//! TOP CODE and BOTTOM CODE for dates. A release does not distinguish the years before BOTTOM CODE
+//! from each other, nor the year TOP CODE and all later years.
 
 use super::codes::Side;
 use crate::error::{Error, Result};
@@ -12,7 +12,7 @@ pub(super) struct Years {
 }
 
 impl Years {
-    /// Returns the codes. Fails unless they are years from 1 to 9999 and BOTTOM CODE is less than
+    /// Creates the codes. Fails unless they are years from 1 to 9999 and BOTTOM CODE is less than
     /// TOP CODE.
     pub(super) fn try_new(bottom: Option<u32>, top: Option<u32>) -> Result<Self> {
         if let Some(code) = bottom.iter().chain(&top).find(|code| !(1..=9999).contains(*code)) {
@@ -29,7 +29,7 @@ impl Years {
         }
     }
 
-    /// Returns true if the rule has neither code.
+    /// Returns true if there is neither a bottom code nor a top code.
     pub(super) fn is_empty(self) -> bool {
         self.bottom.is_none() && self.top.is_none()
     }
@@ -44,8 +44,8 @@ impl Years {
         }
     }
 
-    /// Returns the label of `year` if a code determines the label. The unit that contains `year`
-    /// spans the years from `first` to `last`.
+    /// Returns the label for `year` if a code affects it. `first` and `last` are the first and the
+    /// last year of the unit that contains `year`.
     pub(super) fn label(self, year: i32, (first, last): (i32, i32)) -> Option<String> {
         match (self.side(year), self.bottom, self.top) {
             (Some(Side::Below), Some(bottom), _) => return Some(format!("<{bottom:04}")),

@@ -1,4 +1,4 @@
-//! Chooses the cut with the least loss among the cuts that the algorithms find.
+//! Chooses the cut with the minimum loss among the cuts that several algorithms find.
 
 use super::Reserve;
 use super::mend::mend;
@@ -13,12 +13,12 @@ use crate::error::Result;
 pub struct ChosenCut {
     /// The cut.
     pub cut: Cut,
-    /// True if no cut without removals has a smaller loss.
+    /// True if no cut that removes no items has a smaller loss.
     pub optimal: bool,
 }
 
-/// Returns the cut with the least loss among the cuts that the algorithms find; `None` if they find
-/// no cut.
+/// Returns the cut with the minimum loss among the cuts that the algorithms find; `None` if they
+/// find no cut.
 pub fn choose(request: &Request, reserve: Reserve) -> Result<Option<ChosenCut>> {
     let Request {
         tree, sets, removable, ..
@@ -29,7 +29,8 @@ pub fn choose(request: &Request, reserve: Reserve) -> Result<Option<ChosenCut>> 
     }
     let mut found: Vec<ChosenCut> = vec![];
     let best = optimum(request, reserve)?;
-    // If `optimum` tried all cuts, `mend` is needed only for cuts that remove items.
+    // If `optimum` tried all cuts that remove no items, `mend` is needed only to find cuts that
+    // remove items.
     let removals: &[u64] = match (&best, removable) {
         (Some(_), 0) => &[],
         (Some(_), _) => &[removable],
@@ -57,6 +58,7 @@ pub fn choose(request: &Request, reserve: Reserve) -> Result<Option<ChosenCut>> 
         });
     }
     let weights = sets.weights(tree.items());
-    // Among cuts with equal losses, the first is chosen. It is the optimum if all cuts were tried.
+    // The first of several cuts with the minimum loss is chosen. If all cuts were tried, this is
+    // the result of `optimum`.
     Ok(found.into_iter().min_by_key(|chosen| tree.loss(&chosen.cut, &weights)))
 }

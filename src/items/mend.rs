@@ -1,12 +1,13 @@
 //! Apriori-based anonymization: processes the combinations of one item, then of two items, and so
-//! on. A combination that occurs in too few rows is mended in the cheapest way.
+//! on. If a combination occurs in too few rows, the cheapest change that repairs this is applied.
 //!
-//! **Interpretation.** The paper generalizes the items of a combination and leaves open which
-//! ancestors are tried. Here all ancestors are tried, in the order of their exact costs. In
+//! **Interpretation.** The paper generalizes the items of a combination and does not specify which
+//! ancestors are tried. Here all ancestors are tried, in ascending order of their exact costs. In
 //! addition, the label of one item may be removed from all sets, unless more rows would lose items
 //! than the request allows. A bound that holds for combinations of fewer items still holds after
-//! larger combinations are mended. A label that replaces other labels occurs in every row of each
-//! replaced label, and the removal of a label does not change the rows of the other labels.
+//! larger combinations are repaired, because a label that replaces other labels occurs in every row
+//! that had a replaced label, and because the removal of a label does not change the number of rows
+//! with the other labels.
 
 use super::request::Request;
 use super::sets::{ItemSets, supports, unpacked};
@@ -17,7 +18,7 @@ use crate::pool::check_cancelled;
 use hashbrown::HashMap;
 use std::rc::Rc;
 
-/// Returns a cut that satisfies every bound; `None` if the algorithm finds none.
+/// Returns a cut that satisfies every bound; `None` if the algorithm finds no such cut.
 pub(super) fn mend(request: &Request, reserve: Reserve) -> Result<Option<Cut>> {
     let mut mending = Mending::new(request);
     for bound in request.bounds {
@@ -42,20 +43,20 @@ pub(super) fn mend(request: &Request, reserve: Reserve) -> Result<Option<Cut>> {
 struct Mending<'a> {
     request: &'a Request<'a>,
     cut: Cut,
-    /// By set: true if its rows have lost an item.
+    /// For each set, true if its rows have lost an item.
     is_reduced: Vec<bool>,
     reduced: u64,
     weights: Vec<u64>,
     postings: Vec<Vec<u32>>,
-    /// By node: the sets with an item under the node, for the nodes that were needed so far.
+    /// For each node that was needed so far, the sets with an item under the node.
     known: HashMap<(u8, u32), Rc<Vec<u32>>>,
 }
 
-/// One change that may mend a combination.
+/// A change that may repair a combination.
 enum Change {
-    /// The nodes that replace everything under them.
+    /// Replaces all labels under these nodes with the nodes.
     Raise(Vec<(u8, u32)>),
-    /// The node whose items are removed.
+    /// Removes the items under this node.
     Remove((u8, u32)),
 }
 
@@ -75,8 +76,8 @@ impl<'a> Mending<'a> {
         }
     }
 
-    /// Returns the combinations of labels that occur in fewer than k rows, in a fixed order. Each
-    /// label is represented by one of its items.
+    /// Returns the combinations of `size` labels that occur in fewer rows than the bound's k, in a
+    /// fixed order. Each label is represented by one of its items.
     fn rare(&self, bound: ItemBound, size: usize, reserve: Reserve) -> Result<Vec<Vec<u32>>> {
         let tree = self.request.tree;
         let released: ItemSets = self.request.sets.under(tree, &self.cut);
@@ -86,7 +87,7 @@ impl<'a> Mending<'a> {
         rare.sort_unstable();
         let mut of_label = vec![0; tree.labels().len()];
         for item in 0..tree.items() as u32 {
-            // An item without rows cannot represent its label.
+            // An item that occurs in no row cannot represent its label.
             let label = tree.label(&self.cut, item).filter(|_| self.weights[item as usize] > 0);
             label.into_iter().for_each(|label| of_label[label as usize] = item);
         }
@@ -94,8 +95,8 @@ impl<'a> Mending<'a> {
         Ok(rare.into_iter().map(items).collect())
     }
 
-    /// Mends the combination of the labels of these items, unless it was already mended with an
-    /// earlier combination. Returns false if no change mends it.
+    /// Repairs the combination of the labels of these items, unless it was already repaired
+    /// together with an earlier combination. Returns false if no change repairs it.
     fn raise(&mut self, items: &[u32], k: u64) -> bool {
         let tree = self.request.tree;
         let own: Option<Vec<(u8, u32)>> = items.iter().map(|item| tree.node(&self.cut, *item)).collect();
@@ -123,8 +124,8 @@ impl<'a> Mending<'a> {
         for node in own {
             ways.push((self.cost(node, |_| tree.span), Change::Remove(node)));
         }
-        // The sort is stable: among ways of equal cost, the least raise stays first and the removals
-        // stay last.
+        // The sort is stable: among changes of equal cost, raises stay in the order in which they
+        // were generated, and removals stay last.
         ways.sort_by_key(|(cost, _)| *cost);
         for (_, change) in ways {
             match change {
@@ -139,8 +140,8 @@ impl<'a> Mending<'a> {
         false
     }
 
-    /// Advances to the next choice of levels, beginning with the level of the last item. Returns
-    /// false after the last choice.
+    /// Advances `levels` to the next combination of levels. The level of the last item changes
+    /// fastest. Returns false after the last combination.
     fn next(&self, levels: &mut [u8], own: &[(u8, u32)]) -> bool {
         for (level, (least, _)) in levels.iter_mut().zip(own).rev() {
             if *level < self.request.tree.top() {
@@ -152,7 +153,8 @@ impl<'a> Mending<'a> {
         false
     }
 
-    /// Returns the distinct nodes of these items that are not under another of these nodes.
+    /// Returns the distinct nodes among `nodes` that are not under another of these nodes.
+    /// `nodes[i]` is the node of `items[i]`.
     fn outermost(&self, items: &[u32], nodes: &[(u8, u32)]) -> Vec<(u8, u32)> {
         let tree = self.request.tree;
         let covers = |i: usize, j: usize| {
@@ -166,7 +168,8 @@ impl<'a> Mending<'a> {
         (0..nodes.len()).filter(is_outermost).map(|j| nodes[j]).collect()
     }
 
-    /// Returns the added cost if every item of a node has this loss.
+    /// Returns the additional loss over all rows if every item under a node has the loss that
+    /// `loss` returns.
     fn cost(&self, node: (u8, u32), loss: impl Fn(u32) -> u64) -> u128 {
         let tree = self.request.tree;
         let present = tree.present(&self.cut, node);
@@ -177,7 +180,7 @@ impl<'a> Mending<'a> {
         more.sum()
     }
 
-    /// Returns true if at least k rows have an item of each of these nodes.
+    /// Returns true if at least k rows have an item under each of these nodes.
     fn suffice(&mut self, nodes: &[(u8, u32)], k: u64) -> bool {
         let mut lists: Vec<Rc<Vec<u32>>> = nodes.iter().map(|node| self.sets_of(*node)).collect();
         lists.sort_by_key(|list| list.len());
@@ -192,7 +195,7 @@ impl<'a> Mending<'a> {
         })
     }
 
-    /// Returns, in ascending order, the numbers of the sets with an item under the node. Removed
+    /// Returns the indices of the sets with an item under the node, in ascending order. Removed
     /// items do not count.
     fn sets_of(&mut self, node: (u8, u32)) -> Rc<Vec<u32>> {
         if let Some(known) = self.known.get(&node) {
@@ -209,7 +212,7 @@ impl<'a> Mending<'a> {
         sets
     }
 
-    /// Replaces everything under a node by the node.
+    /// Replaces all labels under a node with the node.
     fn replace(&mut self, node: (u8, u32)) {
         let present: Vec<u32> = self.request.tree.present(&self.cut, node).collect();
         present
@@ -217,8 +220,8 @@ impl<'a> Mending<'a> {
             .for_each(|item| self.cut.0[*item as usize] = Some(node.0));
     }
 
-    /// Removes the items of a node. If too many rows would lose items, returns false and removes
-    /// nothing.
+    /// Removes the items under a node. Returns false, and removes nothing, if too many rows would
+    /// lose items.
     fn remove(&mut self, node: (u8, u32)) -> bool {
         let sets = self.sets_of(node);
         let kept = sets.iter().filter(|set| !self.is_reduced[**set as usize]);

@@ -1,17 +1,18 @@
-//! Sets of items: finds a cut of an item hierarchy with which a few known items of a person always
+//! Sets of items: finds a cut of an item hierarchy such that a few known items of a person always
 //! match at least k rows.
 //!
-//! A row has a set of items (the purchases of a person, the diagnoses of a stay). Anyone who knows
-//! up to m items of a person must find at least k rows that have all of these items: k^m-anonymity.
-//! Every item is released as one label in all rows: itself or an ancestor in the item hierarchy
-//! (global recoding of full subtrees: if an item is replaced by an ancestor, so is everything under
-//! that ancestor). A choice of labels for all items is a [`Cut`]. Equal labels in a set become one
-//! label. A *removed* item occurs in no set of the release.
+//! A row has a set of items (the purchases of a person, the diagnoses of a hospital stay). Anyone
+//! who knows up to m items of a person must find at least k rows that have all of these items:
+//! k^m-anonymity. Every item is released with the same label in all rows, which is either the item
+//! itself or an ancestor in the item hierarchy. If an item is replaced by an ancestor, so is
+//! everything under that ancestor (global recoding of full subtrees). A choice of labels for all
+//! items is a [`Cut`]. Equal labels in a set become a single label. A *removed* item occurs in no
+//! set of the release.
 //!
-//! [`choose`] searches for the cut with the least loss. It tries all cuts if their number is small.
-//! Otherwise, or if items may be removed, it runs the apriori-based anonymization of the paper
-//! (`mend`). The result of that algorithm is then made more specific wherever the promise allows
-//! (`relax`).
+//! [`choose`] searches for the cut with the minimum loss. It tries all cuts if there are few of
+//! them. If there are many, or if items may be removed, it runs the apriori-based anonymization of
+//! the paper (`mend`). The result of that algorithm is then made more specific wherever the privacy
+//! bounds allow (`relax`).
 //!
 //! Reference: Terrovitis, Mamoulis and Kalnis, Privacy-preserving anonymization of set-valued data,
 //! PVLDB 2008, doi:10.14778/1453856.1453874; Local and global recoding methods for anonymizing
@@ -34,20 +35,20 @@ pub use tree::{Cut, ItemTree};
 
 use crate::error::Result;
 
-/// The promise about a column of sets: every combination of up to `size` labels that occurs in a
-/// row occurs in at least `k` rows.
+/// A privacy bound for a column of sets: every combination of up to `size` labels that occurs in a
+/// row must occur in at least `k` rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ItemBound {
-    /// The least number of rows with each combination that occurs.
+    /// The minimum number of rows required for each combination that occurs.
     pub k: u64,
-    /// The largest number of items of a combination.
+    /// The maximum number of labels in a combination.
     pub size: usize,
 }
 
-/// The largest number of items of a combination. The labels of a combination are packed in one word
-/// of 128 bits.
+/// The maximum number of labels in a combination. The labels of a combination are packed in one
+/// 128-bit word.
 pub const MOST_KNOWN: usize = 4;
 
-/// Reserves this number of bytes for the counts of combinations, in place of the bytes reserved
-/// before. Fails above the memory limit.
+/// A function that reserves this number of bytes for the counts of combinations, in place of the
+/// number reserved before. Fails if the memory limit would be exceeded.
 pub type Reserve<'a> = &'a dyn Fn(usize) -> Result<()>;

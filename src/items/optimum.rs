@@ -1,4 +1,5 @@
-//! Finds the cut of least loss among all cuts that remove nothing, if the number of cuts is small.
+//! Finds the cut with the minimum loss among all cuts that remove nothing, if the number of cuts is
+//! small.
 
 use super::Reserve;
 use super::request::Request;
@@ -6,13 +7,13 @@ use super::tree::{Cut, ItemTree};
 use crate::error::Result;
 use crate::pool::check_cancelled;
 
-/// The largest number of cuts that are tried.
+/// The maximum number of cuts that are tried.
 const MOST_CUTS: u64 = 4096;
-/// The largest number of combinations that are counted, over all cuts.
+/// The maximum number of combinations that are counted in total for all cuts.
 const MOST_COUNTED: u64 = 50_000_000;
 
-/// Returns the cut of least loss that satisfies every bound; `Some(None)` if no cut satisfies them.
-/// Returns `None` if trying all cuts would take long.
+/// Returns the cut with the minimum loss that satisfies every bound; `Some(None)` if no cut
+/// satisfies them. Returns `None` if trying all cuts would take too long.
 pub(super) fn optimum(request: &Request, reserve: Reserve) -> Result<Option<Option<Cut>>> {
     let tree = request.tree;
     let size = request.bounds.iter().map(|b| b.size).max().unwrap_or(0) as u64;
@@ -46,7 +47,7 @@ pub(super) fn every(tree: &ItemTree) -> Vec<Cut> {
     all
 }
 
-/// Returns the cut with these nodes in place of everything under them.
+/// Returns the cut in which these nodes replace everything under them.
 fn placed(tree: &ItemTree, cut: &Cut, nodes: &[(u8, u32)]) -> Cut {
     let mut placed = cut.clone();
     for node in nodes {
@@ -56,7 +57,7 @@ fn placed(tree: &ItemTree, cut: &Cut, nodes: &[(u8, u32)]) -> Cut {
     placed
 }
 
-/// Returns the nodes of each cut of a subtree.
+/// Returns every cut of the subtree under a node, as the list of the cut's nodes.
 fn below(tree: &ItemTree, node: (u8, u32)) -> Vec<Vec<(u8, u32)>> {
     let mut all = vec![vec![]];
     for child in children(tree, node) {
@@ -90,7 +91,7 @@ fn roots(tree: &ItemTree) -> impl Iterator<Item = (u8, u32)> {
         .map(move |(node, _)| (top, node))
 }
 
-/// Returns the nodes of the level below that are under a node; none at the bottom.
+/// Returns the child nodes of a node, which are at the level below. There are none at level 0.
 fn children(tree: &ItemTree, (level, node): (u8, u32)) -> impl Iterator<Item = (u8, u32)> {
     let below = level.checked_sub(1);
     let items = &tree.level(level).members[node as usize];
@@ -106,7 +107,7 @@ fn children(tree: &ItemTree, (level, node): (u8, u32)) -> impl Iterator<Item = (
     nodes.into_iter()
 }
 
-/// Returns the number of ways to choose `size` of `items`.
+/// Returns the number of ways to choose `size` of `items` items.
 fn choose(items: u64, size: u64) -> u64 {
     (0..size.min(items)).fold(u64::from(size <= items), |ways, i| {
         ways.saturating_mul(items - i) / (i + 1)

@@ -1,5 +1,5 @@
-//! Makes a cut more specific wherever the promises still hold: the result has no node that can be
-//! replaced by its children.
+//! Makes a cut more specific wherever the bounds still hold. In the result, no node can be replaced
+//! by its children without violating a bound.
 
 use super::Reserve;
 use super::request::Request;
@@ -10,9 +10,9 @@ use crate::pool::check_cancelled;
 use hashbrown::HashSet;
 use std::collections::BTreeSet;
 
-/// Returns the cut with nodes replaced by their children, beginning with the node of the greatest
-/// loss. If the replacement of a node breaks a promise, it is not tried again: more specific labels
-/// of other items can only reduce the rows of a combination.
+/// Returns the cut after nodes were replaced by their children, in descending order of the nodes'
+/// losses. If replacing a node violates a bound, the node is not tried again, because more specific
+/// labels for other items can only reduce the number of rows of a combination.
 pub(super) fn relax(request: &Request, mut cut: Cut, reserve: Reserve) -> Result<Cut> {
     let tree = request.tree;
     let (weights, postings) = (request.sets.weights(tree.items()), request.sets.postings(tree.items()));
@@ -41,8 +41,8 @@ pub(super) fn relax(request: &Request, mut cut: Cut, reserve: Reserve) -> Result
     Ok(cut)
 }
 
-/// Returns true if every combination with a label of the `changed` items has enough rows for every
-/// bound. Only rows with a changed item can have such a combination.
+/// Returns true if every combination that contains a label of the `changed` items has enough rows
+/// for every bound. Only rows with a changed item can have such a combination.
 fn holds(request: &Request, cut: &Cut, changed: &[u32], postings: &[Vec<u32>], reserve: Reserve) -> Result<bool> {
     let Request { tree, sets, bounds, .. } = *request;
     let labels: HashSet<u32> = changed.iter().filter_map(|item| tree.label(cut, *item)).collect();

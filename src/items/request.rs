@@ -9,10 +9,10 @@ use super::tree::ItemTree;
 pub struct Request<'a> {
     /// The item hierarchy.
     pub tree: &'a ItemTree,
-    /// The sets of the rows that are released.
+    /// The sets of those rows that are released.
     pub sets: &'a ItemSets,
-    /// The promises, all of which must hold.
+    /// The privacy bounds, all of which must hold.
     pub bounds: &'a [ItemBound],
-    /// The greatest number of rows that may lose items.
+    /// The maximum number of rows that may lose items.
     pub removable: u64,
 }

@@ -1,4 +1,5 @@
-//! The distinct sets of items of a column with their rows, and the rows of combinations of labels.
+//! The distinct sets of items in a column with their row counts, and the row counts of combinations
+//! of labels.
 
 use super::tree::{Cut, ItemTree};
 use super::{ItemBound, MOST_KNOWN, Reserve};
@@ -6,16 +7,17 @@ use crate::error::Result;
 use crate::pool::check_cancelled;
 use hashbrown::{HashMap, HashSet};
 
-/// The bytes of one counted combination, with the free space of a hash table.
+/// The number of bytes per counted combination, including the free space of a hash table.
 const BYTES: usize = 2 * (size_of::<(u128, u64)>() + 1);
 
-/// The distinct sets of items, with the number of rows of each set. The items of a set are
-/// ascending and without duplicates.
+/// The distinct sets of items, with the number of rows of each set. The items of a set are in
+/// ascending order and without duplicates.
 #[derive(Debug, Default)]
 pub struct ItemSets(Vec<(Vec<u32>, u64)>);
 
 impl ItemSets {
-    /// Returns these sets in ascending order. Empty sets are left out: they contain no item.
+    /// Creates a value with these sets in ascending order. Empty sets are omitted, because they
+    /// contain no item.
     pub fn new(mut sets: Vec<(Vec<u32>, u64)>) -> Self {
         sets.retain(|(items, _)| !items.is_empty());
         sets.sort_unstable();
@@ -29,22 +31,22 @@ impl ItemSets {
         Self(sets)
     }
 
-    /// Returns the sets with their rows.
+    /// Returns the sets with their row counts.
     pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = &(Vec<u32>, u64)> {
         self.0.iter()
     }
 
-    /// Returns the set with this number.
+    /// Returns the set with index `number`, and its row count.
     pub(super) fn get(&self, number: u32) -> &(Vec<u32>, u64) {
         &self.0[number as usize]
     }
 
-    /// Returns the number of rows with at least one item.
+    /// Returns the number of rows that have at least one item.
     pub fn rows(&self) -> u64 {
         self.0.iter().map(|(_, rows)| rows).sum()
     }
 
-    /// Returns the number of rows with each item. `items` is the number of items.
+    /// Returns the number of rows with each item. `items` is the number of different items.
     pub fn weights(&self, items: usize) -> Vec<u64> {
         let mut weights = vec![0; items];
         for (set, rows) in &self.0 {
@@ -53,8 +55,8 @@ impl ItemSets {
         weights
     }
 
-    /// Returns, by item, the numbers of the sets with this item, ascending. `items` is the number
-    /// of items.
+    /// Returns, for each item, the indices of the sets with this item, in ascending order. `items`
+    /// is the number of different items.
     pub(super) fn postings(&self, items: usize) -> Vec<Vec<u32>> {
         let mut postings = vec![vec![]; items];
         for (number, (set, _)) in (0..).zip(&self.0) {
@@ -63,13 +65,14 @@ impl ItemSets {
         postings
     }
 
-    /// Returns the number of rows that lose an item in a cut.
+    /// Returns the number of rows from which a cut removes an item.
     pub fn reduced(&self, cut: &Cut) -> u64 {
         let loses = |set: &[u32]| set.iter().any(|item| cut.0[*item as usize].is_none());
         self.0.iter().filter(|(set, _)| loses(set)).map(|(_, rows)| rows).sum()
     }
 
-    /// Returns true if every combination that occurs under a cut has enough rows for every bound.
+    /// Returns true if every combination of labels that occurs under a cut has enough rows for
+    /// every bound.
     pub(super) fn hold(&self, tree: &ItemTree, cut: &Cut, bounds: &[ItemBound], reserve: Reserve) -> Result<bool> {
         let released = released(tree, cut, self.0.iter());
         let most = bounds.iter().map(|b| b.size).max().unwrap_or(0);
@@ -82,13 +85,13 @@ impl ItemSets {
         Ok(true)
     }
 
-    /// Returns the sets of labels under a cut.
+    /// Returns the sets of labels that a cut assigns to these sets of items.
     pub(super) fn under(&self, tree: &ItemTree, cut: &Cut) -> Self {
         released(tree, cut, self.0.iter())
     }
 }
 
-/// Returns the sets of labels that replace these sets of items under a cut.
+/// Returns the sets of labels that a cut assigns to `sets`.
 pub(super) fn released<'a>(tree: &ItemTree, cut: &Cut, sets: impl Iterator<Item = &'a (Vec<u32>, u64)>) -> ItemSets {
     let one = |(set, rows): &(Vec<u32>, u64)| {
         let mut labels: Vec<u32> = set.iter().filter_map(|item| tree.label(cut, *item)).collect();
@@ -99,8 +102,9 @@ pub(super) fn released<'a>(tree: &ItemTree, cut: &Cut, sets: impl Iterator<Item 
     ItemSets::new(sets.map(one).collect())
 }
 
-/// Returns the number of rows of every combination of `size` labels that occurs in a row, by the
-/// packed combination. With `among`, only combinations with one of these labels are counted.
+/// Returns the number of rows of every combination of `size` labels that occurs in a row. The keys
+/// are the packed combinations. If `among` is given, only combinations that contain at least one of
+/// these labels are counted.
 pub(super) fn supports(
     sets: &ItemSets,
     size: usize,
@@ -131,9 +135,9 @@ pub(super) fn supports(
     Ok(counts)
 }
 
-/// Calls `each` with every combination of `size` labels that has a wanted label, packed after the
-/// labels of `before`. `has` is true if `before` already contains a wanted label. Stops and returns
-/// false once `each` returns false.
+/// Calls `each` with every combination of `size` of the `labels` that contains a wanted label. The
+/// labels are packed after the labels in `before`. `has` is true if `before` already contains a
+/// wanted label. Stops as soon as `each` returns false, and then returns false.
 fn combinations(
     (labels, wanted): (&[u32], &[bool]),
     size: usize,
@@ -155,7 +159,7 @@ fn combinations(
     })
 }
 
-/// Returns the labels of a packed combination of `size` labels.
+/// Returns the labels of a packed combination. `size` is the number of labels.
 pub(super) fn unpacked(packed: u128, size: usize) -> impl Iterator<Item = u32> {
     (0..size).rev().map(move |i| (packed >> (32 * i)) as u32)
 }

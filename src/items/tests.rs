@@ -1,4 +1,4 @@
-//! Tests the algorithms against plain implementations of the definitions.
+//! Tests the algorithms against simple implementations of the definitions.
 
 use super::choose::choose;
 use super::mend::mend;
@@ -15,11 +15,12 @@ use proptest::strategy::ValueTree;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// A random table: a hierarchy of items, the rows, and the request.
+/// A random test case: a hierarchy of items, the rows, and the request.
 #[derive(Debug, Clone)]
 struct Table {
-    /// By item: its group. The next field contains, by group, the group above it.
+    /// For each item, the index of its group.
     groups: Vec<u8>,
+    /// For each group, the index of the group above it.
     above: [u8; 4],
     rows: Vec<BTreeSet<u32>>,
     bounds: Vec<ItemBound>,
@@ -75,7 +76,7 @@ impl Table {
         ItemSets::new(self.rows.iter().map(|row| (row.iter().copied().collect(), 1)).collect())
     }
 
-    /// Returns the released rows, with the text of each label.
+    /// Returns the released rows as sets of label texts.
     fn released(&self, tree: &ItemTree, cut: &Cut) -> Vec<BTreeSet<String>> {
         let text = |item: &u32| {
             let level = tree.level_of(cut, *item)?;
@@ -87,7 +88,7 @@ impl Table {
             .collect()
     }
 
-    /// Returns true if every bound holds. Counts the rows of every subset of the labels.
+    /// Returns true if every bound holds, by counting the rows with every subset of the labels.
     fn holds(&self, released: &[BTreeSet<String>]) -> bool {
         let labels: Vec<&String> = released.iter().flatten().collect::<BTreeSet<_>>().into_iter().collect();
         (1u32..1 << labels.len()).all(|mask| {
@@ -104,7 +105,7 @@ impl Table {
         })
     }
 
-    /// Returns the mean loss by its definition.
+    /// Returns the mean loss, computed from its definition.
     fn loss(&self, tree: &ItemTree, cut: &Cut) -> f64 {
         let leaves = |item: usize, level: u8| {
             let level = usize::from(level);
@@ -126,8 +127,8 @@ fn without_limit(_: usize) -> Result<()> {
     Ok(())
 }
 
-/// Returns true if the nodes of a cut are whole subtrees: every item under a node of the cut has
-/// that node, or is removed.
+/// Returns true if the nodes of a cut are whole subtrees: every item under a node of the cut either
+/// has this node or is removed.
 fn is_consistent(tree: &ItemTree, cut: &Cut) -> bool {
     let items = 0..tree.items() as u32;
     items.filter_map(|item| tree.node(cut, item)).all(|node| {
@@ -158,8 +159,8 @@ proptest! {
             prop_assert!((tree.mean_loss(cut, &weights) - table.loss(&tree, cut)).abs() < 1e-12);
         }
         prop_assert!(loss(&relaxed) <= loss(&mended) && loss(&chosen) <= loss(&relaxed));
-        // If the cut with every item at the top satisfies the bounds, the chosen cut has at most
-        // the loss of that cut.
+        // If the cut in which every item is at the top satisfies the bounds, the loss of the chosen
+        // cut is at most the loss of that cut.
         let top = Cut(vec![Some(tree.top()); tree.items()]);
         if table.holds(&table.released(&tree, &top)) {
             prop_assert!(loss(&chosen) <= tree.loss(&top, &weights));
@@ -174,7 +175,7 @@ proptest! {
         let request = Request { tree: &tree, sets: &sets, bounds: &table.bounds, removable: 0 };
         let all = every(&tree);
         prop_assert!(all.iter().all(|cut| is_consistent(&tree, cut)));
-        // Every consistent assignment of levels is among the cuts.
+        // Tries all assignments of levels; those that are consistent are the cuts.
         let weights = sets.weights(tree.items());
         let mut best: Option<u128> = None;
         let choices = 4usize.pow(tree.items() as u32);
@@ -200,8 +201,8 @@ proptest! {
     }
 }
 
-/// Tests that the loss of the relaxed cut is close to the loss of the optimum. Prints the ratio of
-/// the losses for the book: `cargo test --lib items::tests -- --nocapture`.
+/// Tests that the loss of the relaxed cut is close to the minimum loss. Prints the ratio of the
+/// losses for the book: `cargo test --lib items::tests -- --nocapture`.
 #[test]
 fn what_is_found_is_close_to_the_optimum() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();

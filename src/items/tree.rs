@@ -1,17 +1,18 @@
-//! The item hierarchy bound to the items of a column, and its cuts.
+//! The item hierarchy, bound to the items of a column, and its cuts.
 
 use crate::error::Result;
 use crate::hierarchy::{Lookup, texts as written};
 
-/// The levels of an item hierarchy that may be used, over the codes of the items.
+/// The levels of an item hierarchy that may be used, bound to the items of a column.
 #[derive(Debug)]
 pub struct ItemTree {
     pub(super) levels: Vec<TreeLevel>,
-    /// The texts of all labels, ascending by their bytes.
+    /// The texts of all labels, in ascending byte order.
     labels: Vec<String>,
-    /// The loss of a removed item, which equals the loss at the hierarchy's top.
+    /// The loss of a removed item, which equals the loss of an item at the top of the hierarchy.
     pub(super) span: u64,
-    /// By item: true if the hierarchy does not map the item, so that the item is removed.
+    /// For each item, true if the hierarchy does not map the item and the item is therefore
+    /// removed.
     is_unknown: Vec<bool>,
     lowest: u8,
 }
@@ -19,24 +20,24 @@ pub struct ItemTree {
 /// One level: the nodes of the tree, each with the items under it.
 #[derive(Debug)]
 pub(super) struct TreeLevel {
-    /// By item: its node.
+    /// For each item, the index of its node.
     pub(super) node: Vec<u32>,
-    /// By item: the position of its label's text.
+    /// For each item, the index of its label in [`ItemTree::labels`].
     label: Vec<u32>,
-    /// By item: the number of leaves under its node besides itself.
+    /// For each item, the number of leaves under its node, minus 1.
     pub(super) loss: Vec<u64>,
-    /// By node: the items under it.
+    /// For each node, the items under it.
     pub(super) members: Vec<Vec<u32>>,
 }
 
-/// By item: the position of its label's level among the levels that may be used, or `None` if the
+/// For each item, the level of its label, as an index of the levels that may be used; `None` if the
 /// item is removed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cut(pub(super) Vec<Option<u8>>);
 
 impl ItemTree {
-    /// Returns the tree of the levels `low` to `high` of a lookup table. Items that the hierarchy
-    /// does not map are removed if `suppress_unmapped`.
+    /// Creates the tree for the levels `low` to `high` of a lookup table. If `suppress_unmapped` is
+    /// true, items that the hierarchy does not map are removed.
     pub fn new(lookup: &Lookup, (low, high): (u8, u8), suppress_unmapped: bool) -> Result<Self> {
         let mut texts = vec![];
         for level in low..=high {
@@ -78,7 +79,7 @@ impl ItemTree {
         })
     }
 
-    /// Returns the texts of the labels, ascending by their bytes.
+    /// Returns the texts of the labels, in ascending byte order.
     pub fn labels(&self) -> &[String] {
         &self.labels
     }
@@ -93,7 +94,7 @@ impl ItemTree {
         Cut(self.is_unknown.iter().map(|unknown| (!unknown).then_some(0)).collect())
     }
 
-    /// Returns the highest level as a position among the levels that may be used.
+    /// Returns the highest level, as an index of the levels that may be used.
     pub(super) fn top(&self) -> u8 {
         (self.levels.len() - 1) as u8
     }
@@ -108,14 +109,13 @@ impl ItemTree {
         Some((level, self.level(level).node[item as usize]))
     }
 
-    /// Returns the items of a node that a cut does not remove.
+    /// Returns the items under a node, without the items that the cut removes.
     pub(super) fn present<'a>(&'a self, cut: &'a Cut, (level, node): (u8, u32)) -> impl Iterator<Item = u32> + 'a {
         let members = self.level(level).members[node as usize].iter().copied();
         members.filter(|item| cut.0[*item as usize].is_some())
     }
 
-    /// Returns the position of an item's label among [`ItemTree::labels`]; `None` if the item is
-    /// removed.
+    /// Returns the index of an item's label in [`ItemTree::labels`]; `None` if the item is removed.
     pub fn label(&self, cut: &Cut, item: u32) -> Option<u32> {
         let level = cut.0[item as usize]?;
         Some(self.level(level).label[item as usize])
@@ -134,7 +134,7 @@ impl ItemTree {
         }
     }
 
-    /// Returns the exact sum of the losses of all items of all rows. `weights` contains the number
+    /// Returns the exact sum of the losses of all items in all rows. `weights` contains the number
     /// of rows with each item.
     pub(super) fn loss(&self, cut: &Cut, weights: &[u64]) -> u128 {
         let items = (0..).zip(weights);
@@ -143,10 +143,10 @@ impl ItemTree {
             .sum()
     }
 
-    /// Returns the mean loss of the items of all rows. The loss of an item is the number of other
-    /// leaves under its label as a share of all other leaves of the hierarchy, or 1 if the item is
-    /// removed. Returns 0 if the rows have no items. `weights` contains the number of rows with
-    /// each item.
+    /// Returns the mean loss of the items in all rows, from 0 to 1. The loss of an item is the
+    /// number of leaves under its label minus 1, divided by the number of all leaves minus 1, or 1
+    /// if the item is removed. Returns 0 if the rows have no items. `weights` contains the number
+    /// of rows with each item.
     pub fn mean_loss(&self, cut: &Cut, weights: &[u64]) -> f64 {
         self.share(self.loss(cut, weights), weights)
     }

@@ -1,19 +1,21 @@
-//! Grouping packed keys: the hash table that every frequency set uses.
+//! Groups packed keys with the hash table that every frequency set uses.
 //!
-//! This is a hash table of our own because hashbrown's was slower in most cases of a loop over
-//! 20,000 keys. The loop was measured with 10, 200, 2,000, 11,000 and 19,000 groups, for the better
-//! of two uses of hashbrown's table. If the table starts empty, as for a node, hashbrown's takes
-//! 1.2, 0.8, 1.7, 1.8 and 2.3 times as long with keys of one word in its entries, and 1.1 to 2.3
-//! times as long with keys of two words. If the table has room for all groups from the start,
-//! hashbrown's takes 1.1, 0.7, 0.8, 1.0 and 1.9 times as long with keys of one word, and 1.2 to 2.0
-//! times as long with keys of two words. A whole search has not been measured with it.
+//! This crate has its own hash table because hashbrown's table was slower in most cases of a loop
+//! over 20,000 keys. The loop was measured with 10, 200, 2,000, 11,000 and 19,000 groups, and with
+//! the better of two ways of using hashbrown's table. If the table is initially empty, as for a
+//! node, hashbrown's takes 1.2, 0.8, 1.7, 1.8 and 2.3 times as long with keys of one word that are
+//! stored in its entries, and 1.1 to 2.3 times as long with keys of two words. If the table
+//! initially has room for all groups, hashbrown's takes 1.1, 0.7, 0.8, 1.0 and 1.9 times as long
+//! with keys of one word, and 1.2 to 2.0 times as long with keys of two words. The effect on a
+//! whole search was not measured.
 
-/// Assigns a dense group number to each distinct key, in order of first appearance.
+/// Assigns a group index to each distinct key: 0, 1, 2, ... in order of first appearance.
 #[derive(Debug)]
 pub(crate) struct Grouper {
     words: usize,
     keys: Vec<u64>,
-    /// The group number + 1 of each slot, or 0 for a free slot. The length is a power of two.
+    /// For each slot, the group index plus 1, or 0 if the slot is free. The length is a power of
+    /// two.
     slots: Vec<u32>,
 }
 
@@ -34,12 +36,12 @@ impl Grouper {
         self.keys.len() / self.words
     }
 
-    /// Returns the words of the distinct keys, in order of their group numbers.
+    /// Returns the words of the distinct keys, in the order of their group indices.
     pub(crate) fn keys(&self) -> &[u64] {
         &self.keys
     }
 
-    /// Returns the distinct keys, and drops the table.
+    /// Returns the words of the distinct keys, and drops the table.
     pub(crate) fn into_keys(self) -> Vec<u64> {
         self.keys
     }
@@ -49,12 +51,12 @@ impl Grouper {
         self.keys.capacity() * 8 + self.slots.capacity() * 4
     }
 
-    /// Replaces `groups` by the group number of each key of `keys`.
+    /// Replaces the content of `groups` with the group index of each key in `keys`.
     pub(crate) fn group(&mut self, keys: &[u64], groups: &mut Vec<u32>) {
         groups.clear();
         groups.reserve(keys.len() / self.words);
-        // Each usual width has its own loop, so that comparing and hashing a key is straight-line
-        // code.
+        // There is a separate loop for each common number of words, so that comparing and hashing a
+        // key needs no inner loop.
         match self.words {
             1 => self.group_words::<1>(keys, groups),
             2 => self.group_words::<2>(keys, groups),
@@ -64,10 +66,10 @@ impl Grouper {
         }
     }
 
-    /// Groups keys. `W` is the width in words, or 0 for any width.
+    /// Groups keys. `W` is the number of words per key, or 0 for any number of words.
     fn group_words<const W: usize>(&mut self, keys: &[u64], groups: &mut Vec<u32>) {
         let words = if W == 0 { self.words } else { W };
-        // Equal rows often follow each other: a release is in the order of its classes.
+        // Equal keys are often adjacent, because a release is in the order of its classes.
         let mut last: Option<(&[u64], u32)> = None;
         for key in keys.chunks_exact(words) {
             if let Some((_, group)) = last.filter(|(last, _)| *last == key) {
@@ -116,7 +118,7 @@ impl Grouper {
         self.words
     }
 
-    /// Returns the group number of a key; `None` if no group has the key.
+    /// Returns the group index of a key; `None` if no group has the key.
     #[inline]
     pub(crate) fn find(&self, key: &[u64]) -> Option<u32> {
         match self.words {
@@ -126,7 +128,7 @@ impl Grouper {
         }
     }
 
-    /// Finds a key. `W` is the width in words, or 0 for any width.
+    /// Finds a key. `W` is the number of words per key, or 0 for any number of words.
     #[inline]
     fn find_words<const W: usize>(&self, key: &[u64]) -> Option<u32> {
         let words = if W == 0 { self.words } else { W };
@@ -136,8 +138,8 @@ impl Grouper {
         loop {
             let found = self.slots[slot].checked_sub(1)?;
             let at = found as usize * words;
-            // The keys are compared word by word. A key has few words, so a function call would
-            // cost more than the comparison.
+            // The keys are compared word by word, because a key has few words and a function call
+            // would cost more than the comparison.
             if self.keys[at..at + words].iter().zip(key).all(|(a, b)| a == b) {
                 return Some(found);
             }
@@ -147,7 +149,8 @@ impl Grouper {
 }
 
 /// Hashes a key. Folding the high half of the product onto the low half spreads every bit of the
-/// key over the low bits. The highest bits, which divide keys into parts, are spread as well.
+/// key over the low bits. It also spreads them over the highest bits, by which keys are divided
+/// into parts.
 #[inline]
 pub(crate) fn hash(key: &[u64]) -> u64 {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;

@@ -1,9 +1,9 @@
 //! The packed layout of keys. A key consists of one or more machine words, in which the code of
-//! every quasi-identifier has its own bits.
+//! each quasi-identifier has its own bits.
 
 use std::ops::Range;
 
-/// The position of one column's code in a key.
+/// The position of the code of one column in a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Field {
     word: usize,
@@ -11,13 +11,13 @@ struct Field {
     bits: u32,
 }
 
-/// Neighbouring columns within one word. Their codes are looked up together in one table.
+/// Adjacent columns within one word. Their codes are looked up together in one table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Chunk {
     word: usize,
     shift: u32,
     bits: u32,
-    /// The columns, lowest bits first.
+    /// The indices of the columns; the first has the lowest bits.
     columns: Range<usize>,
 }
 
@@ -27,7 +27,7 @@ impl Chunk {
         self.columns.clone()
     }
 
-    /// Returns the number of the word that contains the chunk.
+    /// Returns the index of the word that contains the chunk.
     pub(crate) fn word(&self) -> usize {
         self.word
     }
@@ -44,7 +44,8 @@ impl Chunk {
     }
 }
 
-/// The layout of packed keys of `words` 64-bit words. A column never straddles two words.
+/// The layout of packed keys with `words` 64-bit words each. The code of a column never straddles
+/// two words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PackedLayout {
     fields: Vec<Field>,
@@ -52,26 +53,27 @@ pub struct PackedLayout {
     words: usize,
 }
 
-/// The greatest number of bits of a chunk. The table of a chunk then fits the first-level cache.
+/// The maximum number of bits in a chunk. It is small enough that the table of a chunk fits in the
+/// first-level cache.
 const CHUNK_BITS: u32 = 12;
 
 fn low_bits(bits: u32) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
 }
 
-/// Returns the number of bits that the codes `0..count` need.
+/// Returns the number of bits that are needed for the codes `0..count`.
 pub(crate) fn bits_for(count: usize) -> u32 {
     usize::BITS - count.saturating_sub(1).leading_zeros()
 }
 
 impl PackedLayout {
-    /// Creates the layout of columns of these widths (each at most 32 bits), packed in order from
-    /// the lowest bits up.
+    /// Creates the layout for columns with these numbers of bits (at most 32 each). Columns are
+    /// packed in order, starting at the lowest bits.
     pub fn new(bits: &[u32]) -> Self {
         let (mut word, mut shift) = (0, 0);
         let mut fields = Vec::with_capacity(bits.len());
         for &bits in bits {
-            // A column with one code has no bits, but it cannot be placed after a full word either.
+            // A column with a single code has no bits, but its shift must still be less than 64.
             if shift + bits > 64 || shift == 64 {
                 (word, shift) = (word + 1, 0);
             }
@@ -105,7 +107,7 @@ impl PackedLayout {
         self.words
     }
 
-    /// Returns the width of column `column` in bits.
+    /// Returns the number of bits of column `column`.
     pub(crate) fn bits(&self, column: usize) -> u32 {
         self.fields[column].bits
     }
@@ -122,16 +124,16 @@ impl PackedLayout {
         ((key[field.word] >> field.shift) & low_bits(field.bits)) as u32
     }
 
-    /// Returns the index of the word of column `column`, and `code` shifted to its position in that
-    /// word.
+    /// Returns the index of the word that contains column `column`, and `code` shifted to the
+    /// column's bits in this word.
     #[inline]
     pub(crate) fn place(&self, column: usize, code: u32) -> (usize, u64) {
         let field = self.fields[column];
         (field.word, u64::from(code) << field.shift)
     }
 
-    /// Adds a column's codes to the keys of a batch. `keys` contains the words of one key after
-    /// another.
+    /// Adds the codes of a column to the keys of a batch. `keys` contains the words of the keys,
+    /// one key after another.
     pub(crate) fn pack_column(&self, column: usize, codes: &[u32], keys: &mut [u64]) {
         let field = self.fields[column];
         if self.words == 1 {
@@ -145,8 +147,8 @@ impl PackedLayout {
         }
     }
 
-    /// Returns the table of one chunk: for every combination of its columns' codes, the sum of
-    /// `part(column, code)`. Codes of `cardinality(column)` or more do not occur and add 0.
+    /// Returns a table that contains, for every combination of codes of the columns in a chunk, the
+    /// sum of `part(column, code)`. Codes of `cardinality(column)` or more do not occur and add 0.
     pub(crate) fn tabulate(
         &self,
         chunk: &Chunk,

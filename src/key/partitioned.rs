@@ -1,25 +1,26 @@
-//! GROUP BY of many packed keys by radix-partitioned aggregation: keys are divided by hash first,
-//! so that each part's table stays in the processor's cache, and parts are grouped on several
-//! threads.
+//! GROUP BY of many packed keys by radix-partitioned aggregation. Keys are first divided into parts
+//! by their hash, so that the table of each part stays in the processor's cache. The parts are
+//! grouped on several threads.
 
 use super::grouper::{Grouper, hash};
 use crate::pool::{MANY, join, map, pieces};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// The distinct keys, with the group of each input key.
+/// The distinct keys, and the group of each input key.
 #[derive(Debug)]
 pub(crate) struct KeyGroups {
     /// The words of the distinct keys, one key after another.
     pub(crate) keys: Vec<u64>,
-    /// The group number of each input key.
+    /// The group index of each input key.
     pub(crate) groups: Vec<u32>,
 }
 
 const PARTS: usize = 64;
 
-/// Groups `n` keys of `words` words, which `keys` returns by range. Fewer than [`MANY`] keys are
-/// grouped in one table. The numbering of groups does not depend on the threads.
+/// Groups `n` keys of `words` words each. `keys` returns the keys with indices in a range. Fewer
+/// than [`MANY`] keys are grouped in a single table. The group indices do not depend on the number
+/// of threads.
 pub(crate) fn group<'a>(
     words: usize,
     n: usize,
@@ -66,9 +67,10 @@ pub(crate) fn group<'a>(
     }
 }
 
-/// Returns the greatest number of bytes that grouping `len` keys of `words` words can take, which
-/// is needed if all keys are distinct: the keys while they are moved, the slots of the tables that
-/// exist at once (up to eight per key), and the part and the group of each key.
+/// Returns the maximum number of bytes that grouping `len` keys of `words` words each can take,
+/// which is reached if all keys are distinct. This includes the keys while they are moved, the
+/// slots of the tables that exist at the same time (up to eight per key), and the part and the
+/// group of each key.
 pub(crate) fn bytes_to_group(len: usize, words: usize) -> usize {
     match len < MANY {
         true => len * (2 * words * 8 + 8 * 4 + 4),
@@ -91,7 +93,7 @@ impl Divided {
         }
     }
 
-    /// Divides keys. `W` is the width in words, or 0 for any width.
+    /// Divides keys. `W` is the number of words per key, or 0 for any number of words.
     fn of_words<const W: usize>(words: usize, keys: &[u64]) -> Self {
         let words = if W == 0 { words } else { W };
         let part = |key: &[u64]| (hash(key) >> (u64::BITS - PARTS.ilog2())) as u8;
@@ -100,7 +102,8 @@ impl Divided {
         part_of.iter().for_each(|part| lengths[*part as usize] += words);
         let mut parts: Vec<Vec<u64>> = lengths.iter().map(|n| Vec::with_capacity(*n)).collect();
         for (key, part) in keys.chunks_exact(words).zip(&part_of) {
-            // Pushed word by word, because extend_from_slice calls memmove for each word.
+            // Words are pushed one by one, because extend_from_slice would call memmove for each
+            // key.
             (0..words).for_each(|i| parts[*part as usize].push(key[i]));
         }
         Self { part_of, parts }

@@ -13,16 +13,16 @@ use std::sync::Arc;
 /// A chunk with its table, which maps packed codes to packed representatives.
 type ChunkTable<'a> = (&'a Chunk, Arc<Vec<u64>>);
 
-/// The tables from packed codes to packed representatives, by chunk and levels of the chunk's
-/// columns.
+/// The tables from packed codes to packed representatives, by the index of the chunk and the levels
+/// of its columns.
 type Tables = HashMap<(usize, Box<[u8]>), Arc<Vec<u64>>>;
 
 /// The quasi-identifiers of one table with their lookup tables, and the packed layout of their
 /// keys.
 ///
-/// A generalized value is represented by the least ground code of its group
-/// ([`crate::hierarchy::Level`]), so a key of any node is a key of ground codes. One table per
-/// chunk and levels therefore generalizes the keys of every more specific node.
+/// A generalized value is represented by the lowest ground code of its group
+/// ([`crate::hierarchy::Level`]), so the key of any node consists of ground codes. Therefore one
+/// table for each chunk and its levels suffices to generalize the keys of every more specific node.
 #[derive(Debug)]
 pub struct KeySchema {
     layout: PackedLayout,
@@ -32,7 +32,7 @@ pub struct KeySchema {
 }
 
 impl KeySchema {
-    /// Creates the key schema of columns with these lookup tables.
+    /// Creates the key schema for columns with these lookup tables.
     pub fn new(lookups: Vec<Arc<Lookup>>) -> Self {
         let bits: Vec<u32> = lookups.iter().map(|l| bits_for(l.values().len())).collect();
         Self {
@@ -63,8 +63,8 @@ impl KeySchema {
         &self.lookups
     }
 
-    /// Returns the `keys` of node `from`, generalized to node `to`, which must not be below `from`
-    /// in any column.
+    /// Generalizes the `keys` of node `from` to node `to`. In every column, the level of `to` must
+    /// be at least the level of `from`.
     pub fn generalize(&self, keys: &[u64], from: &Node, to: &Node) -> Vec<u64> {
         let words = self.layout.words();
         if words == 1 {
@@ -85,23 +85,23 @@ impl KeySchema {
         out
     }
 
-    /// Returns word `word` of each key, generalized. `keys` contains only that word, because the
-    /// result does not depend on other words.
+    /// Generalizes the word with index `word` of each key. `keys` contains only this word of each
+    /// key, because the result does not depend on the other words.
     pub(crate) fn generalize_word(&self, word: usize, keys: &[u64], from: &Node, to: &Node) -> Vec<u64> {
         let (kept, mapped) = self.changes(word, from, to);
         generalize_words(keys, kept, &mapped)
     }
 
-    /// Returns the mask of a word's bits that are the same at both nodes, and the tables of the
-    /// other bits. Columns at their top are in neither the mask nor the tables: their code is 0,
-    /// the least code of the only group.
+    /// Returns the mask of the bits in a word that are the same at both nodes, and the tables for
+    /// the other bits. Columns at their top are in neither the mask nor the tables, because their
+    /// code is 0, the lowest code of the only group.
     fn changes(&self, word: usize, from: &Node, to: &Node) -> (u64, Vec<ChunkTable<'_>>) {
         let (mut kept, mut mapped) = (0, vec![]);
         let chunks = self.layout.chunks().iter().enumerate();
         for (index, chunk) in chunks.filter(|(_, chunk)| chunk.word() == word) {
             let columns = chunk.columns();
-            // Values that a TOP CODE or BOTTOM CODE hides share one label even at level 0, but have
-            // ground codes of their own.
+            // Values that a TOP CODE or BOTTOM CODE hides have the same label even at level 0, but
+            // different ground codes.
             let is_coded = |c: usize| to.level(c) == 0 && self.lookups[c].has_codes();
             let is_same = from.levels()[columns.clone()] == to.levels()[columns.clone()];
             if is_same && !columns.clone().any(is_coded) {
@@ -113,8 +113,8 @@ impl KeySchema {
         (kept, mapped)
     }
 
-    /// Returns the table of chunk `index` at these levels. The table maps packed codes to packed
-    /// representatives, shifted to the chunk's position.
+    /// Returns the table of the chunk with index `index` at these levels. The table maps packed
+    /// codes to packed representatives, shifted to the bits of the chunk.
     fn table(&self, index: usize, levels: &[u8]) -> Arc<Vec<u64>> {
         let key = (index, Box::from(levels));
         if let Some(table) = self.tables.read().get(&key) {
@@ -133,8 +133,8 @@ impl KeySchema {
         self.tables.write().entry(key).or_insert(table).clone()
     }
 
-    /// Returns for each key the wrapping sum of `part(column, representative)` over the columns,
-    /// computed by table look-ups.
+    /// Returns, for each key, the sum of `part(column, representative)` over the columns, modulo
+    /// 2^64. It is computed with one table lookup per chunk.
     pub fn sum_by_key(&self, keys: &[u64], part: impl Fn(usize, u32) -> u64) -> Vec<u64> {
         let words = self.layout.words();
         let values = |column: usize| self.lookups[column].values().len();
@@ -154,7 +154,7 @@ impl KeySchema {
     }
 }
 
-/// Generalizes all chunks of a word in one pass.
+/// Generalizes all chunks of one word in a single pass.
 fn generalize_words(keys: &[u64], kept: u64, mapped: &[ChunkTable]) -> Vec<u64> {
     match mapped {
         [] => keys.iter().map(|k| k & kept).collect(),

@@ -3,17 +3,17 @@
 use super::grouper::Grouper;
 use std::ops::AddAssign;
 
-/// Sums by key, in the order in which the keys first appeared.
+/// Sums of numbers by key, in the order in which the keys first appeared.
 #[derive(Debug)]
 pub(crate) struct Sums<N> {
     grouper: Grouper,
     sums: Vec<N>,
-    /// Scratch space: the group of each key that is being added.
+    /// Scratch space for the group index of each key that is being added.
     groups: Vec<u32>,
 }
 
 impl<N: Copy + Default + AddAssign> Sums<N> {
-    /// Creates sums by keys of `words` words.
+    /// Creates an empty set of sums by keys of `words` words each.
     pub(crate) fn new(words: usize) -> Self {
         Self {
             grouper: Grouper::new(words),
@@ -22,7 +22,7 @@ impl<N: Copy + Default + AddAssign> Sums<N> {
         }
     }
 
-    /// Adds one number to the sum of each of these keys.
+    /// Adds `numbers` to the sums of `keys`. Both have the same length.
     pub(crate) fn add(&mut self, keys: &[u64], numbers: impl IntoIterator<Item = N>) {
         self.grouper.group(keys, &mut self.groups);
         self.sums.resize(self.grouper.len(), N::default());

@@ -1,7 +1,7 @@
 //! The generalization lattice: nodes, their order and their neighbours.
 //!
-//! A node is one level per quasi-identifier. A lattice consists of every node between a bottom and
-//! a top vector. This module does not depend on data: it is plain arithmetic on small vectors.
+//! A node has one level per quasi-identifier. A lattice consists of all nodes between a bottom and
+//! a top. This module does not depend on data: it only computes with small vectors.
 
 mod node;
 mod tags;
@@ -13,7 +13,7 @@ use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 use std::iter::repeat_n;
 
-/// The lattice of every node between `bottom` and `top`, both included.
+/// The lattice of all nodes from `bottom` to `top`, both inclusive.
 ///
 /// ```
 /// use anonsql::extend::search::{Lattice, Node};
@@ -29,8 +29,8 @@ pub struct Lattice {
 }
 
 impl Lattice {
-    /// Returns the lattice of the nodes from `bottom` to `top`. Panics if `bottom` is above `top`
-    /// in any position.
+    /// Returns the lattice of the nodes from `bottom` to `top`. Panics if a level of `bottom` is
+    /// above the level of `top` at the same index.
     pub(crate) fn new(bottom: Node, top: Node) -> Self {
         assert!(
             bottom.is_below_or_equal(&top),
@@ -39,7 +39,7 @@ impl Lattice {
         Self { bottom, top }
     }
 
-    /// Returns the lattice of all levels `0..=tops[i]`.
+    /// Returns the lattice with the levels `0..=tops[i]` in column i.
     #[cfg(test)]
     pub(crate) fn with_tops(tops: &[u8]) -> Self {
         Self::new(Node::new(vec![0; tops.len()]), Node::new(tops.to_vec()))
@@ -60,7 +60,7 @@ impl Lattice {
         self.top.levels().len()
     }
 
-    /// Returns the number of nodes; `u128::MAX` if the lattice has at least that number of nodes.
+    /// Returns the number of nodes; `u128::MAX` if the number is `u128::MAX` or more.
     pub fn size(&self) -> u128 {
         nodes(self.spans().map(|(a, b)| u128::from(b - a) + 1))
     }
@@ -78,7 +78,7 @@ impl Lattice {
             .zip(self.top.levels().iter().copied())
     }
 
-    /// Returns the node at `index` in the mixed-radix numbering, where the first position varies
+    /// Returns the node at `index` in the mixed-radix numbering, in which the first level varies
     /// slowest. `index` must be less than `size()`.
     pub(crate) fn node_at(&self, mut index: u128) -> Node {
         let mut levels = vec![0; self.width()];
@@ -98,8 +98,8 @@ impl Lattice {
         })
     }
 
-    /// Returns every node, in the order of their mixed-radix numbering: a node comes after all more
-    /// specific nodes.
+    /// Returns all nodes in the order of their mixed-radix numbering. Every node comes after all
+    /// nodes that are more specific.
     pub fn iter(&self) -> impl Iterator<Item = Node> + '_ {
         let mut next = Some(self.bottom.clone());
         std::iter::from_fn(move || {
@@ -117,7 +117,8 @@ impl Lattice {
         })
     }
 
-    /// Returns every node with height (sum of levels) `height`, in ascending order of the levels.
+    /// Returns all nodes with height (sum of levels) `height`, in lexicographic order of the
+    /// levels.
     pub(crate) fn at_height(&self, height: u32) -> impl Iterator<Item = Node> + '_ {
         let mut next = self.least_of_height(height);
         std::iter::from_fn(move || {
@@ -127,16 +128,17 @@ impl Lattice {
         })
     }
 
-    /// Returns the first node of a height in the order of the levels: the levels that are raised
-    /// above the bottom are as far right as possible.
+    /// Returns the lexicographically first node with height `height`: the levels above the bottom
+    /// are as far right as possible. Returns `None` if there is no such node.
     fn least_of_height(&self, height: u32) -> Option<Node> {
         let left = height.checked_sub(self.bottom.height())?;
         let mut levels = self.bottom.levels().to_vec();
         (self.fill_right(&mut levels, 0, left) == 0).then(|| Node::new(levels))
     }
 
-    /// Returns the next node of the same height: the rightmost level that can be raised is raised
-    /// by one, and the levels to its right are lowered by one in total.
+    /// Returns the lexicographically next node with the same height: the rightmost level that can
+    /// be raised is raised by one, and the levels to its right are lowered by one in total. Returns
+    /// `None` after the last node.
     fn next_of_height(&self, node: &Node) -> Option<Node> {
         let mut levels = node.levels().to_vec();
         let mut spare = 0;
@@ -152,8 +154,8 @@ impl Lattice {
         None
     }
 
-    /// Raises the levels from the right, down to position `from`, by `left` in total. Returns the
-    /// part of `left` that did not fit.
+    /// Raises the levels from right to left, down to index `from`, by a total of `left`. Returns
+    /// the part of `left` that could not be used.
     fn fill_right(&self, levels: &mut [u8], from: usize, mut left: u32) -> u32 {
         for i in (from..levels.len()).rev() {
             let rise = left.min(u32::from(self.top.level(i) - levels[i]));
@@ -163,22 +165,22 @@ impl Lattice {
         left
     }
 
-    /// Returns the nodes one step more general than `node`.
+    /// Returns the nodes that are one step more general than `node`.
     pub fn successors<'a>(&'a self, node: &'a Node) -> impl Iterator<Item = Node> + 'a {
         (0..self.width())
             .filter(|&i| node.level(i) < self.top.level(i))
             .map(|i| node.with_level(i, node.level(i) + 1))
     }
 
-    /// Returns the nodes one step more specific than `node`.
+    /// Returns the nodes that are one step more specific than `node`.
     pub fn predecessors<'a>(&'a self, node: &'a Node) -> impl Iterator<Item = Node> + 'a {
         (0..self.width())
             .filter(|&i| node.level(i) > self.bottom.level(i))
             .map(|i| node.with_level(i, node.level(i) - 1))
     }
 
-    /// Returns the nodes that differ from `node` in exactly one position, by any amount (the
-    /// neighbourhood of the tabu papers).
+    /// Returns the nodes that differ from `node` in exactly one level, by any amount (the
+    /// neighbourhood in the tabu search papers).
     pub(crate) fn axis_neighbours<'a>(&'a self, node: &'a Node) -> impl Iterator<Item = Node> + 'a {
         (0..self.width()).flat_map(move |i| {
             (self.bottom.level(i)..=self.top.level(i))
@@ -187,7 +189,8 @@ impl Lattice {
         })
     }
 
-    /// Returns a chain of neighbours from the bottom to the top. The order of the steps is random.
+    /// Returns a chain of neighbouring nodes from the bottom to the top. The order of the steps is
+    /// random.
     pub(crate) fn chain(&self, rng: &mut impl Rng) -> Vec<Node> {
         let steps = self.spans().enumerate();
         let mut steps: Vec<usize> = steps.flat_map(|(i, (a, b))| repeat_n(i, usize::from(b - a))).collect();
@@ -200,7 +203,7 @@ impl Lattice {
         chain
     }
 
-    /// Returns a uniformly random node.
+    /// Returns a node that is drawn uniformly at random.
     #[doc(hidden)]
     pub fn sample(&self, rng: &mut impl Rng) -> Node {
         Node::new(self.spans().map(|(a, b)| rng.random_range(a..=b)).collect())
@@ -208,13 +211,13 @@ impl Lattice {
 }
 
 /// Returns the number of nodes of a lattice over columns with these numbers of levels; `u128::MAX`
-/// if the lattice has at least that number of nodes.
+/// if the number is `u128::MAX` or more.
 pub fn nodes(levels: impl Iterator<Item = u128>) -> u128 {
     levels.fold(1, u128::saturating_mul)
 }
 
-/// Returns a number of nodes in decimal digits, or a lower bound if the number is too great to be
-/// counted.
+/// Returns a number of nodes in decimal digits, or a lower bound if the number is too large to be
+/// represented.
 pub fn said(nodes: u128) -> String {
     match nodes {
         u128::MAX => "over 3.4e38".into(),
@@ -237,7 +240,7 @@ mod tests {
         })
     }
 
-    /// 2^127 nodes are counted. The size of 2^128 nodes or more is `u128::MAX`, and not 0.
+    /// The size of 2^127 nodes is exact. The size of 2^128 nodes or more is `u128::MAX`, and not 0.
     #[test]
     fn a_lattice_of_any_width_has_a_size() {
         for (width, size) in [(0, 1), (127, 1 << 127), (128, u128::MAX), (2_000, u128::MAX)] {

@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::fmt;
 
-/// A node: one level per quasi-identifier, in the order in which the columns are named.
+/// A node: one level per quasi-identifier, in the order in which the statement names the columns.
 ///
-/// The order of nodes breaks ties: a lower height comes first, then the levels are compared from
-/// left to right.
+/// The order of nodes is used to break ties: the node with the smaller height comes first; nodes of
+/// equal height are compared level by level from left to right.
 ///
 /// ```
 /// use anonsql::extend::search::Node;
@@ -30,12 +30,12 @@ impl Node {
         &self.0
     }
 
-    /// Returns the level at position `i`.
+    /// Returns the level at index `i`.
     pub fn level(&self, i: usize) -> u8 {
         self.0[i]
     }
 
-    /// Returns a copy of the node with another level at position `i`.
+    /// Returns a copy of the node with level `level` at index `i`.
     pub fn with_level(&self, i: usize, level: u8) -> Self {
         let mut levels = self.0.clone();
         levels[i] = level;
@@ -47,21 +47,21 @@ impl Node {
         self.0.iter().map(|&l| u32::from(l)).sum()
     }
 
-    /// Returns true if every level is at most the level of `other` at the same position: this node
-    /// is at least as specific as `other`.
+    /// Returns true if every level is at most the level of `other` at the same index, so that this
+    /// node is at least as specific as `other`.
     pub fn is_below_or_equal(&self, other: &Self) -> bool {
         self.0.iter().zip(other.0.iter()).all(|(a, b)| a <= b)
     }
 
-    /// Returns the most general node below both nodes: at each position, the lower of the two
-    /// levels.
+    /// Returns the most general node below both nodes, which has the lower of the two levels at
+    /// each index.
     #[cfg(test)]
     pub(crate) fn meet(&self, other: &Self) -> Self {
         Self(self.0.iter().zip(other.0.iter()).map(|(a, b)| *a.min(b)).collect())
     }
 
-    /// Returns the most specific node above both nodes: at each position, the higher of the two
-    /// levels.
+    /// Returns the most specific node above both nodes, which has the higher of the two levels at
+    /// each index.
     #[cfg(test)]
     pub(crate) fn join(&self, other: &Self) -> Self {
         Self(self.0.iter().zip(other.0.iter()).map(|(a, b)| *a.max(b)).collect())

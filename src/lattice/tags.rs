@@ -1,10 +1,11 @@
-//! Tags: nodes whose anonymity is known, or follows from the anonymity of other nodes.
+//! Tags: nodes that are known to be anonymous or not, either directly or because it follows from
+//! other nodes.
 
 use super::Node;
 
-/// The nodes that are known to be anonymous, or known not to be, under a monotone predicate. Only
-/// the two frontiers are stored: a node above an anonymous node is anonymous, and a node below a
-/// node that is not anonymous is not anonymous.
+/// The nodes that are known to be anonymous and the nodes that are known not to be, for a monotone
+/// predicate. Only the two frontiers are stored: every node above an anonymous node is anonymous,
+/// and every node below a node that is not anonymous is not anonymous either.
 #[derive(Debug, Default, Clone)]
 pub struct Tags {
     lowest_anonymous: Vec<Node>,
@@ -12,7 +13,7 @@ pub struct Tags {
 }
 
 impl Tags {
-    /// Returns tags without any known node.
+    /// Creates tags without any known node.
     pub fn new() -> Self {
         Self::default()
     }
@@ -29,7 +30,8 @@ impl Tags {
         }
     }
 
-    /// Records whether `node` is anonymous.
+    /// Records that `node` is anonymous if `anonymous` is true, and that it is not if `anonymous`
+    /// is false.
     pub fn set(&mut self, node: &Node, anonymous: bool) {
         if self.get(node) == Some(anonymous) {
             return;

@@ -1,4 +1,4 @@
-//! The course of one statement: its phases, one after the other without a gap, and their times.
+//! The course of one statement: its phases, which follow one another without gaps, and their times.
 
 use super::observer::{Observer, Phase};
 use super::release::Release;
@@ -12,9 +12,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::{Duration, Instant};
 
-/// The observer between a statement and the observer of the caller. A phase lasts until the next
-/// phase begins or the course is dropped, so that every moment of a run is in a phase, and every
-/// phase ends.
+/// The observer that passes the calls of a statement on to the observer of the caller. A phase
+/// lasts until the next phase begins or the course is dropped, so that every moment of a run is in
+/// a phase, and every phase ends.
 pub struct Course {
     caller: Arc<dyn Observer>,
     state: Mutex<State>,
@@ -57,8 +57,8 @@ impl Course {
 }
 
 impl Observer for Course {
-    /// Begins a phase and ends the current phase. If `phase` is already the current phase, it
-    /// continues.
+    /// Begins a phase and ends the current phase. If `phase` is already the current phase, the
+    /// phase continues.
     fn begin(&self, phase: Phase) -> Arc<AtomicU64> {
         let mut state = self.state.lock();
         match &state.current {

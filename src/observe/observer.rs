@@ -41,7 +41,7 @@ pub enum Phase {
     Measure,
     /// Measuring a release for its report, and writing the report.
     Report,
-    /// Writing the manifest with the checksums of all files, and putting the release in its place.
+    /// Writing the manifest with the checksums of all files, and moving the release to its target.
     Publish,
 }
 
@@ -98,8 +98,8 @@ pub trait Observer: Send + Sync {
         let _ = warning;
     }
 
-    /// Called for each drift from the release of USING MANIFEST, as soon as it is found. If `stops`
-    /// is true, the statement then fails with the drift.
+    /// Called for each drift from the release of USING MANIFEST, as soon as the drift is found. If
+    /// `stops` is true, the statement then fails because of the drift.
     fn drifted(&self, drift: &Drift, stops: bool) {
         let _ = (drift, stops);
     }
@@ -111,8 +111,8 @@ pub trait Observer: Send + Sync {
         let _ = advice;
     }
 
-    /// Called when a statement continues without a worker of a cluster: the worker was lost, or is
-    /// distrusted because its report was refused.
+    /// Called when a statement continues without a worker of a cluster. If `is_distrusted` is true,
+    /// a report of the worker was refused. Otherwise the worker was lost.
     fn worker_failed(&self, worker: &str, is_distrusted: bool) {
         let _ = (worker, is_distrusted);
     }
@@ -128,8 +128,9 @@ pub trait Observer: Send + Sync {
         let _ = (release, manifest);
     }
 
-    /// Called with the figures of a release once it is in `target`, or once its rows are returned
-    /// if there is no target. A dry run calls it with the figures that it foresees.
+    /// Called with the figures of a release once the release is in `target`, or once its rows are
+    /// returned if there is no target. A dry run calls this method with the figures that it
+    /// predicts.
     fn released(&self, release: &Release, target: Option<&Path>) {
         let _ = (release, target);
     }
@@ -139,7 +140,7 @@ pub trait Observer: Send + Sync {
         let _ = phase;
     }
 
-    /// Returns the flag that, when set, ends a search with the best node so far.
+    /// Returns the flag that ends a search, when it is set, with the best node found so far.
     fn interrupt(&self) -> Arc<AtomicBool> {
         Arc::default()
     }

@@ -26,23 +26,24 @@ pub struct Release {
     pub rows_in: Option<u64>,
     /// The number of rows released.
     pub rows_out: u64,
-    /// The number of rows suppressed; `None` like [`Release::rows_in`].
+    /// The number of rows suppressed; `None` under the same condition as [`Release::rows_in`].
     pub rows_suppressed: Option<u64>,
     /// The number of equivalence classes released.
     pub classes: u64,
-    /// The size of the smallest class, recounted on the released rows; in entities if the request
-    /// names them.
+    /// The size of the smallest class, recounted on the released rows, in entities if the request
+    /// names an entity.
     pub reached_k: Option<u64>,
     /// The search or partitioning algorithm that found the release; `None` if the node was given.
     pub search: Option<String>,
     /// The algorithms that RECODING LOCAL chose from; empty for any other release.
     pub tried: Vec<Tried>,
-    /// The chosen node by column, or the number of labels by column for a partition.
+    /// The chosen node as text: the level of each column, or, for a partition, the number of labels
+    /// in each column.
     pub node: String,
-    /// The name of the metric that was minimised.
+    /// The name of the metric that was minimized.
     pub metric: String,
-    /// The value of the metric; `None` like [`Release::rows_in`], because a loss depends on the
-    /// source's rows.
+    /// The value of the metric; `None` under the same condition as [`Release::rows_in`], because a
+    /// loss depends on the source's rows.
     pub value: Option<f64>,
     /// The optimality proof of the search, in words.
     pub proof: String,
@@ -52,7 +53,7 @@ pub struct Release {
     pub checks: Vec<Check>,
     /// The summary of each randomized column.
     pub randomized: Vec<RandomizedColumn>,
-    /// The summary of the personal limits, if the rows have them.
+    /// The summary of the personal limits; `None` if the rows have no limits.
     pub personal: Option<PersonalSummary>,
     /// The summary of each column of sets of items.
     pub items: Vec<ItemSetSummary>,
@@ -65,8 +66,9 @@ pub struct Release {
     pub budget: Option<Budget>,
     /// How the node of an earlier release was used, with the drift since then (USING MANIFEST).
     pub replay: Option<ReplaySummary>,
-    /// The figures of the whole release, if the rows were added to a release (APPEND). All other
-    /// figures are about the added rows alone, and suppressed rows wait.
+    /// The figures of the whole release if the rows were added to a release (APPEND). All other
+    /// figures are about the added rows alone. The suppressed rows are held back for a later
+    /// APPEND.
     pub growth: Option<Growth>,
 }
 
@@ -97,7 +99,7 @@ pub struct Growth {
     pub batches: u64,
     /// The number of rows in all batches.
     pub rows: u64,
-    /// The number of classes by released labels.
+    /// The number of classes over all batches. Rows with the same released labels form one class.
     pub classes: u64,
     /// The size of the smallest class over all batches.
     pub reached_k: Option<u64>,

@@ -1,12 +1,12 @@
-//! Byte strings made of parts, each preceded by its length: a header in JSON, and arrays in Arrow's
-//! format.
+//! Byte strings that consist of parts, each preceded by its length: a header in JSON, and arrays in
+//! Arrow's IPC format.
 
 use crate::error::{Error, Result};
 use arrow::array::RecordBatch;
 use arrow::ipc::CompressionType;
 use arrow::ipc::writer::{IpcWriteOptions, StreamWriter};
 
-/// Returns a batch as a stream in Arrow's format.
+/// Returns a batch encoded as a stream in Arrow's IPC format.
 pub(crate) fn stream(batch: &RecordBatch) -> Result<Vec<u8>> {
     let options = IpcWriteOptions::default().try_with_compression(Some(CompressionType::LZ4_FRAME))?;
     let mut writer = StreamWriter::try_new_with_options(vec![], &batch.schema(), options)?;
@@ -14,7 +14,7 @@ pub(crate) fn stream(batch: &RecordBatch) -> Result<Vec<u8>> {
     Ok(writer.into_inner()?)
 }
 
-/// Appends a part to `bytes`, after its length in 8 bytes.
+/// Appends a part to `bytes`, preceded by its length in 8 bytes.
 pub(crate) fn put(bytes: &mut Vec<u8>, part: &[u8]) {
     bytes.extend_from_slice(&(part.len() as u64).to_le_bytes());
     bytes.extend_from_slice(part);

@@ -1,4 +1,4 @@
-//! The frame: an [`Operator`] as an ExecutionPlan.
+//! The frame, which implements ExecutionPlan for an [`Operator`].
 
 use crate::error::{Error, Result};
 use arrow::datatypes::SchemaRef;
@@ -28,30 +28,31 @@ use std::time::{Duration, Instant};
 /// A stream of batches of rows.
 pub type Rows = BoxStream<'static, DfResult<RecordBatch>>;
 
-/// The way in which an operator reads the partitions of its input.
+/// How an operator reads the partitions of its input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InputPartitions {
-    /// Each partition by itself.
+    /// The operator runs once for each partition, independently of the other partitions.
     Each,
-    /// As one partition, in the order of its rows. The operator keeps this order, so the optimizer
-    /// may move a sort from above the operator to below it.
+    /// The operator runs once, on a single partition that contains all rows in their order. The
+    /// operator keeps this order, so the optimizer may move a sort from above the operator to below
+    /// it.
     Ordered,
-    /// All together: the operator executes its input itself ([`Operator::run_whole`]).
+    /// The operator itself executes its input, with all its partitions ([`Operator::run_whole`]).
     Whole,
 }
 
-/// A transformation of a stream of rows. `Display` is its description in a plan.
+/// A transformation of a stream of rows. `Display` writes its description for a plan.
 pub trait Operator: fmt::Debug + fmt::Display + Send + Sync + 'static {
     /// The name of the operator in a plan.
     const NAME: &'static str;
     /// How the operator reads the partitions of its input.
     const INPUT: InputPartitions = InputPartitions::Each;
-    /// Whether the rows are returned unchanged, so that all properties of the input are true of the
-    /// output.
+    /// Whether the operator returns the rows unchanged, so that all properties of the input are
+    /// true of the output.
     const ONLY_LOOKS: bool = false;
 
-    /// Returns the output rows, with the schema with which the operator was created. A source gets
-    /// an empty input stream.
+    /// Returns the output rows for one input partition, with the schema that the operator was
+    /// created with. A source gets an empty input stream.
     fn run(&self, input: SendableRecordBatchStream, schema: SchemaRef, context: &Arc<TaskContext>) -> Result<Rows> {
         let _ = (input, schema, context);
         Err(Error::internal(format!("{} reads no single partition", Self::NAME)))
@@ -64,8 +65,8 @@ pub trait Operator: fmt::Debug + fmt::Display + Send + Sync + 'static {
         Err(Error::internal(format!("{} reads single partitions", Self::NAME)))
     }
 
-    /// Returns the source restricted to these of its output columns; `None` if the source computes
-    /// every column anyway.
+    /// Returns a source that produces only the output columns with these indices. Returns `None` if
+    /// the operator is not such a source, or if the source computes every column anyway.
     fn narrowed(&self, columns: &[usize]) -> Option<Self>
     where
         Self: Sized,
@@ -81,7 +82,7 @@ pub trait Operator: fmt::Debug + fmt::Display + Send + Sync + 'static {
     }
 }
 
-/// An [`Operator`] in a plan, with one input, or none if it is a source.
+/// An [`Operator`] as a node of a plan, with one input, or with no input if it is a source.
 #[derive(Debug)]
 pub struct OperatorExec<O> {
     input: Option<Arc<dyn ExecutionPlan>>,
@@ -97,12 +98,12 @@ impl<O: Operator> OperatorExec<O> {
         Self::over(input, operator, schema)
     }
 
-    /// Creates an operator that computes rows of `schema` from the rows of `input`.
+    /// Creates an operator that computes rows with `schema` from the rows of `input`.
     pub fn over(input: Arc<dyn ExecutionPlan>, operator: O, schema: SchemaRef) -> Self {
         Self::assemble(Some(input), Arc::new(operator), schema)
     }
 
-    /// Creates an operator without input that produces rows of `schema`.
+    /// Creates an operator that has no input and produces rows with `schema`.
     pub fn source(operator: Arc<O>, schema: SchemaRef) -> Self {
         Self::assemble(None, operator, schema)
     }
@@ -112,7 +113,8 @@ impl<O: Operator> OperatorExec<O> {
         &self.operator
     }
 
-    /// Creates an operator with an input, or without one if it is a source.
+    /// Creates an operator that was received from another machine. `input` is `None` if the
+    /// operator is a source.
     pub(crate) fn restored(input: Option<Arc<dyn ExecutionPlan>>, operator: O, schema: SchemaRef) -> Self {
         Self::assemble(input, Arc::new(operator), schema)
     }
@@ -234,8 +236,8 @@ impl<O: Operator> ExecutionPlan for OperatorExec<O> {
         self.input.iter().map(|_| ChildStats::At(partition)).collect()
     }
 
-    /// Statistics are never exact. If they were, DataFusion would answer a count without running
-    /// the operator, whose purpose may be to prove a property of the rows.
+    /// Statistics are never exact. If they were, DataFusion would take the result of a count from
+    /// them without running the operator, whose purpose may be to prove a property of the rows.
     fn statistics_from_inputs(&self, inputs: &[Arc<Statistics>], _: &StatisticsArgs) -> DfResult<Arc<Statistics>> {
         if let (true, [input]) = (O::ONLY_LOOKS, inputs) {
             return Ok(Arc::new(input.as_ref().clone().to_inexact()));
@@ -259,8 +261,8 @@ fn timed(mut input: SendableRecordBatchStream, time: Time) -> SendableRecordBatc
     Box::pin(RecordBatchStreamAdapter::new(schema, rows))
 }
 
-/// Returns the rows of an operator as a stream that records the operator's metrics. The time
-/// `below`, which the operator waits for its input, is not counted as its own.
+/// Returns the rows of an operator as a stream that records the operator's metrics. `below` is the
+/// time that the operator waits for its input, and is not counted as time of the operator.
 fn measured(mut rows: Rows, metrics: BaselineMetrics, below: Time) -> Rows {
     let rows = stream::poll_fn(move |context| {
         let (start, before) = (Instant::now(), below.value());

@@ -1,6 +1,6 @@
 //! Joins that stop when they are cancelled. A nested loop join compares every pair of rows before
-//! it waits for anything. This can take hours, and a task that does not wait is not cancelled. The
-//! condition of the join therefore checks whether the work was cancelled.
+//! it yields to the runtime. This can take hours, and a task that does not yield is not cancelled.
+//! The condition of the join therefore checks whether the work was cancelled.
 
 use super::rule::add_rule;
 use crate::pool::check_cancelled;
@@ -50,8 +50,9 @@ impl PhysicalOptimizerRule for StopJoins {
     }
 }
 
-/// Returns the join with a condition that checks for cancellation; `None` if the join has no
-/// condition, and therefore returns rows without long waits.
+/// Returns the join with a condition that checks for cancellation. Returns `None` if the join has
+/// no condition, and therefore returns rows without long waits, or if its condition already checks
+/// for cancellation.
 fn stopping(join: &NestedLoopJoinExec) -> DfResult<Option<NestedLoopJoinExec>> {
     let Some(filter) = join
         .filter()

@@ -11,7 +11,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::projection::{ProjectionExec, ProjectionExpr};
 use std::sync::Arc;
 
-/// A table that executes its source operator for each read.
+/// A table whose rows are computed by its source operator each time the table is read.
 #[derive(Debug)]
 pub struct ComputedTable<O> {
     source: Arc<O>,
@@ -19,7 +19,7 @@ pub struct ComputedTable<O> {
 }
 
 impl<O: Operator> ComputedTable<O> {
-    /// Creates the table of the rows of `source`. The rows have this `schema`.
+    /// Creates the table of the rows of `source`, which have this `schema`.
     pub fn new(source: O, schema: SchemaRef) -> Self {
         let source = Arc::new(source);
         Self { source, schema }
@@ -62,7 +62,7 @@ impl<O: Operator> TableProvider for ComputedTable<O> {
     }
 }
 
-/// Returns `plan` restricted to these columns.
+/// Returns `plan` restricted to the columns with these indices.
 pub fn project(plan: Arc<dyn ExecutionPlan>, columns: &[usize]) -> DfResult<Arc<dyn ExecutionPlan>> {
     let schema = plan.schema();
     let exprs = columns.iter().map(|i| {

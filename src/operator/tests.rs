@@ -111,8 +111,8 @@ async fn rows_and_own_time_are_shown() {
         );
     }
     let (own, of_input) = (nanoseconds(plan.as_ref()), nanoseconds(plan.children()[0].as_ref()));
-    // However slow the machine is, the time that an operator waits for its input is counted only
-    // once, as time of the input.
+    // The time that an operator waits for its input is counted only as time of the input, however
+    // slow the machine is.
     assert!(
         own >= 5_000_000 && of_input >= 60_000_000,
         "{own} ns over {of_input} ns"

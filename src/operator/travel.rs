@@ -1,8 +1,8 @@
-//! Operators that can be sent: they are written into a plan for another machine, and read from the
-//! plan there.
+//! Operators that can be sent to another machine: they are encoded in a plan, and decoded from the
+//! plan on the other machine.
 //!
-//! An operator is sent as a [`Parcel`]: a header in JSON, and arrays in Arrow's format, so that
-//! millions of keys are not written as text.
+//! An operator is sent as a [`Parcel`], which consists of a header in JSON and arrays in Arrow's
+//! IPC format, so that millions of keys are not written as text.
 
 use super::bytes::{damaged, next, put, stream, unpackable};
 use super::frame::Operator;
@@ -42,7 +42,7 @@ impl Parcel {
         self.arrays.append(&mut other.arrays);
     }
 
-    /// Reads the header. Fails if it does not have this type.
+    /// Decodes the header. Fails if the header does not have the type `T`.
     pub(crate) fn header<T: DeserializeOwned>(&self) -> Result<T> {
         serde_json::from_slice(&self.header).map_err(unpackable)
     }
@@ -52,7 +52,7 @@ impl Parcel {
         self.arrays.pop_front().ok_or_else(damaged)
     }
 
-    /// Returns the parcel as bytes, which [`Self::from_bytes`] reads.
+    /// Returns the parcel as bytes, which [`Self::from_bytes`] decodes.
     pub(crate) fn to_bytes(&self) -> Result<Vec<u8>> {
         let mut bytes = vec![];
         put(&mut bytes, &self.header);
@@ -64,7 +64,7 @@ impl Parcel {
         Ok(bytes)
     }
 
-    /// Reads a parcel from its bytes. Fails if the bytes are incomplete.
+    /// Decodes a parcel from its bytes. Fails if the bytes are incomplete.
     pub(crate) fn from_bytes(mut bytes: &[u8]) -> Result<Self> {
         let header = next(&mut bytes)?.to_vec();
         let mut arrays = VecDeque::new();

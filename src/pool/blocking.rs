@@ -4,9 +4,9 @@ use super::cancelled::{Waiter, check_cancelled, waited_for};
 use crate::error::{Error, Result};
 use tokio::task::{JoinHandle, spawn_blocking};
 
-/// Starts `work` at once on a blocking thread, and returns a future of its result. `what` names the
-/// work in the error that reports a panic. If the future is dropped, work that has not started is
-/// cancelled, and work that has started ends at its next [`check_cancelled`].
+/// Starts `work` at once on a blocking thread, and returns a future for its result. `what`
+/// describes the work in the error that reports a panic. If the future is dropped, work that has
+/// not started is cancelled, and work that has started stops at its next [`check_cancelled`].
 pub(crate) fn blocking<T: Send + 'static>(
     what: &'static str,
     work: impl FnOnce() -> Result<T> + Send + 'static,
@@ -51,8 +51,8 @@ mod tests {
         );
     }
 
-    /// Tests that dropped work ends on every pool thread that takes part in it. Without
-    /// cancellation, the work would never end.
+    /// Tests that dropped work stops on every pool thread that takes part in it. Without
+    /// cancellation, the work would run forever.
     #[tokio::test(flavor = "current_thread")]
     async fn dropped_work_ends_on_all_threads() {
         for threads in [1, 2, 3] {
@@ -76,8 +76,8 @@ mod tests {
         }
     }
 
-    /// Tests that a pool thread that takes up other work uses the waiter of that work, and not the
-    /// waiter of its earlier work.
+    /// Tests that a pool thread that switches to other work uses the waiter of that work, and not
+    /// the waiter of its earlier work.
     #[tokio::test(flavor = "current_thread")]
     async fn work_that_is_waited_for_is_not_cancelled_with_other_work() {
         let pool = Pool::new(2);

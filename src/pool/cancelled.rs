@@ -1,7 +1,7 @@
-//! Cancellation: work on a blocking thread ends early once its result is no longer needed.
+//! Cancellation: work on a blocking thread stops early once its result is no longer needed.
 //!
-//! The future of the work's result has a [`Waiter`]. Dropping the future marks the waiter as gone.
-//! The work checks the mark with [`check_cancelled`], on each of its threads, including pool
+//! The future for the result of the work owns a [`Waiter`]. Dropping the future marks the waiter as
+//! gone. The work checks this with [`check_cancelled`], on each of its threads, including pool
 //! threads.
 
 use crate::error::{Error, ErrorKind, Result};
@@ -9,12 +9,12 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A shared mark: whether the result of a piece of work is still awaited.
+/// A shared flag that is true once nobody waits for the result of the work any more.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Waiter(Arc<AtomicBool>);
 
 thread_local! {
-    /// The waiter of the work that runs on this thread.
+    /// The waiter for the work that runs on this thread.
     static CURRENT: RefCell<Option<Waiter>> = const { RefCell::new(None) };
 }
 
@@ -24,22 +24,22 @@ impl Waiter {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Sets the waiter of this thread. It applies to all work on the thread that has no waiter of
-    /// its own.
+    /// Makes this the waiter of the current thread. Work that is later run on the thread uses this
+    /// waiter, unless it has its own.
     pub(crate) fn adopt(self) {
         CURRENT.set(Some(self));
     }
 
-    /// Returns the waiter of the work that runs on this thread; `None` if the work cannot be
+    /// Returns the waiter for the work that runs on this thread; `None` if the work cannot be
     /// cancelled.
     pub(super) fn current() -> Option<Self> {
         CURRENT.with_borrow(Clone::clone)
     }
 }
 
-/// Runs a part of cancellable work on this thread. `waiter` is the waiter of the whole work.
+/// Runs a part of cancellable work on this thread. `waiter` is the waiter for the whole work.
 pub(super) fn waited_for<T>(waiter: Option<Waiter>, work: impl FnOnce() -> T) -> T {
-    /// Restores the previous waiter of this thread when dropped, also after a panic.
+    /// Restores the previous waiter of this thread when dropped, even after a panic.
     struct Before(Option<Waiter>);
     impl Drop for Before {
         fn drop(&mut self) {
@@ -56,7 +56,7 @@ pub(crate) fn is_cancelled() -> bool {
 }
 
 /// Fails with `ErrorKind::Interrupted` if the result of the current work is no longer needed. Long
-/// computations call this function between two steps.
+/// computations call this function between steps.
 pub(crate) fn check_cancelled() -> Result<()> {
     match is_cancelled() {
         true => Err(Error::new(ErrorKind::Interrupted, "interrupted")),

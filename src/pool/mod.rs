@@ -1,21 +1,21 @@
-//! Threads: a pool for the computations of each session, and blocking threads for work that waits.
+//! Threads: a pool for the computations of each session, and blocking threads for work that blocks.
 //!
-//! The worker threads of a tokio runtime execute the plans of DataFusion. A worker that waits or
-//! computes for a long time blocks every other task of the runtime, including the tasks of an
-//! application that embeds anonsql. Therefore
+//! The worker threads of a tokio runtime execute the plans of DataFusion. A worker thread that
+//! blocks or computes for a long time delays every other task of the runtime, including the tasks
+//! of an application that embeds anonsql. Therefore
 //!
-//! - work that waits for files, merges, sorts or adds up is passed to [`blocking`];
+//! - work that accesses files, merges, sorts or sums is passed to [`blocking`];
 //! - work that benefits from several threads is passed to the [`Pool`] of the session. On the pool,
 //!   [`map`], [`concat`], [`join`] and [`sort_by`] divide the work among its threads. On another
 //!   thread, these functions use that thread alone.
 //!
-//! **Work on the pool never waits** for a lock, for memory or for a channel that other work of the
+//! **Work on the pool must not block** on a lock, on memory or on a channel that other work of the
 //! pool may hold. A pool thread that waits for a part of its work runs other work in the meantime,
-//! on its own stack. If the other work waited for a lock that the interrupted work holds, the
-//! thread would wait forever. Callers that have to wait do so before they pass work to the pool.
+//! on the same stack. If the other work waited for a lock that the interrupted work holds, the
+//! thread would deadlock. Callers that have to block do so before they pass work to the pool.
 //!
-//! Work is *cancelled* when its future is dropped: its loops call [`check_cancelled`] between two
-//! steps, and end.
+//! Work is *cancelled* when its future is dropped: its loops call [`check_cancelled`] between
+//! steps, and then stop.
 
 mod blocking;
 mod cancelled;

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// The minimum number of entries for which a second thread saves time.
+/// The minimum number of entries at which a second thread saves time.
 pub(crate) const MANY: usize = 1 << 16;
 
 /// Returns the number of threads of the current thread's pool. Returns 1 on a thread outside every
@@ -26,7 +26,7 @@ pub(crate) fn map<T: Send>(n: usize, f: impl Fn(usize) -> T + Sync + Send) -> Ve
     }
 }
 
-/// Sorts values. Equal values keep their order.
+/// Sorts values. The sort is stable.
 pub(crate) fn sort_by<T: Send>(values: &mut [T], compare: impl Fn(&T, &T) -> Ordering + Sync) {
     match threads() {
         1 => values.sort_by(compare),
@@ -34,8 +34,8 @@ pub(crate) fn sort_by<T: Send>(values: &mut [T], compare: impl Fn(&T, &T) -> Ord
     }
 }
 
-/// Divides `0..n` into consecutive pieces of similar length. Returns one piece per thread if `n` is
-/// at least [`MANY`], otherwise one piece.
+/// Divides `0..n` into consecutive ranges of similar length. Returns one range per thread if `n` is
+/// at least [`MANY`], and otherwise a single range.
 pub(crate) fn pieces(n: usize) -> Vec<Range<usize>> {
     let parts = if n < MANY { 1 } else { threads() };
     let length = n.div_ceil(parts).max(1);
@@ -45,7 +45,7 @@ pub(crate) fn pieces(n: usize) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// Applies `f` to the pieces of `0..n`, and concatenates the results.
+/// Applies `f` to the ranges that [`pieces`] returns for `0..n`, and concatenates the results.
 pub(crate) fn concat<T: Send + Sync + Copy + Default>(
     n: usize,
     f: impl Fn(Range<usize>) -> Vec<T> + Sync + Send,
@@ -54,7 +54,7 @@ pub(crate) fn concat<T: Send + Sync + Copy + Default>(
     join(map(pieces.len(), |i| f(pieces[i].clone())))
 }
 
-/// Concatenates `parts`. If they have at least [`MANY`] values together, they are copied in
+/// Concatenates `parts`. If they have at least [`MANY`] values in total, the values are copied in
 /// parallel.
 pub(crate) fn join<T: Send + Sync + Copy + Default>(mut parts: Vec<Vec<T>>) -> Vec<T> {
     let n = parts.iter().map(Vec::len).sum();

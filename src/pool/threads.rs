@@ -9,9 +9,9 @@ use parking_lot::Mutex;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::{Arc, OnceLock};
 
-/// A thread pool with as many threads as the session has `target_partitions`. The threads start
-/// with the first work and end with the last clone of the pool. A pool of one thread starts no
-/// thread: the calling thread does its work.
+/// A thread pool with as many threads as the session has `target_partitions`. The threads are
+/// started with the first work, and stopped when the last clone of the pool is dropped. A pool of
+/// one thread starts no thread, and the calling thread does the work.
 #[derive(Debug, Clone)]
 pub(crate) struct Pool {
     threads: usize,
@@ -55,8 +55,8 @@ impl Pool {
         }
     }
 
-    /// Runs work that divides itself among the pool's threads, and waits for its result. See
-    /// [`super`] for the limits of work on the pool.
+    /// Runs work that divides itself among the threads of the pool, and waits for the result. See
+    /// [`super`] for the rules for work on the pool.
     pub(crate) fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         match self.started() {
             Some(pool) => {
@@ -67,8 +67,8 @@ impl Pool {
         }
     }
 
-    /// Runs work on `entries` entries. Like [`Self::install`], but work on fewer than [`MANY`]
-    /// entries stays on the calling thread.
+    /// Runs work on `entries` entries, like [`Self::install`]. Work on fewer than [`MANY`] entries
+    /// runs on the calling thread.
     pub(crate) fn install_for<T: Send>(&self, entries: usize, work: impl FnOnce() -> T + Send) -> T {
         match entries < MANY {
             true => work(),
@@ -76,8 +76,8 @@ impl Pool {
         }
     }
 
-    /// Runs work like [`Self::install`], but returns a future. Tasks of a runtime use it, because
-    /// they must not block.
+    /// Runs work like [`Self::install`], but returns a future, for tasks of a runtime, which must
+    /// not block.
     pub(crate) fn compute<T: Send + 'static>(
         &self,
         what: &'static str,
@@ -88,7 +88,8 @@ impl Pool {
     }
 }
 
-/// The pool that all statements of a session share. The session's configuration keeps it.
+/// The pool that all statements of a session share. It is stored in the configuration of the
+/// session.
 #[derive(Debug)]
 pub(crate) struct SessionPool(Mutex<Pool>);
 
@@ -102,8 +103,7 @@ impl SessionPool {
     }
 
     /// Returns the pool with this number of threads. If the number has changed, for example by `SET
-    /// datafusion.execution.target_partitions`, it creates a new pool. The old pool finishes its
-    /// work.
+    /// datafusion.execution.target_partitions`, creates a new pool. The old pool finishes its work.
     fn sized(&self, threads: usize) -> Pool {
         let mut pool = self.0.lock();
         if pool.threads != threads.max(1) {

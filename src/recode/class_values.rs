@@ -1,11 +1,13 @@
-//! One value in place of the values of a class: mean, median or mode (LABELS).
+//! Computes one value that replaces the values of a class: the mean, the median or the mode
+//! (LABELS).
 //!
-//! All three follow from the base frequency set (the distinct combinations of values with their
-//! counts), so no further scan is needed. Integers, decimals, dates and timestamps are added up as
-//! whole units of their type. Their sums are exact, and the quotient is rounded to the nearest
-//! unit, halves to the even one. Floating-point numbers are added up without loss, and the mean is
-//! rounded once, so the result depends neither on threads nor on the order of rows. If several
-//! values are equally frequent, the least of them is the mode. Means and medians ignore NULL.
+//! All three are computed from the base frequency set (the distinct combinations of values with
+//! their counts), so no further scan is needed. Integers, decimals, dates and timestamps are summed
+//! as whole units of their type. Their sums are exact, and the quotient is rounded to the nearest
+//! unit, with ties to even. Floating-point numbers are summed without rounding, and only the mean
+//! is rounded, so the result depends neither on the number of threads nor on the order of rows. If
+//! several values are equally frequent, the mode is the lowest of them. Means and medians ignore
+//! NULL.
 //!
 //! Reference: Domingo-Ferrer and Mateo-Sanz, Practical data-oriented microaggregation for
 //! statistical disclosure control, 2002, section 2, doi:10.1109/69.979982 (groups are released as
@@ -18,7 +20,7 @@ use arrow::array::{Array, ArrayRef, AsArray, Float64Array, UInt32Array};
 use arrow::compute::{cast, take};
 use arrow::datatypes::{DataType, Float64Type};
 
-/// The number of rows in a class with a certain ground code.
+/// The number of rows in a class that have a given ground code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct GroundCount {
     pub(super) class: u32,
@@ -26,8 +28,8 @@ pub(super) struct GroundCount {
     pub(super) rows: u64,
 }
 
-/// Returns one value for each of `classes` classes, in the type of the column. `counted` contains
-/// the values of the classes in any order. The value of a class without an entry is NULL.
+/// Returns one value for each of `classes` classes, with the type of the column. `counted` contains
+/// the values in the classes, in any order. The value of a class without an entry is NULL.
 pub(super) fn class_values(
     form: LabelForm,
     lookup: &Lookup,
@@ -68,8 +70,8 @@ pub(super) fn class_values(
     }
 }
 
-/// Returns a value for each class, computed from the numbers in the class with their counts.
-/// `counted` is sorted, and `read` returns the number of a code; `None` for NULL.
+/// Returns the result of `value` for each class, called with the numbers in the class and their
+/// counts. `counted` is sorted. `read` returns the number for a code, or `None` for NULL.
 fn of_runs<T: Clone>(
     counted: &[GroundCount],
     classes: usize,
@@ -84,8 +86,8 @@ fn of_runs<T: Clone>(
     Ok(found)
 }
 
-/// Returns the most frequent code, or the least of several equally frequent codes. Codes ascend,
-/// and a code may have several entries.
+/// Returns the most frequent code, or the lowest of several equally frequent codes. Codes are in
+/// ascending order, and the same code may have several entries.
 fn mode(run: &[GroundCount]) -> Option<u32> {
     let codes = run.chunk_by(|a, b| a.code == b.code);
     let sums = codes.map(|same| (same.iter().map(|one| one.rows).sum::<u64>(), same[0].code));
@@ -93,14 +95,14 @@ fn mode(run: &[GroundCount]) -> Option<u32> {
     most.map(|(_, code)| code)
 }
 
-/// Returns the mean of ascending values with their counts, rounded to the nearest whole number;
-/// halves are rounded to the even number.
+/// Returns the mean of ascending values with their counts, rounded to the nearest whole number,
+/// with ties to even.
 fn whole_mean(weighted: &[(i128, u64)]) -> Result<Option<i128>> {
     let Some((least, _)) = weighted.first().copied() else {
         return Ok(None);
     };
-    // Distances from the least value may be small even if the values are large, so the sum of the
-    // distances overflows less often.
+    // Differences from the minimum may be small even if the values are large, so their sum
+    // overflows less often.
     let mut sum = 0i128;
     let mut rows = 0i128;
     for (value, n) in weighted {
@@ -123,8 +125,8 @@ fn too_large() -> Error {
     )
 }
 
-/// Returns the two values in the middle of ascending values. They are the same value if the number
-/// of values is odd.
+/// Returns the two middle values of ascending values with their counts. The two are the same value
+/// if the total count is odd.
 fn middle<T: Copy>(weighted: &[(T, u64)]) -> Option<(T, T)> {
     let rows: u64 = weighted.iter().map(|(_, n)| n).sum();
     let at = |place: u64| {
@@ -145,15 +147,15 @@ fn whole_median(weighted: &[(i128, u64)]) -> Result<Option<i128>> {
     }
 }
 
-/// A power of two. Multiplication by it keeps every digit of a number that is not tiny.
+/// A power of two. Multiplication by it keeps every digit of a number, unless the number is tiny.
 const SCALE: f64 = 1.0 / (1u128 << 100) as f64;
 
 /// Returns the floating-point number nearest to the mean of ascending values with their counts. If
-/// two numbers are equally near, returns the even one.
+/// two are equally near, returns the one with the even significand.
 fn mean(weighted: &[(f64, u64)]) -> Option<f64> {
     let ((least, _), (greatest, _)) = (weighted.first()?, weighted.last()?);
     let rows: u64 = weighted.iter().map(|(_, n)| n).sum();
-    // A sum may be beyond the greatest floating-point number.
+    // A sum may exceed the maximum floating-point number.
     let is_large = !(least.abs().max(greatest.abs()) * 4.0 * rows as f64).is_finite();
     let scale = if is_large { SCALE } else { 1.0 };
     // The sum of the scaled values minus `rows` times `mean`.
@@ -194,7 +196,7 @@ mod tests {
         Hierarchy::suppression_of("x").unwrap().bind(values).unwrap()
     }
 
-    /// Returns the values of classes, given by the codes of their rows.
+    /// Returns the values of classes, where each class is given by the codes of its rows.
     fn of(form: LabelForm, lookup: &Lookup, classes: &[Vec<u32>]) -> ArrayRef {
         let one = |class: u32, codes: &[u32]| -> Vec<GroundCount> {
             codes
@@ -235,7 +237,7 @@ mod tests {
         let days = lookup(Arc::new(Date32Array::from(vec![10, 11, 20])));
         let medians = of(LabelForm::Median, &days, &[vec![0, 1], vec![0, 1, 2], vec![1, 2]]);
         assert_eq!(medians.as_primitive::<Date32Type>().values().as_ref(), [10, 11, 16]);
-        // A date in milliseconds is a day as well.
+        // A Date64 value is stored in milliseconds, but its unit is a day too.
         let days = lookup(Arc::new(Date64Array::from(
             vec![10, 11, 20]
                 .into_iter()

@@ -1,8 +1,8 @@
-//! A release that is written from its classes, without a second scan of the source.
+//! Writes a release from its classes, without a second scan of the source.
 //!
-//! If only quasi-identifiers are released, all rows of a class are equal, and consist of the
-//! class's labels. The classes of the chosen node with their row counts then determine the release,
-//! and writing the classes in release order replaces the second scan.
+//! If only quasi-identifiers are released, all rows of a class are equal, and consist of the labels
+//! of the class. The classes of the chosen node with their row counts then determine the release,
+//! so that writing the classes in release order replaces the second scan.
 
 use super::{ColumnTreatment, RecodingPlan, Released};
 use crate::error::Result;
@@ -19,13 +19,14 @@ use futures::{StreamExt, stream};
 use std::fmt;
 use std::sync::Arc;
 
-/// The rows of the kept classes, in the order of a release.
+/// The rows of the kept classes, in release order.
 #[derive(Debug)]
 pub struct Classes {
     recoding: Arc<RecodingPlan>,
-    /// For each released column, the index of each class's label. Classes are in release order,
-    /// with their row counts.
+    /// For each released column, the index of the label of each class. Classes are in release
+    /// order.
     codes: Arc<Vec<Vec<u32>>>,
+    /// The number of rows of each class.
     rows: Arc<Vec<u64>>,
     /// The order keys of the classes, if requested.
     keys: Option<Arc<Vec<Vec<u64>>>>,
@@ -35,8 +36,8 @@ pub struct Classes {
 impl Classes {
     /// Prepares the classes that are `kept`, ordered by the columns `first` and then by all
     /// quasi-identifiers. Returns `None` if the classes do not determine the release, because the
-    /// release has other columns, or starred rows (suppressed rows that stay with `*`). If `keys`
-    /// is true, the columns of the order key follow the released columns.
+    /// release has other columns, or starred rows (suppressed rows that are released with `*`). If
+    /// `keys` is true, the columns of the order key follow the released columns.
     pub fn try_new(
         recoding: Arc<RecodingPlan>,
         source: &Schema,
@@ -129,7 +130,7 @@ impl Operator for Classes {
     }
 }
 
-/// The position in a stream of rows: `done` rows of class `class` have been returned.
+/// The position in a stream of rows: `done` rows of class `class` were already returned.
 struct Place {
     recoding: Arc<RecodingPlan>,
     codes: Arc<Vec<Vec<u32>>>,

@@ -1,10 +1,10 @@
-//! Distributes rows to buckets. A bucket is a range of classes in the order of the release.
+//! Distributes rows to buckets. A bucket is a range of classes in release order.
 //!
-//! Rows are compared by their *place*: first the positions of their labels in the columns of
-//! PARTITIONED BY, and then the words of the order key. The order of places is the order of the
-//! release, as far as the quasi-identifiers determine it. The last class of a bucket may also be
-//! the first class of the next. All rows of this class then go to both buckets, because the bucket
-//! of a row is known only after all rows of the class are sorted.
+//! Rows are compared by their *position*: first by the positions of their labels in the columns of
+//! PARTITIONED BY, and then by the words of the order key. The order of positions is the release
+//! order, as far as the quasi-identifiers determine it. The last class of a bucket may also be the
+//! first class of the next bucket. All rows of this class then go to both buckets, because it is
+//! not known which rows belong to which bucket until all rows of the class are sorted.
 
 use super::order_key::ORDER_PREFIX;
 use super::recoding_plan::{ColumnTreatment, RecodingPlan};
@@ -21,38 +21,39 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
 
-/// The name of the last column of dealt rows. The column contains the bucket of each row.
+/// The name of the last column of distributed rows. The column contains the number of the bucket of
+/// each row.
 pub(crate) const BUCKET: &str = "__anonsql_bucket";
 
-/// A bucket: its number, and the places of its first and its last row.
+/// A bucket: its number, and the positions of its first and its last row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Range {
-    /// The number, which ascends with the places.
+    /// The number of the bucket. Numbers ascend with the positions.
     pub(crate) bucket: u64,
-    /// The first place.
+    /// The position of the first row.
     pub(crate) low: ClassPlace,
-    /// The last place.
+    /// The position of the last row.
     pub(crate) high: ClassPlace,
 }
 
-/// The place of a class in the order of a release: the position of its label in each column that is
-/// compared first, then the words of the order key.
+/// The position of a class or a row in the release: the position of its label in each column that
+/// is compared first, followed by the words of the order key.
 pub(crate) type ClassPlace = Vec<u64>;
 
-/// Adds the bucket to rows with the order key. Drops rows that belong to no bucket.
+/// Adds the bucket number to rows that have the order key. Drops rows that belong to no bucket.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Deal {
-    /// The bits of each column of the order key, the last quasi-identifier first.
+    /// The number of bits of each column in the order key, the last quasi-identifier first.
     bits: Vec<u32>,
-    /// The quasi-identifiers that are compared first.
+    /// The indices of the quasi-identifiers that are compared first.
     first: Vec<usize>,
-    /// The buckets, ascending.
+    /// The buckets, in ascending order.
     ranges: Vec<Range>,
 }
 
 impl RecodingPlan {
-    /// Returns the numbers of the quasi-identifiers with these names; `None` if a name is not the
-    /// name of a quasi-identifier.
+    /// Returns the indices of the quasi-identifiers with these names; `None` if one of the names is
+    /// not the name of a quasi-identifier.
     fn numbers_of(&self, names: &[String]) -> Option<Vec<usize>> {
         let number = |name: &String| {
             let released = self.columns.iter().find(|c| c.name == *name)?;
@@ -64,9 +65,10 @@ impl RecodingPlan {
         names.iter().map(number).collect()
     }
 
-    /// Returns the places of these classes and, if the plan has starred rows, the place of rows
-    /// that are `*` in every quasi-identifier. The columns of `first` are compared before the
-    /// others. Returns `None` if a column of `first` is not a quasi-identifier.
+    /// Returns the positions of the classes with indices in `of`. If the plan has starred rows,
+    /// also returns the position of the rows with `*` in every quasi-identifier. The columns in
+    /// `first` are compared before the others. Returns `None` if a column in `first` is not a
+    /// quasi-identifier.
     pub(crate) fn places(
         &self,
         classes: &FrequencySet,
@@ -98,8 +100,8 @@ impl RecodingPlan {
         Some(first.iter().map(|i| u64::from(stars[*i])).chain(key).collect())
     }
 
-    /// Returns the texts of the labels in a place, for the columns that `first` names, as in
-    /// [`Self::places`].
+    /// Returns the texts of the labels that the position `place` contains for the columns in
+    /// `first`. The position must have been created by [`Self::places`] with the same `first`.
     pub(crate) fn texts_of(&self, place: &[u64], first: &[String]) -> Result<Vec<Option<String>>> {
         let first = self.numbers_of(first).unwrap_or_default();
         let text = |(place, i): (&u64, &usize)| {
@@ -122,7 +124,8 @@ impl RecodingPlan {
 }
 
 impl Deal {
-    /// Returns the schema of dealt rows: the columns of `rows`, then the bucket.
+    /// Returns the schema of distributed rows: the columns of `rows`, followed by the bucket
+    /// number.
     pub(crate) fn schema(rows: &Schema) -> SchemaRef {
         let bucket = Arc::new(Field::new(BUCKET, DataType::UInt64, false));
         let fields = rows.fields().iter().cloned().chain([bucket]);
@@ -147,8 +150,8 @@ impl Deal {
         let mut place = vec![0u64; self.first.len() + words];
         let mut packed = vec![0u64; words];
         for row in 0..batch.num_rows() {
-            // The order key has its most significant word first, and the packed layout its least
-            // significant.
+            // The order key starts with its most significant word, and the packed layout with its
+            // least significant word.
             for (word, column) in key.iter().enumerate() {
                 place[self.first.len() + word] = column[row];
                 packed[words - 1 - word] = column[row];
@@ -199,7 +202,7 @@ impl Travels for Deal {
 mod tests {
     use super::*;
 
-    /// A row of a class that two buckets share goes to both buckets. A row outside all buckets is
+    /// Rows of a class that two buckets share go to both buckets. Rows outside all buckets are
     /// dropped.
     #[test]
     fn rows_go_to_the_buckets_of_their_place() {

@@ -1,7 +1,7 @@
 //! The operator that restores quasi-identifiers from the order key.
 //!
-//! The order key of a row determines the labels of all its quasi-identifiers. The quasi-identifiers
-//! make up most of a row's data, so rows are sorted without them, and the operator restores them
+//! The order key of a row determines the labels of all its quasi-identifiers. Quasi-identifiers
+//! make up most of a row's data, so rows are sorted without them, and this operator restores them
 //! after the sort.
 
 use super::order_key::ORDER_PREFIX;
@@ -18,7 +18,7 @@ use futures::StreamExt;
 use std::fmt;
 use std::sync::Arc;
 
-/// Adds to rows the missing columns for which [`RecodingPlan::is_in_order_key`] is true.
+/// Adds the missing columns for which [`RecodingPlan::is_in_order_key`] is true to rows.
 #[derive(Debug)]
 pub struct Decode(pub(super) Arc<RecodingPlan>);
 
@@ -26,7 +26,7 @@ pub struct Decode(pub(super) Arc<RecodingPlan>);
 pub type DecodeExec = OperatorExec<Decode>;
 
 impl DecodeExec {
-    /// Restores from the order key the columns of `schema` that `input` lacks.
+    /// Adds the columns of `schema` that `input` lacks. They are restored from the order key.
     pub fn over_ordered(input: Arc<dyn ExecutionPlan>, recoding: Arc<RecodingPlan>, schema: SchemaRef) -> Self {
         Self::over(input, Decode(recoding), schema)
     }
@@ -54,8 +54,8 @@ impl Operator for Decode {
 
 fn decode(recoding: &RecodingPlan, schema: &SchemaRef, batch: &RecordBatch) -> Result<RecordBatch> {
     let words = recoding.order_words();
-    // The order key has its most significant word first, and the packed layout its least
-    // significant.
+    // The order key starts with its most significant word, and the packed layout with its least
+    // significant word.
     let key = (0..words).rev().map(|word| {
         let name = format!("{ORDER_PREFIX}{word}");
         let column = batch.column_by_name(&name);
@@ -94,8 +94,8 @@ fn decode(recoding: &RecodingPlan, schema: &SchemaRef, batch: &RecordBatch) -> R
     )?)
 }
 
-/// Returns the values at `indices`: as a dictionary if `data_type` is a dictionary type, otherwise
-/// as plain values.
+/// Returns the values at `indices`, as a dictionary if `data_type` is a dictionary type, and
+/// otherwise as plain values.
 fn spell(values: &ArrayRef, indices: impl Iterator<Item = u32>, data_type: &DataType) -> Result<ArrayRef> {
     if !matches!(data_type, DataType::Dictionary(..)) {
         return Ok(cast(

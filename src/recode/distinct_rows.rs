@@ -1,5 +1,5 @@
-//! Numbers combinations of values of any types consecutively. The values of each column become
-//! codes, and a combination is a packed key of these codes.
+//! Assigns consecutive indices to combinations of values of any types. The values of each column
+//! are encoded as codes, and a combination is a packed key of these codes.
 
 use crate::error::{Error, Result};
 use crate::frequency::{Interner, ranked};
@@ -9,18 +9,18 @@ use arrow::compute::take;
 use arrow::datatypes::{DataType, Field, UInt64Type};
 use std::sync::Arc;
 
-/// The distinct combinations of values of some columns, numbered in order of first appearance.
+/// The distinct combinations of values in some columns, indexed in order of first appearance.
 #[derive(Debug)]
 pub(crate) struct DistinctRows {
     columns: Vec<Column>,
-    /// The keys of the combinations; `None` for a single column of values, whose codes serve as the
-    /// numbers.
+    /// The keys of the combinations; `None` for a single column of values, whose codes are the
+    /// indices.
     rows: Option<Grouper>,
 }
 
 #[derive(Debug)]
 enum Column {
-    /// A column of unsigned integers, which are their own codes.
+    /// A column of unsigned integers, each of which is its own code.
     Word,
     Values(Interner),
 }
@@ -32,7 +32,7 @@ impl DistinctRows {
         Ok(Self::over(columns.collect::<Result<_>>()?))
     }
 
-    /// Creates an empty set for columns like `fields`.
+    /// Creates an empty set for columns with these fields.
     pub(crate) fn of_fields<'a>(fields: impl IntoIterator<Item = &'a Arc<Field>>) -> Result<Self> {
         let columns = fields.into_iter().map(|f| match f.data_type() {
             DataType::UInt64 if !f.is_nullable() => Ok(Column::Word),
@@ -51,7 +51,7 @@ impl DistinctRows {
         }
     }
 
-    /// Returns the number of each row's combination. A new combination gets the next number.
+    /// Returns the index of the combination in each row. A new combination gets the next index.
     pub(crate) fn intern(&mut self, columns: &[ArrayRef]) -> Result<Vec<u32>> {
         let Some(rows) = &mut self.rows else {
             return match (&mut self.columns[..], columns) {
@@ -102,7 +102,7 @@ impl DistinctRows {
         of_columns.sum::<usize>() + self.rows.as_ref().map_or(0, Grouper::bytes)
     }
 
-    /// Returns the combinations as columns, in the order of their numbers.
+    /// Returns the combinations as columns, in the order of their indices.
     pub(crate) fn into_values(self) -> Result<Vec<ArrayRef>> {
         let mut halves = Places::new(&self.columns);
         let mut values = vec![];
@@ -125,13 +125,14 @@ impl DistinctRows {
     }
 
     /// Returns the combinations in ascending order with NULL last, and the rank of each combination
-    /// by its number.
+    /// by its index.
     pub(crate) fn finish(self) -> Result<(Vec<ArrayRef>, Vec<u32>)> {
         ranked(&self.into_values()?)
     }
 }
 
-/// The positions of the columns in a key: first whole words, then codes, two per word.
+/// Iterates over the positions of the columns in a key. Integers come first and take whole words;
+/// then come codes, two per word.
 struct Places {
     word: usize,
     half: usize,
@@ -146,7 +147,8 @@ impl Places {
         }
     }
 
-    /// Returns the word of the next column, and its shift in the word.
+    /// Returns the index of the word that contains the next column, and the shift of the column in
+    /// this word.
     fn next_of(&mut self, column: &Column) -> (usize, u32) {
         match column {
             Column::Word => {
@@ -175,7 +177,7 @@ mod tests {
         format!("value {value}")
     }
 
-    /// Returns a dictionary with unused values and without order.
+    /// Returns a dictionary array whose dictionary has unused values and is not sorted.
     fn dictionary(rows: &[Row], offset: i32) -> ArrayRef {
         let values = (0..10).map(|v| text(((v + offset) % 10) as u8));
         let values: ArrayRef = Arc::new(StringArray::from_iter_values(values));
@@ -185,8 +187,8 @@ mod tests {
     }
 
     proptest! {
-        /// Combinations of a dictionary, a plain column and a word are numbered as by a map, for
-        /// any selection of these columns, and are returned unchanged.
+        /// Combinations of a dictionary column, a plain column and an integer column are indexed as
+        /// by a map, for any selection of these columns, and are returned unchanged.
         #[test]
         fn combinations_are_numbered_like_a_map(
             rows in prop::collection::vec((prop::option::of(0u8..10), prop::option::of(0u8..3), 0u64..3), 0..200),

@@ -3,7 +3,7 @@
 //! Reference: Shewchuk, Adaptive precision floating-point arithmetic and fast robust geometric
 //! predicates, 1997, section 2.4 (grow-expansion), doi:10.1007/PL00009321.
 
-/// A sum, stored as parts whose digits do not overlap, the least part first.
+/// A sum, stored as parts whose digits do not overlap, in ascending order of magnitude.
 #[derive(Debug, Default)]
 pub(super) struct ExactSum {
     parts: Vec<f64>,
@@ -31,13 +31,13 @@ impl ExactSum {
         self.parts = parts;
     }
 
-    /// Returns the sum, rounded.
+    /// Returns the rounded sum.
     pub(super) fn value(&self) -> f64 {
         self.parts.iter().rev().sum()
     }
 }
 
-/// Returns the rounded sum of two numbers, and the part that rounding removed.
+/// Returns the rounded sum of two numbers, and the rounding error.
 fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let of_b = sum - a;

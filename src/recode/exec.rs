@@ -17,7 +17,7 @@ use futures::StreamExt;
 use std::fmt;
 use std::sync::Arc;
 
-/// Turns rows of the source into released rows, with the order key.
+/// Converts rows of the source to released rows, with the order key.
 #[derive(Debug)]
 pub struct Recode(pub(super) Arc<RecodingPlan>);
 
@@ -25,9 +25,9 @@ pub struct Recode(pub(super) Arc<RecodingPlan>);
 pub type RecodeExec = OperatorExec<Recode>;
 
 impl RecodeExec {
-    /// Applies `recoding` to `input`, which has the columns of [`RecodingPlan::reads`]. The output
-    /// has `schema`: the schema of `RecodingPlan::ordered_schema`, or this schema with kept columns
-    /// in the types in which they are read.
+    /// Applies `recoding` to `input`, which has the columns that [`RecodingPlan::reads`] returns.
+    /// `schema` is the schema of the output: the result of `RecodingPlan::ordered_schema`, or the
+    /// same schema in which kept columns have the types with which they are read.
     pub fn over_source(input: Arc<dyn ExecutionPlan>, recoding: Arc<RecodingPlan>, schema: SchemaRef) -> Self {
         Self::over(input, Recode(recoding), schema)
     }
@@ -60,7 +60,7 @@ impl Operator for Recode {
     }
 }
 
-/// The state of one stream.
+/// The state of the operator for one stream.
 struct Recoder {
     recoding: Arc<RecodingPlan>,
     encoders: Vec<Encoder>,
@@ -122,7 +122,7 @@ impl Recoder {
         Ok(filter_record_batch(&recoded, &arrow::compute::not(&suppressed)?)?)
     }
 
-    /// Returns the released columns of a batch: the values after their treatments.
+    /// Returns the released columns of a batch, with their treatments applied.
     fn columns(&mut self, batch: &RecordBatch, labels: &[Vec<u32>], suppressed: &[bool]) -> Result<Vec<ArrayRef>> {
         let recoding = Arc::clone(&self.recoding);
         let mut sets = vec![];
@@ -166,7 +166,7 @@ impl Recoder {
         Ok(columns)
     }
 
-    /// Returns, for each row, whether an unmapped value suppresses it.
+    /// Returns, for each row, true if the row is suppressed because of an unmapped value.
     fn unmapped(&self, codes: &[Vec<u32>], rows: usize) -> Vec<bool> {
         let mut unmapped = vec![false; rows];
         let suppresses = |(i, _): &(usize, &Vec<u32>)| self.recoding.unmapped[*i] == OnUnmapped::Suppress;
@@ -196,7 +196,7 @@ impl Recoder {
         )?))
     }
 
-    /// Returns the values of a quasi-identifier in a computed form.
+    /// Returns the released values of a quasi-identifier with a computed form.
     fn computed(&self, i: usize, indices: &[u32], suppressed: &BooleanArray) -> Result<ArrayRef> {
         let released = &self.recoding.labels[i];
         let index = |(row, label): (usize, &u32)| match suppressed.value(row) {
@@ -207,7 +207,7 @@ impl Recoder {
         Ok(take(&released.values, &indices, None)?)
     }
 
-    /// Returns the words of the order key, most significant first.
+    /// Returns the words of the order key, starting with the most significant.
     fn order_key(&self, labels: &[Vec<u32>], suppressed: &BooleanArray) -> Vec<ArrayRef> {
         let recoding = &self.recoding;
         let words = recoding.order.words();
@@ -227,8 +227,8 @@ impl Recoder {
     }
 }
 
-/// Checks that the labels of column `i` cover the values of every released row, independently of
-/// how the labels were chosen. Fails with [`ErrorKind::Verification`] otherwise.
+/// Checks that the labels of column `i` cover the values in every released row, independently of
+/// how the labels were chosen. Fails with [`ErrorKind::Verification`] if a label does not.
 fn prove(
     recoding: &RecodingPlan,
     i: usize,
@@ -241,7 +241,7 @@ fn prove(
     require(recoding, i, rows.all(|((code, label), _)| proven.covers(*code, *label)))
 }
 
-/// Checks that the labels of column `i` are the values themselves.
+/// Checks that the labels of column `i` are the values themselves in every released row.
 fn prove_same(recoding: &RecodingPlan, i: usize, (codes, labels): (&[u32], &[u32]), suppressed: &[bool]) -> Result<()> {
     let mut rows = codes.iter().zip(labels).zip(suppressed).filter(|(_, s)| !**s);
     require(recoding, i, rows.all(|((code, value), _)| code == value))

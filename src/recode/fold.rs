@@ -1,13 +1,13 @@
-//! The operators before and after the sort of a release. With them, the sort handles equal rows
-//! only once.
+//! The operators before and after the sort of a release, which let the sort process equal rows only
+//! once.
 //!
 //! Equal rows of a release are interchangeable. They are also frequent, because the rows of a class
-//! share its labels and the other columns usually have few values. [`FoldExec`] counts equal rows
-//! before the sort, which then compares, moves and spills each distinct row once. [`RepeatExec`]
-//! repeats the rows after the sort. Folding is an optimization without a guarantee: equal rows that
-//! were not folded are sorted next to each other. A stream therefore counts rows in a small table.
-//! When the table is full, the stream returns the content of the table and starts a new one. It
-//! stops folding if rows seldom repeat.
+//! have the same labels, and the other columns usually have few values. [`FoldExec`] counts equal
+//! rows before the sort, which then compares, moves and spills each distinct row only once.
+//! [`RepeatExec`] repeats the rows after the sort. Folding is an optimization and need not find all
+//! equal rows: those that are not folded are sorted next to each other. Therefore, a stream counts
+//! rows in a small table. When the table is full, the stream returns the content of the table and
+//! starts a new one. It stops folding if equal rows are rare.
 
 use super::distinct_rows::DistinctRows;
 use crate::error::{Error, Result};
@@ -24,9 +24,10 @@ use futures::{StreamExt, stream};
 use std::fmt;
 use std::sync::Arc;
 
-/// The size in bytes of a stream's table if memory has no limit: a few hundred thousand rows.
+/// The size in bytes of the table of a stream if memory is not limited: a few hundred thousand
+/// rows.
 const TABLE: usize = 1 << 26;
-/// The memory limit divided by this number is the largest size of a stream's table.
+/// The memory limit divided by this number is the maximum size of the table of a stream.
 const PART: usize = 16;
 
 /// Returns the memory in bytes that each stream of a [`FoldExec`] reserves in `pool`.
@@ -37,7 +38,8 @@ pub(super) fn table_bytes(pool: &dyn MemoryPool) -> usize {
     }
 }
 
-/// Returns the memory in bytes that all folding in `plan` reserves in `pool` when it is executed.
+/// Returns the total memory in bytes that the [`FoldExec`] operators in `plan` reserve in `pool`
+/// during execution.
 pub(super) fn set_aside(plan: &dyn ExecutionPlan, pool: &dyn MemoryPool) -> usize {
     let own = match plan.is::<FoldExec>() {
         true => plan.output_partitioning().partition_count() * table_bytes(pool),
@@ -47,10 +49,11 @@ pub(super) fn set_aside(plan: &dyn ExecutionPlan, pool: &dyn MemoryPool) -> usiz
     own + below.sum::<usize>()
 }
 
-/// Turns rows into distinct rows with their counts. The counts are the last column: [`ROWS`].
+/// Replaces equal rows with distinct rows and their counts. The counts are in the last column,
+/// [`ROWS`].
 #[derive(Debug)]
 pub struct Fold {
-    /// True if equal rows can be found. Otherwise each row gets the count 1.
+    /// True if equal rows are folded. If false, each row gets the count 1.
     pub(super) folds: bool,
 }
 
@@ -58,8 +61,8 @@ pub struct Fold {
 pub type FoldExec = OperatorExec<Fold>;
 
 impl FoldExec {
-    /// Folds the rows of `input` if grouping returns the values of all columns unchanged. The
-    /// output has the columns of `schema` and [`ROWS`]; a dictionary column of `input` may be plain
+    /// Folds the rows of `input` if grouping preserves the values of all columns. The output has
+    /// the columns of `schema` and [`ROWS`]; a column that is a dictionary in `input` may be plain
     /// in `schema`.
     pub fn over_rows(input: Arc<dyn ExecutionPlan>, schema: &Schema) -> Self {
         let folds = schema.fields().iter().all(|f| is_kept_by_grouping(f.data_type()));
@@ -74,8 +77,8 @@ fn with_rows(schema: &Schema) -> SchemaRef {
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
-/// Returns true if equal values are always identical. This is false for floats, which have two
-/// zeros and many NaNs.
+/// Returns true if equal values of this type are always identical. This is false for floats, which
+/// have two zeros and many NaNs.
 fn is_kept_by_grouping(data_type: &DataType) -> bool {
     match data_type {
         DataType::Dictionary(_, values) => is_kept_by_grouping(values),
@@ -101,7 +104,7 @@ impl Operator for Fold {
             MemoryConsumer::new("anonsql equal rows").register(pool),
             table_bytes(pool.as_ref()),
         );
-        // If the memory is not available, rows are passed on unfolded.
+        // If the memory is not available, rows are not folded.
         let table = match self.folds && held.try_grow(room).is_ok() {
             true => Some(Table::new(Arc::clone(&schema), room)?),
             false => None,
@@ -155,7 +158,7 @@ impl Table {
         self.distinct.bytes() + self.counts.capacity() * 8 >= self.room
     }
 
-    /// Returns true if few rows were equal, so that sorting all rows costs no more than folding
+    /// Returns true if so few rows were equal that sorting all rows costs no more than folding
     /// them.
     fn is_idle(&self) -> bool {
         self.rows - self.counts.len() < self.rows / 5
@@ -237,7 +240,7 @@ impl Folding {
     }
 }
 
-/// Returns the rows unfolded, each with count 1.
+/// Returns the rows without folding, each with the count 1.
 fn single(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
     let ones: ArrayRef = Arc::new(UInt64Array::from(vec![1; batch.num_rows()]));
     let columns: Vec<ArrayRef> = batch.columns().iter().cloned().chain([ones]).collect();
@@ -252,8 +255,8 @@ pub struct Repeat;
 pub type RepeatExec = OperatorExec<Repeat>;
 
 impl RepeatExec {
-    /// Repeats each folded row of `input` as many times as its count, in the order of the release.
-    /// The output has `schema`, which is the schema of the input without [`ROWS`].
+    /// Repeats each folded row of `input` as many times as its count, and keeps the order. The
+    /// output has the schema `schema`, which is the schema of the input without [`ROWS`].
     pub fn over_ordered(input: Arc<dyn ExecutionPlan>, schema: SchemaRef) -> Self {
         Self::over(input, Repeat, schema)
     }
@@ -280,13 +283,14 @@ impl Operator for Repeat {
     }
 }
 
-/// The output for one batch of folded rows: batches of `size` rows.
+/// The state of repeating one batch of folded rows. The output consists of batches of `size` rows.
 struct Repeated {
     distinct: RecordBatch,
     counts: UInt64Array,
     size: usize,
-    /// The current row, and the number of times it has been returned.
+    /// The index of the current row.
     row: usize,
+    /// The number of times that the current row was already returned.
     done: u64,
 }
 

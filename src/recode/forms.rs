@@ -1,4 +1,4 @@
-//! The released values of a quasi-identifier in a computed form (LABELS).
+//! Computes the released values of a quasi-identifier whose form is not TEXT (LABELS).
 
 use super::class_values::{GroundCount, class_values};
 use super::labels::Labels;
@@ -11,11 +11,11 @@ use arrow::compute::{cast, nullif};
 use arrow::datatypes::DataType;
 use std::sync::Arc;
 
-/// The labels chosen for a column, by label number.
+/// The labels chosen for a column, by label index.
 pub(super) enum ChosenLabels<'a> {
     /// The labels of a level.
     Level(u8),
-    /// Labels with their texts.
+    /// Labels from a partition, with their texts.
     Labels(&'a [Label], &'a Arc<StringArray>),
 }
 
@@ -39,26 +39,26 @@ impl ChosenLabels<'_> {
 pub(super) struct Members<'a> {
     /// The number of classes.
     pub(super) classes: usize,
-    /// For one column: the number and the label of each released class.
+    /// The index of each released class, and the index of its label in the column.
     pub(super) released: Vec<(u32, u32)>,
     /// The combinations of ground values.
     pub(super) combinations: &'a FrequencySet,
-    /// By combination: the number of its class.
+    /// For each combination, the index of its class.
     pub(super) numbers: &'a [u32],
 }
 
-/// A column as it is released.
+/// A column in the form in which it is released.
 pub(super) struct Computed {
     pub(super) labels: Labels,
-    /// The check that a chosen label covers a value; `None` unless the form is computed.
+    /// Checks that a chosen label covers a value; `None` unless the form is computed.
     pub(super) chosen: Option<Arc<Cover>>,
-    /// The check that a released value covers a value; `None` if the released value alone does not
+    /// Checks that a released value covers a value; `None` if the released value alone does not
     /// determine which values it covers.
     pub(super) released: Option<Arc<Cover>>,
 }
 
-/// Returns the chosen labels of column number `column` in `form`. A form that is computed for each
-/// class needs `members`.
+/// Computes the released values for the labels that were chosen for column `column`, in the form
+/// `form`. `members` is required if the form is computed for each class.
 pub(super) fn computed(
     form: LabelForm,
     key_schema: &KeySchema,
@@ -97,8 +97,8 @@ pub(super) fn computed(
     })
 }
 
-/// Returns the value of each class. The value is NULL if the class is suppressed, or if its label
-/// is NULL or the label of the top.
+/// Returns the value of each class. The value is NULL if the class is suppressed, or if the label
+/// of the class is NULL or the label of the top.
 fn of_classes(
     form: LabelForm,
     key_schema: &KeySchema,

@@ -1,9 +1,9 @@
-//! Sets of items: every item of a list becomes its label, and the labels of a list become a set.
+//! Sets of items: every item in a list is replaced by its label, and the labels in a list form a
+//! set.
 //!
-//! A released list is sorted by the bytes of its labels and has each label once, so that neither
-//! the order of items nor the number of equal items is released. NULL items are left out. A NULL
-//! list and the list of a suppressed row are released as NULL. An empty list is released as an
-//! empty list.
+//! The labels in a released list are distinct and in byte order, so that neither the order of the
+//! items nor the number of equal items is released. NULL items are omitted. A NULL list and the
+//! list of a suppressed row are released as NULL. An empty list is released as an empty list.
 
 use crate::error::{Error, Result};
 use crate::frequency::Encoder;
@@ -13,21 +13,21 @@ use arrow::compute::{cast, take};
 use arrow::datatypes::{DataType, Field, FieldRef};
 use std::sync::Arc;
 
-/// The label of each item of a column.
+/// The label of each item in a column.
 #[derive(Debug)]
 pub struct ItemRecoding {
     column: String,
-    /// The distinct items. The position of an item is its code.
+    /// The distinct items. The index of an item is its code.
     items: ArrayRef,
-    /// The labels, ascending by their bytes.
+    /// The labels, in ascending byte order.
     labels: StringArray,
-    /// By code: the position of the item's label; `None` if the item is removed.
+    /// For each code, the index of the item's label; `None` if the item is removed.
     label_of: Vec<Option<u32>>,
 }
 
 impl ItemRecoding {
-    /// Creates the recoding of a column with these `items`. `labels` ascend, and `label_of`
-    /// contains the position of each item's label.
+    /// Creates the recoding of a column with these `items`. `labels` must be in ascending byte
+    /// order. `label_of` contains the index of each item's label, or `None` if the item is removed.
     pub fn new(column: &str, items: ArrayRef, labels: StringArray, label_of: Vec<Option<u32>>) -> Self {
         Self {
             column: column.into(),
@@ -51,12 +51,12 @@ impl ItemRecoding {
         Arc::new(Field::new_list_field(DataType::Utf8, true))
     }
 
-    /// Creates an encoder of the items, for one stream.
+    /// Creates an encoder for the items, for one stream.
     pub(super) fn encoder(&self) -> Result<Encoder> {
         Encoder::new(&self.column, &self.items)
     }
 
-    /// Returns the released lists of these rows.
+    /// Returns the released lists for these rows.
     pub(super) fn recode(&self, encoder: &mut Encoder, lists: &ArrayRef, suppressed: &[bool]) -> Result<ArrayRef> {
         let Items { items, counts, .. } = Items::of(lists, |row| !suppressed[row])?;
         let codes = encoder.encode(&items)?;
@@ -79,19 +79,19 @@ impl ItemRecoding {
     }
 }
 
-/// The items of several lists, list by list.
+/// The items of several lists, one list after another.
 pub(crate) struct Items {
     /// The items that are not NULL.
     pub(crate) items: ArrayRef,
-    /// By row: the number of items in the row's list that are not NULL; `None` if the list is NULL
-    /// or not read.
+    /// For each row, the number of items in the list that are not NULL; `None` if the list is NULL
+    /// or was not read.
     pub(crate) counts: Vec<Option<usize>>,
     /// The number of items that are NULL.
     pub(crate) nulls: u64,
 }
 
 impl Items {
-    /// Reads the lists of the rows for which `is_read` is true.
+    /// Reads the lists in the rows for which `is_read` returns true.
     pub(crate) fn of(lists: &ArrayRef, is_read: impl Fn(usize) -> bool) -> Result<Self> {
         let item = item_type(lists.data_type())?;
         let lists = match lists.data_type() {
@@ -118,7 +118,7 @@ impl Items {
     }
 }
 
-/// Returns the type of the items in lists of this type.
+/// Returns the type of the items in a list of this type. Fails if the type is not a list type.
 pub(crate) fn item_type(lists: &DataType) -> Result<DataType> {
     use DataType::{FixedSizeList, LargeList, LargeListView, List, ListView};
     match lists {
@@ -135,8 +135,8 @@ mod tests {
     use arrow::array::{FixedSizeListArray, Int64Array, LargeListArray};
     use arrow::datatypes::Int64Type;
 
-    /// Returns the released lists of these rows. The recoding maps 1 and 2 to `a` and 3 to `b`, and
-    /// removes 4.
+    /// Returns the released lists for these rows. The recoding maps the items 1 and 2 to `a` and
+    /// the item 3 to `b`, and removes the item 4.
     fn recoded(lists: &ArrayRef, suppressed: &[bool]) -> Vec<Option<Vec<String>>> {
         let items: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3, 4]));
         let labels = StringArray::from(vec!["a", "b"]);
@@ -156,7 +156,7 @@ mod tests {
             None,
             Some(vec![]),
             Some(vec![Some(4), None]),
-            // This row is suppressed, and has an item that no released row has.
+            // This row is suppressed, and contains an item that occurs in no released row.
             Some(vec![Some(9)]),
         ];
         let set = |labels: &[&str]| Some(labels.iter().map(ToString::to_string).collect::<Vec<_>>());

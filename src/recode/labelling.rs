@@ -1,5 +1,5 @@
-//! The choice of the labels of a row: by the node of the lattice, or by the group of the row's
-//! combination.
+//! Determines the labels of a row, either by the node of the lattice or by the group that contains
+//! the row's combination.
 
 use crate::error::{Error, Result};
 use crate::frequency::{FrequencySet, KeyIndex};
@@ -9,11 +9,11 @@ use crate::partition::Partition;
 use std::fmt;
 use std::sync::Arc;
 
-/// The choice that a recoding plan applies: a node or a partition.
+/// What determines the labels in a recoding plan: a node or a partition.
 #[derive(Debug)]
 pub(super) enum Labelling {
-    /// One level per column, and all classes by key, with the released classes first. A row of an
-    /// unknown class fails the scan, so it is never released.
+    /// One level per column, and the index of all classes by key, with the released classes first.
+    /// The scan fails if a row belongs to an unknown class, so such a row is never released.
     Node {
         node: Node,
         classes: KeyIndex,
@@ -28,7 +28,7 @@ pub(super) enum Labelling {
 pub struct Grouped {
     /// The node whose classes are the distinct combinations.
     pub bottom: Node,
-    /// The numbers of the combinations, by key.
+    /// The indices of the combinations, by key.
     pub combinations: Arc<KeyIndex>,
     /// The groups of the combinations.
     pub partition: Arc<Partition>,
@@ -40,7 +40,7 @@ pub struct Grouped {
 pub(super) struct Labelled {
     /// For each quasi-identifier, the index of each row's label.
     pub(super) labels: Vec<Vec<u32>>,
-    /// For each row, the number of its class; 0 if it is suppressed.
+    /// For each row, the index of its class. The value has no meaning if the row is suppressed.
     pub(super) classes: Vec<u32>,
     /// For each row, true if it is suppressed.
     pub(super) suppressed: Vec<bool>,
@@ -56,7 +56,8 @@ impl fmt::Display for Labelling {
 }
 
 impl Labelling {
-    /// Labels rows by the node of `classes`. Only the classes that are `kept` are released.
+    /// Labels rows by the node of `classes`. Only the classes for which `kept` is true are
+    /// released.
     pub(super) fn node(classes: &FrequencySet, kept: &[bool]) -> Self {
         let all = 0..classes.len();
         let (released, suppressed): (Vec<usize>, Vec<usize>) = all.partition(|class| kept[*class]);
@@ -67,7 +68,8 @@ impl Labelling {
         }
     }
 
-    /// Returns the label index of class number `class` of `classes` in a column.
+    /// Returns the index of the label that the class with index `class` in `classes` has in a
+    /// column.
     pub(super) fn of_class(&self, key_schema: &KeySchema, classes: &FrequencySet, class: usize, column: usize) -> u32 {
         match self {
             Labelling::Node { node, .. } => {
@@ -78,8 +80,8 @@ impl Labelling {
         }
     }
 
-    /// Returns the number that [`Labelled`] uses for class number `class` of `classes`; `None` if
-    /// the class is not known.
+    /// Returns the index that [`Labelled`] uses for the class with index `class` in `classes`;
+    /// `None` if the class is unknown.
     pub(super) fn number_of_class(&self, classes: &FrequencySet, class: usize) -> Option<u32> {
         match self {
             Labelling::Node { classes: index, .. } => index.entry(classes.key(class)),
@@ -87,7 +89,7 @@ impl Labelling {
         }
     }
 
-    /// Returns the class number of each combination.
+    /// Returns the index of the class that contains each combination.
     pub(super) fn numbers(&self, key_schema: &KeySchema, combinations: &FrequencySet) -> Result<Vec<u32>> {
         match self {
             Labelling::Node { node, classes, .. } => {
@@ -104,9 +106,9 @@ impl Labelling {
         }
     }
 
-    /// Returns the labels of rows with these ground codes, given by column. Rows for which
-    /// `unmapped` is true are suppressed. Fails with a data error if a combination did not occur in
-    /// the first scan.
+    /// Returns the labels of rows. `codes` contains the ground codes of the rows for each column.
+    /// Rows for which `unmapped` is true are suppressed. Fails with `ErrorKind::Data` if a
+    /// combination did not occur in the first scan.
     pub(super) fn label(&self, key_schema: &KeySchema, codes: &[Vec<u32>], unmapped: Vec<bool>) -> Result<Labelled> {
         let layout = key_schema.layout();
         let mut keys = vec![0u64; unmapped.len() * layout.words()];
@@ -151,7 +153,7 @@ impl Labelling {
                     *group = partition.groups()[combination as usize];
                     *suppressed = !kept[*group as usize];
                 }
-                // A row without a group is suppressed, so its label is never shown.
+                // A row without a group is suppressed, so its label is never released.
                 let label = |column: usize| {
                     let cells = partition.cells(column);
                     let label = |group: &u32| cells.get(*group as usize).copied().unwrap_or(0);

@@ -1,7 +1,7 @@
-//! The released values of one quasi-identifier, in the order of the release.
+//! The released values of one quasi-identifier, in release order.
 //!
-//! Rows are ordered by their released values. Labels are therefore ordered by their texts and not
-//! by the values that they cover. An order by values would reveal more than the labels.
+//! Rows are ordered by their released values. Therefore labels are ordered by their texts, and not
+//! by the values that they cover. An order by these values would reveal more than the labels.
 
 use crate::canonical::one_spelling;
 use crate::canonical::plain;
@@ -16,25 +16,26 @@ use std::sync::Arc;
 /// The released values of one quasi-identifier.
 #[derive(Debug)]
 pub(super) struct Labels {
-    /// The values in ascending order: texts by their bytes, other values in the order of their
-    /// type, NULL last.
+    /// The values in ascending order: texts in byte order, other values in the order of their type.
+    /// NULL is last.
     pub(super) values: ArrayRef,
-    /// True if the values are released as a dictionary of texts and not in the column's own type.
+    /// True if the values are released as a dictionary of strings, false if they have the type of
+    /// the column.
     pub(super) is_text: bool,
-    /// The form of the labels. In a form other than TEXT, the released value of a row is one of
-    /// `values` and not the row's own value.
+    /// The form of the labels. In a form other than TEXT, the released value of a row is an element
+    /// of `values` and not the row's own value.
     pub(super) form: LabelForm,
-    /// The position of each label among the values, by the label's number; `None` if every position
-    /// equals the number.
+    /// For each label, the index of its released value in `values`; `None` if this is always the
+    /// index of the label.
     places: Option<Vec<u32>>,
-    /// The position of the value of suppressed rows, which is `*` in the form TEXT and NULL in the
-    /// other forms; `None` unless suppressed rows are starred.
+    /// The index in `values` of the value that suppressed rows have: `*` in the form TEXT, and NULL
+    /// in the other forms. `None` unless suppressed rows are starred.
     pub(super) star: Option<u32>,
 }
 
 impl Labels {
-    /// Returns the labels of a level. A text is released as a dictionary at level 0 too, so that it
-    /// is copied once per value and not once per row.
+    /// Returns the labels of a level. Strings are released as a dictionary even at level 0, so that
+    /// each is copied once per value and not once per row.
     pub(super) fn of_level(lookup: &Lookup, level: u8, starred: bool) -> Result<Self> {
         let labels = &lookup.level(level).labels;
         if level > 0 || starred || plain(labels.data_type()) == DataType::Utf8 {
@@ -49,7 +50,7 @@ impl Labels {
         })
     }
 
-    /// Returns the labels of a partition's column. `*` is added if suppressed rows are starred.
+    /// Returns the labels with these texts. `*` is added if suppressed rows are starred.
     pub(super) fn of_texts(texts: &StringArray, starred: bool) -> Self {
         let star = starred.then_some(Some(TOP));
         let mut sorted: Vec<Option<&str>> = texts.iter().chain(star).collect();
@@ -66,8 +67,8 @@ impl Labels {
         }
     }
 
-    /// Returns labels in a computed form: `values` contains the value of each label, or of each
-    /// class if the form is computed for each class. Equal values become one label.
+    /// Returns the labels for a computed form. `values` contains the value of each label, or of
+    /// each class if the form is computed for each class. Equal values are merged.
     pub(super) fn of_values(form: LabelForm, values: &ArrayRef, starred: bool) -> Result<Self> {
         let values = match values.data_type() {
             DataType::Struct(_) => Arc::clone(values),
@@ -104,24 +105,24 @@ impl Labels {
         })
     }
 
-    /// Returns the check that a label covers a value of the column; `None` if the values themselves
-    /// are released.
+    /// Returns the check that labels cover the values of the column; `None` if the values
+    /// themselves are released.
     pub(super) fn cover(&self, lookup: &Arc<Lookup>) -> Result<Option<Arc<Cover>>> {
         let texts = self.values.as_string_opt().filter(|_| self.is_text);
         let cover = texts.map(|texts| Cover::new(Arc::clone(lookup), texts.clone()));
         Ok(cover.transpose()?.map(Arc::new))
     }
 
-    /// Returns the position of label number `label`.
+    /// Returns the index in `values` of the released value of the label with index `label`.
     pub(super) fn place(&self, label: u32) -> u32 {
         match &self.places {
-            // Rows that are not released have label number 0, even without any labels.
+            // Rows that are not released have label index 0, even if there are no labels.
             Some(places) => places.get(label as usize).copied().unwrap_or(0),
             None => label,
         }
     }
 
-    /// Replaces the label numbers of a batch of rows by positions.
+    /// Replaces the label indices of a batch of rows with indices in `values`.
     pub(super) fn place_all(&self, labels: &mut [u32]) {
         if self.places.is_some() {
             labels.iter_mut().for_each(|label| *label = self.place(*label));
@@ -142,7 +143,8 @@ mod tests {
         let mut all = [0, 1, 2, 3];
         labels.place_all(&mut all);
         assert_eq!((all, labels.star), ([2, 4, 3, 1], Some(0)));
-        // A label with the text `*` and the star of suppressed rows are the same label to a reader.
+        // A label with the text `*` and the star of suppressed rows are merged, because they look
+        // the same in the release.
         let top = Labels::of_texts(&StringArray::from(vec!["*"]), true);
         assert_eq!((top.place(0), top.star, top.values.len()), (0, Some(0), 1));
     }

@@ -1,9 +1,9 @@
-//! Applies a recoding: turns rows of the source into released rows.
+//! Applies a recoding: converts rows of the source to released rows.
 //!
 //! A [`RecodingPlan`] contains a treatment for every released column. [`RecodeExec`] applies the
-//! plan batch by batch inside a DataFusion plan, so that the second scan streams like the first.
-//! The labels of a row follow from the node of the lattice, or from the group of a partition that
-//! contains the row's combination.
+//! plan batch by batch inside a DataFusion plan, so that the second scan is streamed like the
+//! first. The labels of a row are determined by the node of the lattice, or by the group of a
+//! partition that contains the row's combination.
 
 mod class_values;
 mod classes;

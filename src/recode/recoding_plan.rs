@@ -1,5 +1,5 @@
 //! The recoding plan: the treatment of every released column, and the labels of each row. A starred
-//! row is a suppressed row that stays in the release with `*` in every quasi-identifier.
+//! row is a suppressed row that is released with `*` in every quasi-identifier.
 
 use super::forms::{ChosenLabels, Computed, Members, computed};
 use super::items::ItemRecoding;
@@ -19,20 +19,20 @@ use std::sync::Arc;
 /// The treatment of one released column.
 #[derive(Debug, Clone)]
 pub enum ColumnTreatment {
-    /// The column is quasi-identifier number `.0`. Its labels are released.
+    /// The column is the quasi-identifier with index `.0`. Its labels are released.
     Generalize(usize),
     /// The column contains lists, which are released as sets of labels.
     Items(Arc<ItemRecoding>),
-    /// The value is replaced by a mask.
+    /// The value is masked.
     Mask {
         /// The mask.
         masking: Arc<Masking>,
-        /// True if the mask is NULL in a starred row.
+        /// True if the released value is NULL in a starred row.
         is_protected: bool,
     },
-    /// The value is kept, except that it is NULL in a starred row.
+    /// The value is released unchanged, except that it is NULL in a starred row.
     Protect,
-    /// The value is kept.
+    /// The value is released unchanged.
     Keep,
 }
 
@@ -45,7 +45,7 @@ pub struct Released {
     pub treatment: ColumnTreatment,
 }
 
-/// The rule of a quasi-identifier.
+/// The options for a quasi-identifier.
 #[derive(Debug, Clone)]
 pub struct QuasiIdentifierRule {
     /// The name of the column.
@@ -56,7 +56,7 @@ pub struct QuasiIdentifierRule {
     pub form: LabelForm,
 }
 
-/// Everything needed to turn the source's rows into the release.
+/// Everything needed to convert the rows of the source to the release.
 #[derive(Debug)]
 pub struct RecodingPlan {
     pub(super) key_schema: Arc<KeySchema>,
@@ -67,19 +67,21 @@ pub struct RecodingPlan {
     pub(super) columns: Vec<Released>,
     /// The released values of each quasi-identifier.
     pub(super) labels: Vec<Labels>,
-    /// For each quasi-identifier that is released as labels, the check that a label covers a value.
+    /// For each quasi-identifier, the check that a label covers a value; `None` if the values
+    /// themselves are released, or if the released value alone does not determine which values it
+    /// covers.
     pub(super) covers: Vec<Option<Arc<Cover>>>,
-    /// For each quasi-identifier in a computed form, the check that the label from which the
-    /// released value is computed covers a value.
+    /// For each quasi-identifier with a computed form, the check that the chosen label, from which
+    /// the released value is computed, covers a value.
     pub(super) chosen: Vec<Option<Arc<Cover>>>,
-    /// The packed layout of the order key: the first quasi-identifier in the highest bits.
+    /// The packed layout of the order key. The first quasi-identifier has the highest bits.
     pub(super) order: PackedLayout,
 }
 
 impl RecodingPlan {
     /// Creates the recoding plan that generalizes to the node of `classes` and suppresses the
-    /// classes that are not `kept`. `combinations` are the combinations of ground values. A form
-    /// that is computed for each class needs them.
+    /// classes for which `kept` is false. `combinations` contains the combinations of ground
+    /// values, and is required for forms that are computed for each class.
     pub fn new(
         key_schema: Arc<KeySchema>,
         quasi_identifiers: Vec<QuasiIdentifierRule>,
@@ -131,8 +133,8 @@ impl RecodingPlan {
         ))
     }
 
-    /// Creates the recoding plan that gives each row the labels of its group. In the form TEXT, a
-    /// quasi-identifier is released as a string. `combinations` is as in [`RecodingPlan::new`].
+    /// Creates the recoding plan in which each row has the labels of its group. In the form TEXT, a
+    /// quasi-identifier is released as a string. For `combinations`, see [`RecodingPlan::new`].
     pub fn partitioned(
         key_schema: Arc<KeySchema>,
         quasi_identifiers: Vec<QuasiIdentifierRule>,
@@ -230,9 +232,9 @@ impl RecodingPlan {
     }
 
     /// Returns the schema of the release. A column at level 0 keeps its type, and a generalized
-    /// column is a string. Strings are dictionaries. If suppressed rows are starred, every
-    /// quasi-identifier is a string. A quasi-identifier in a computed form has the type of its
-    /// values.
+    /// column is a string column. String columns are dictionaries. If suppressed rows are starred,
+    /// every quasi-identifier is a string column. A quasi-identifier with a computed form has the
+    /// type of its computed values.
     pub fn schema(&self, source: &Schema) -> Result<SchemaRef> {
         let mut fields = vec![];
         for column in &self.columns {
@@ -254,8 +256,8 @@ impl RecodingPlan {
         Ok(Arc::new(Schema::new(fields)))
     }
 
-    /// Returns the columns whose masks count the rows that tell their own value, with the rows that
-    /// were counted so far.
+    /// Returns the masked columns whose masks count the rows in which the released value reveals
+    /// the row's own value, each with the rows counted so far.
     pub(crate) fn own_rows(&self) -> Vec<(&str, OwnRows)> {
         let counted = |c: &Released| match &c.treatment {
             ColumnTreatment::Mask { masking, .. } => masking.own_rows(),
@@ -265,25 +267,27 @@ impl RecodingPlan {
         columns.filter_map(|c| Some((c.name.as_str(), counted(c)?))).collect()
     }
 
-    /// Returns true if the order key determines the value of a released column. This is true for
-    /// quasi-identifiers only.
+    /// Returns true if the order key determines the value of a released column. This is true only
+    /// for quasi-identifiers.
     pub fn is_in_order_key(&self, column: &str) -> bool {
         let released = self.columns.iter().find(|c| c.name == column);
         released.is_some_and(|c| matches!(c.treatment, ColumnTreatment::Generalize(_)))
     }
 
-    /// Returns the index of the released value of class `class` among the values of a column.
+    /// Returns the index of the released value of class `class` among the released values of a
+    /// column.
     pub(super) fn place_of_class(&self, classes: &FrequencySet, class: usize, column: usize) -> u32 {
         let labels = &self.labels[column];
         labels.place(match labels.form.is_of_class() {
-            // The scan fails at a row of an unknown class.
+            // The fallback is never used, because the scan fails if a row belongs to an unknown
+            // class.
             true => self.labelling.number_of_class(classes, class).unwrap_or(0),
             false => self.labelling.of_class(&self.key_schema, classes, class, column),
         })
     }
 
-    /// Returns the released values of a column and, for each class in `of`, the position of the
-    /// class's value among them. Returns `None` if the column is released in the form TEXT.
+    /// Returns the released values of a column and, for each class in `of`, the index of its
+    /// released value. Returns `None` if the column is released in the form TEXT.
     pub(crate) fn computed_values(
         &self,
         classes: &FrequencySet,
@@ -295,13 +299,13 @@ impl RecodingPlan {
         (labels.form != LabelForm::Text).then(|| (&labels.values, of.iter().map(place).collect()))
     }
 
-    /// Returns true if any column is released in a form other than TEXT. In such a form, different
+    /// Returns true if a column is released in a form other than TEXT. In such a form, different
     /// labels may be released as the same value.
     pub(crate) fn has_computed_values(&self) -> bool {
         self.labels.iter().any(|labels| labels.form != LabelForm::Text)
     }
 
-    /// Returns the words of the order key of class `class`, most significant first.
+    /// Returns the words of the order key of class `class`, starting with the most significant.
     pub(crate) fn order_key(&self, classes: &FrequencySet, class: usize) -> Vec<u64> {
         let words = self.order.words();
         let mut key = vec![0u64; words];
@@ -319,8 +323,8 @@ impl RecodingPlan {
         self.order.words()
     }
 
-    /// Returns the schema of the released columns, followed by the columns of the order key, and by
-    /// [`SUPPRESSED`] if suppressed rows are starred.
+    /// Returns the schema of the released columns, followed by the columns of the order key and, if
+    /// suppressed rows are starred, by [`SUPPRESSED`].
     pub(crate) fn ordered_schema(&self, source: &Schema) -> Result<SchemaRef> {
         let mut fields = self.schema(source)?.fields().to_vec();
         for word in 0..self.order.words() {
@@ -336,8 +340,8 @@ impl RecodingPlan {
         Ok(Arc::new(Schema::new(fields)))
     }
 
-    /// Returns the schema `recoded`, but a kept column that is a dictionary in `read` stays a
-    /// dictionary, because its values are cheaper to count.
+    /// Returns the schema `recoded`, except that a kept column that is a dictionary in `read`
+    /// remains a dictionary, because its values can be counted faster.
     pub(crate) fn as_read(&self, recoded: &Schema, read: &Schema) -> SchemaRef {
         let is_kept = |name: &str| {
             let mut kept = self
@@ -355,8 +359,7 @@ impl RecodingPlan {
         Arc::new(Schema::new(recoded.fields().iter().map(field).collect::<Vec<_>>()))
     }
 
-    /// Creates, for one stream, the encoder of the items of each released column that contains
-    /// sets.
+    /// Creates an encoder for the items of each released column that contains sets, for one stream.
     pub(super) fn item_encoders(&self) -> Result<Vec<Option<Encoder>>> {
         let encoder = |c: &Released| match &c.treatment {
             ColumnTreatment::Items(recoding) => recoding.encoder().map(Some),
@@ -365,7 +368,7 @@ impl RecodingPlan {
         self.columns.iter().map(encoder).collect()
     }
 
-    /// Creates, for one stream, one encoder per quasi-identifier.
+    /// Creates an encoder for each quasi-identifier, for one stream.
     pub(super) fn encoders(&self) -> Result<Vec<Encoder>> {
         let named = self.quasi_identifiers.iter().zip(self.key_schema.lookups());
         named
@@ -384,12 +387,12 @@ fn own(labels: Labels, key_schema: &KeySchema, column: usize) -> Result<Computed
     })
 }
 
-/// Returns the class number of each combination; empty without combinations.
+/// Returns the index of the class of each combination; empty if there are no combinations.
 fn numbers(labelling: &Labelling, key_schema: &KeySchema, combinations: Option<&FrequencySet>) -> Result<Vec<u32>> {
     combinations.map_or(Ok(vec![]), |set| labelling.numbers(key_schema, set))
 }
 
-/// Returns the classes for a form that is computed for each class; `None` for any other form.
+/// Returns the classes if the form is computed for each class; `None` for any other form.
 fn members<'a>(
     form: LabelForm,
     combinations: Option<&'a FrequencySet>,

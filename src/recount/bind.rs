@@ -1,4 +1,4 @@
-//! The values of a column in a table of the session, with the labels of a hierarchy.
+//! Binds a hierarchy to the values of a column in a table of the session.
 
 use super::sql::{type_of, with_one_zero};
 use crate::error::Result;
@@ -23,7 +23,7 @@ pub(crate) async fn bind(
 }
 
 /// Fails with `ErrorKind::Data` if ON UNMAPPED ERROR or NULLS ERROR of the hierarchy rules out a
-/// value of a column of the population `table`.
+/// value in a column of the population's table `table`.
 pub(crate) async fn admit_people(
     session: &SessionContext,
     table: &str,

@@ -1,5 +1,5 @@
-//! Reading bounds (LABELS BOUNDS): a struct of `low` and `high` is recounted as the text of its
-//! range.
+//! Reads labels in the form LABELS BOUNDS: a struct of `low` and `high` is recounted as the text of
+//! its range.
 
 use super::sql::label_text;
 use crate::error::Result;
@@ -7,8 +7,8 @@ use crate::quoting::quote;
 use arrow::datatypes::DataType;
 use datafusion::prelude::SessionContext;
 
-/// Replaces structs of `low` and `high` in these columns of a table of the session by the texts of
-/// their ranges. Equal bounds give equal texts.
+/// Replaces structs of `low` and `high` in these columns of a table with the texts of their ranges.
+/// Equal bounds give equal texts.
 pub(crate) async fn bounds_as_text(session: &SessionContext, table: &str, columns: &[String]) -> Result<()> {
     let rows = session.table(table).await?;
     let fields = rows.schema().fields().clone();

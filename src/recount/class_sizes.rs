@@ -1,4 +1,4 @@
-//! Counting equivalence classes by SQL, for the figures of [`crate::risk`].
+//! Counts equivalence classes by SQL, for the figures of [`crate::risk`].
 //!
 //! The queries return only numbers: the number of classes of each size. The GROUP BYs are
 //! DataFusion's and use the session's memory pool, so a table of any size is measured in bounded
@@ -36,13 +36,13 @@ impl ReleasedTable {
         }
     }
 
-    /// Returns the histogram of the sizes of the classes by the columns of `group`.
+    /// Returns the number of classes of each size, for the classes by the columns of `group`.
     pub async fn histogram(&self, session: &SessionContext, group: &[String]) -> Result<Histogram> {
         histogram(session, &self.class_sizes(&self.released(), group)).await
     }
 
-    /// Returns one histogram for each subset of `group`. A subset is a list of positions in
-    /// `group`, and `full` is the histogram of `group` itself.
+    /// Returns one histogram of class sizes for each subset of `group`. A subset is a list of
+    /// indices into `group`, and `full` is the histogram for all columns of `group`.
     pub async fn histograms(
         &self,
         session: &SessionContext,
@@ -79,11 +79,12 @@ impl ReleasedTable {
         Ok(())
     }
 
-    /// Returns the classes by the columns of `group`, counted by their size in the population. The
-    /// population is the table called `population`, with the same columns.
+    /// Returns, for each size of a class in the population, the number of classes of this size by
+    /// the columns of `group`, and the number of their rows in this table. The population is the
+    /// table called `population`, with the same columns.
     ///
-    /// Fails with `ErrorKind::Data` if a class has fewer rows (entities) in the population than in
-    /// this table, because the population then does not contain the table.
+    /// Fails with `ErrorKind::Data` if a class has fewer rows (or entities) in the population than
+    /// in this table, because the population then does not contain the table.
     pub async fn in_population(
         &self,
         session: &SessionContext,
@@ -118,8 +119,8 @@ impl ReleasedTable {
         Ok(found)
     }
 
-    /// Returns the number of rows in classes in which all rows have the same value of `attribute`
-    /// (NULL is a value).
+    /// Returns the number of rows in classes in which all rows have the same value of `attribute`.
+    /// NULL counts as a value.
     pub async fn rows_in_uniform_classes(&self, session: &SessionContext, attribute: &str) -> Result<u64> {
         let keys = keys(self.quasi_identifiers.len());
         let sql = format!(
@@ -132,10 +133,10 @@ impl ReleasedTable {
         Ok(numbers(session, &sql).await?.first().map_or(0, |row| row[0]))
     }
 
-    /// Returns a query for the classes of `rows`. Their values in `group` are called `g0`, `g1`,
-    /// ..., so that they do not collide with columns of the user's table; their size is called `f`.
-    /// Entities are made distinct by a GROUP BY, which can spill where count(DISTINCT) cannot; NULL
-    /// is one entity.
+    /// Returns a query for the classes of `rows`. The values in the columns of `group` are called
+    /// `g0`, `g1`, ..., so that they do not collide with columns of the user's table, and the size
+    /// of a class is called `f`. Entities are made distinct by a GROUP BY, which can spill, unlike
+    /// count(DISTINCT). All rows whose entity is NULL count as one entity.
     fn class_sizes(&self, rows: &str, group: &[String]) -> String {
         let (named, keys) = (named(group), keys(group.len()));
         let rows = match &self.entity {

@@ -1,5 +1,5 @@
-//! The proof that no released label distinguishes values that a code of its hierarchy hides (TOP
-//! CODE, BOTTOM CODE).
+//! The proof that no released label distinguishes values that a TOP CODE or BOTTOM CODE of its
+//! hierarchy hides.
 
 use super::released::ReleasedTable;
 use crate::error::Result;
@@ -19,8 +19,8 @@ pub(crate) struct CodedColumn<'a> {
     pub(crate) codes: Codes,
     /// The form of the labels, such as TEXT or MIDPOINT.
     pub(crate) form: LabelForm,
-    /// The type of the column in the source; `None` if it is not known. Without the type, a label
-    /// passes if it is right for one of the possible types.
+    /// The type of the column in the source; `None` if the type is not known. A label then passes
+    /// if it is correct for one of the possible types.
     pub(crate) data_type: Option<DataType>,
 }
 

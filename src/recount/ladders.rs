@@ -1,5 +1,5 @@
-//! The ladders of released labels, which are the more general labels above each label, computed
-//! again from the hierarchy and the values of the source.
+//! The ladder of each released label, which consists of the label and all more general labels above
+//! it. Ladders are recomputed from the hierarchy and the values of the source.
 
 use super::bind::bind;
 use super::released::{Generalized, Promise, ReleasedTable};
@@ -15,8 +15,8 @@ use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
 impl ReleasedTable {
-    /// Returns the labels of a promise's quasi-identifiers, from the released level to the top.
-    /// Fails with a usage error if the labels are not known.
+    /// Returns the ladders of the labels of a promise's quasi-identifiers, from the released level
+    /// to the top. Fails with a usage error if the labels are not known.
     pub(super) async fn ladders(&self, session: &SessionContext, promise: &Promise<'_>) -> Result<Vec<Ladder>> {
         let whole = self.whole_for(promise, "rows of the source around each class")?;
         let mut ladders = vec![];
@@ -33,11 +33,12 @@ impl ReleasedTable {
 }
 
 impl Generalized {
-    /// Registers the labels of the column's values. If `empty_is_null`, a label that is an empty
-    /// text becomes NULL.
+    /// Registers the labels of the column's values as tables. If `empty_is_null` is true, a label
+    /// that is an empty text becomes NULL.
     async fn ladder(&self, session: &SessionContext, whole: &str, empty_is_null: bool) -> Result<Ladder> {
         let (values, lookup) = bind(session, whole, &self.column, &self.hierarchy).await?;
-        // Rows with unmapped values are suppressed at every node, and are in no class.
+        // The hierarchy suppresses rows with unmapped values at every node, so these values are in
+        // no class.
         let suppresses = self.hierarchy.on_unmapped() == OnUnmapped::Suppress;
         let is_in = |code| !(suppresses && lookup.is_unmapped(code));
         let is_in: BooleanArray = (0..values.len()).map(|code| Some(is_in(code))).collect();
@@ -63,7 +64,8 @@ impl Generalized {
     }
 }
 
-/// Returns the columns label, level and above, with a row for each value and level.
+/// Returns the columns `label`, `level` and `above`, with one row for each value at each level from
+/// `from` to the top.
 fn levels_above(
     lookup: &Lookup,
     from: u8,
@@ -84,7 +86,7 @@ fn levels_above(
     ])
 }
 
-/// Returns the label at `level`, as a text, of each value that is in a class.
+/// Returns the text of the label at `level`, for each value that is in a class.
 fn label_of_each(level: &Level, is_in: &BooleanArray, empty_is_null: bool) -> Result<ArrayRef> {
     let labels = texts(&level.labels)?;
     let of_each = take(&labels, &UInt32Array::from(level.codes.clone()), None)?;

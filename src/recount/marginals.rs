@@ -9,8 +9,8 @@ use arrow::array::{ArrayRef, Int64Array};
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
-/// Recounts the values of each randomized column in table `name`, in which `starred` rows have no
-/// value.
+/// Recounts the values of each randomized column in the table called `name`, in which `starred`
+/// rows have no value in these columns.
 pub(crate) async fn check_marginals(
     session: &SessionContext,
     permutations: &[Arc<Permutation>],

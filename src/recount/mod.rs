@@ -1,5 +1,5 @@
 //! Counts released rows by SQL that shares no code with the search: classes, promises, labels, and
-//! the information that a table retains about its source. A release is recounted before it is
+//! the information about the source that a table retains. A release is recounted before it is
 //! published, and any other table when a statement asks for it.
 
 mod bind;

@@ -1,4 +1,4 @@
-//! The promises of a job in the form that is recounted.
+//! The promises of a job, in the form in which they are recounted.
 
 use super::released::Promise;
 use crate::error::Result;
@@ -6,7 +6,8 @@ use crate::hierarchy::Hierarchy;
 use crate::job::{Constraint, Job, Roles};
 use std::sync::Arc;
 
-/// Returns the hierarchy of a constraint's attribute, if the model reads one.
+/// Returns the hierarchy of a constraint's attribute, or `None` if the model does not depend on a
+/// hierarchy.
 fn attribute_hierarchy(roles: &Roles, constraint: &Constraint) -> Option<Arc<Hierarchy>> {
     let named = constraint
         .attribute

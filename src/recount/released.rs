@@ -1,4 +1,4 @@
-//! Recounting promises on released rows, as SQL text that DataFusion plans like any other query.
+//! Recounts promises on released rows, as SQL text that DataFusion plans like any other query.
 //!
 //! This file shares no code with the search. Classes are found by GROUP BY over the released
 //! columns as they are read back, and each model states its guarantee as an aggregate query of its
@@ -88,22 +88,22 @@ pub struct ReleasedTable {
     /// The column that is true for suppressed rows, if the table has one. Published files do not
     /// have this column.
     pub suppressed: Option<String>,
-    /// The session's table of the rows before suppression, if it is known. Distributions are
-    /// compared with this table, or with the released rows if it is not known.
+    /// The session's table of the rows before suppression; `None` if it is not known. Distributions
+    /// are compared with this table, or with the released rows if it is not known.
     pub whole: Option<String>,
-    /// The session's table of the population, generalized like the release, if a model counts the
-    /// rows of the population.
+    /// The session's table of the population, generalized like the release; `None` if no model
+    /// counts the rows of the population.
     pub population: Option<String>,
     /// The hierarchy and level of each generalized quasi-identifier, if they are known.
     pub generalized: Vec<Generalized>,
-    /// The quasi-identifiers in files that spell NULL and the empty text alike, as CSV does. No
+    /// The quasi-identifiers in files that write NULL and the empty text alike, as CSV does. No
     /// column of such a file has both, and both are read as NULL.
     pub empty_is_null: Vec<String>,
-    /// The answers to earlier queries, which stay valid because the rows do not change.
+    /// The results of earlier queries, which stay valid because the rows do not change.
     pub answers: Answers,
 }
 
-/// A cache of queries with their numeric answers, so that no query is executed twice.
+/// A cache of queries with their numeric results, so that no query is executed twice.
 #[derive(Debug, Clone, Default)]
 pub struct Answers(Arc<Mutex<HashMap<String, Option<f64>>>>);
 
@@ -119,11 +119,11 @@ impl Answers {
 }
 
 impl ReleasedTable {
-    /// Returns the rows without suppressed rows, as a relation to select from. Without a column
-    /// that marks suppressed rows, a class with `*` in every quasi-identifier looks like suppressed
-    /// rows, so the number of rows that are left out is the number of suppressed rows. If entities
-    /// are counted, the rows of the entities with the most of these rows are left out, so that the
-    /// remaining rows have no fewer entities than the class.
+    /// Returns a relation of the rows without suppressed rows, to select from. If no column marks
+    /// suppressed rows, a class with `*` in every quasi-identifier looks like suppressed rows. The
+    /// relation then leaves out as many of these rows as there are suppressed rows. If entities are
+    /// counted, the rows of the entities with the most of these rows are left out first, so that
+    /// the remaining rows have no fewer entities than the class.
     pub fn released(&self) -> String {
         let table = quote(&self.name);
         if self.starred == 0 {
@@ -143,7 +143,8 @@ impl ReleasedTable {
         )
     }
 
-    /// Returns the SQL condition that a row is a suppressed row of the table, or looks like one.
+    /// Returns the SQL condition for a row to be a suppressed row of the table, or to look like
+    /// one.
     pub fn is_starred(&self) -> String {
         if let Some(suppressed) = &self.suppressed {
             return quote(suppressed);
@@ -172,7 +173,7 @@ impl ReleasedTable {
         }
     }
 
-    /// Recounts every promise, and returns the checks in the same order.
+    /// Recounts every promise, and returns the checks in the order of `promises`.
     pub async fn check(&self, session: &SessionContext, promises: &[Promise<'_>]) -> Result<Vec<Check>> {
         let mut checks = vec![];
         let entity = self.entity_key(session).await?;
@@ -250,7 +251,7 @@ impl ReleasedTable {
         Ok(checks)
     }
 
-    /// Returns the parts of a promise that an audit reads, except for its classes, trees and
+    /// Returns the parts of a promise that an audit query reads, except for its classes, trees and
     /// labels.
     fn relation(&self, promise: &Promise<'_>, entity: &Option<String>) -> Relation {
         Relation {
@@ -315,8 +316,9 @@ impl ReleasedTable {
         })
     }
 
-    /// Returns the entity as an SQL expression that makes the two zeros of floating point one
-    /// value. SQL treats them as equal, but they would differ inside the struct that models count.
+    /// Returns the SQL expression for the entity, in which both zeros of floating point are the
+    /// same value. SQL treats them as equal, but they would differ inside the struct that models
+    /// count.
     async fn entity_key(&self, session: &SessionContext) -> Result<Option<String>> {
         let Some(entity) = &self.entity else {
             return Ok(None);
@@ -326,8 +328,8 @@ impl ReleasedTable {
         Ok(Some(with_one_zero(&quote(entity), field.data_type())))
     }
 
-    /// Returns the number of rows of the table, and the size of its smallest class, not counting
-    /// suppressed rows as a class.
+    /// Returns the number of rows of the table, and the size of its smallest class. Suppressed rows
+    /// do not count as a class.
     pub async fn count(&self, session: &SessionContext) -> Result<(u64, Option<u64>)> {
         let rows = number(session, &format!("SELECT count(*) FROM {}", quote(&self.name))).await?;
         let group: Vec<String> = self.quasi_identifiers.iter().map(|c| quote(c)).collect();
@@ -350,7 +352,7 @@ impl ReleasedTable {
         ))
     }
 
-    /// Returns the number of classes, not counting suppressed rows as a class.
+    /// Returns the number of classes. Suppressed rows do not count as a class.
     pub async fn classes(&self, session: &SessionContext) -> Result<u64> {
         let group: Vec<String> = self.quasi_identifiers.iter().map(|c| quote(c)).collect();
         let group = group.join(", ");

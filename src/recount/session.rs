@@ -41,13 +41,13 @@ pub(crate) struct Elsewhere {
     pub(crate) counts_itself: Option<fn(&dyn ExecutionPlan) -> bool>,
 }
 
-/// Returns a session for recounting. Other machines compute the part of its queries that
-/// `elsewhere` names.
+/// Returns a session for recounting. Other machines compute the part of the session's queries that
+/// `elsewhere` defines.
 pub(crate) fn session_with(state: &SessionState, progress: Arc<AtomicU64>, elsewhere: Elsewhere) -> SessionContext {
     let mut config = state.config().clone().with_create_default_catalog_and_schema(true);
     // The statements of the recount quote names with ", which begins a text in some dialects.
     config.options_mut().sql_parser.dialect = Dialect::Generic;
-    // A user of the library may have changed the settings of the session since.
+    // A user of the library may have changed these settings after the session was created.
     answer_rightly(&mut config);
     let own = SessionStateBuilder::new()
         .with_config(config)
@@ -71,9 +71,9 @@ pub(crate) fn session_with(state: &SessionState, progress: Arc<AtomicU64>, elsew
     session
 }
 
-/// Returns the plan of a query of a session for recounting, in `partitions` partitions. The plan
-/// reads columns of text as dictionaries if the files store them so. The rows that it reads are not
-/// counted for the progress bar.
+/// Plans a query of a session for recounting, in `partitions` partitions. The plan reads columns of
+/// text as dictionaries if the files store them as dictionaries. The rows that the plan reads are
+/// not counted for the progress bar.
 pub(crate) async fn coded_plan(
     session: &SessionContext,
     partitions: usize,

@@ -1,5 +1,5 @@
-//! The ground values that released labels stand for, computed again from the hierarchy and the
-//! values of the source.
+//! The ground values that released labels stand for, recomputed from the hierarchy and the values
+//! of the source.
 
 use super::released::{Generalized, Promise, ReleasedTable};
 use super::sql::{register, with_one_zero};
@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 impl ReleasedTable {
     /// Returns the ground values under the labels of a promise's quasi-identifiers. Fails with a
-    /// usage error if they are not known.
+    /// usage error if these values are not known.
     pub(super) async fn label_spans(&self, session: &SessionContext, promise: &Promise<'_>) -> Result<Vec<LabelSpans>> {
         let whole = self.whole_for(promise, "values of the source under each label")?;
         let mut spans = vec![];
@@ -28,16 +28,16 @@ impl ReleasedTable {
         Ok(spans)
     }
 
-    /// Returns the relation of the whole table. If that table is not known, fails with a usage
-    /// error that names what the promise counts in it.
+    /// Returns the name of the whole table. If the whole table is not known, fails with a usage
+    /// error that contains `counted`, which describes what the promise counts in the table.
     pub(super) fn whole_for(&self, promise: &Promise<'_>, counted: &str) -> Result<&str> {
         self.whole
             .as_deref()
             .ok_or_else(|| Error::usage(format!("{} counts the {counted}: write AGAINST source", promise.name)))
     }
 
-    /// Returns the hierarchy and the level of a quasi-identifier. Fails with a usage error if they
-    /// are not known.
+    /// Returns the hierarchy and the level of a quasi-identifier. Fails with a usage error if
+    /// either is not known.
     pub(super) fn known_level(&self, column: &str, promise: &Promise<'_>) -> Result<&Generalized> {
         if self.null_labels.iter().any(|c| c == column) {
             return Err(Error::usage(format!(
@@ -56,8 +56,8 @@ impl ReleasedTable {
 }
 
 impl Generalized {
-    /// Returns the ground values under each label. If `empty_is_null`, a label that is an empty
-    /// text becomes NULL.
+    /// Returns the ground values under each label. If `empty_is_null` is true, a label that is an
+    /// empty text becomes NULL.
     async fn spans(&self, session: &SessionContext, whole: &str, empty_is_null: bool) -> Result<LabelSpans> {
         let table = session.table(whole).await?;
         let (_, field) = table.schema().qualified_field_with_unqualified_name(&self.column)?;

@@ -1,4 +1,4 @@
-//! Queries to DataFusion that return numbers, and workarounds for their answers.
+//! Queries to DataFusion that return numbers, and workarounds for wrong results.
 
 use crate::canonical::sql_text_of;
 use crate::error::{Error, Result};
@@ -32,15 +32,15 @@ pub(crate) fn answer_rightly(config: &mut SessionConfig) -> bool {
     maxima || leaves
 }
 
-/// Returns the type of a column of a table of the session.
+/// Returns the type of a column in a table of the session.
 pub(crate) async fn type_of(session: &SessionContext, table: &str, column: &str) -> Result<DataType> {
     let table = session.table(table).await?;
     let (_, field) = table.schema().qualified_field_with_unqualified_name(column)?;
     Ok(field.data_type().clone())
 }
 
-/// Returns `expression`, of type `data_type`, with the two zeros of floating point made equal, as
-/// they are in a quasi-identifier.
+/// Returns the SQL for `expression`, of type `data_type`, in which both zeros of floating point are
+/// the same value, as in a quasi-identifier.
 pub(crate) fn with_one_zero(expression: &str, data_type: &DataType) -> String {
     let data_type = plain_type(data_type);
     match data_type.is_floating() {
@@ -49,8 +49,8 @@ pub(crate) fn with_one_zero(expression: &str, data_type: &DataType) -> String {
     }
 }
 
-/// Returns the text of a released label as SQL. Bounds, which are structs of `low` and `high`, are
-/// `[low, high]` as in [`crate::hierarchy::spelled`].
+/// Returns the SQL for the text of a released label. Bounds, which are structs of `low` and `high`,
+/// have the text `[low, high]`, as in [`crate::hierarchy::spelled`].
 pub(crate) fn label_text(expression: &str, data_type: &DataType) -> String {
     let DataType::Struct(ends) = data_type else {
         return sql_text_of(&with_one_zero(expression, data_type));
@@ -70,7 +70,7 @@ pub(crate) fn label_text(expression: &str, data_type: &DataType) -> String {
     )
 }
 
-/// Returns the only number of a query's answer; `None` for NULL.
+/// Returns the only number in a query's result; `None` if the result is NULL or has no rows.
 pub(super) async fn number(session: &SessionContext, sql: &str) -> Result<Option<f64>> {
     let batches = session.sql(sql).await?.collect().await.map_err(Error::from_data)?;
     let Some(batch) = batches.iter().find(|b| b.num_rows() > 0) else {
@@ -81,9 +81,9 @@ pub(super) async fn number(session: &SessionContext, sql: &str) -> Result<Option
     Ok((!values.is_null(0)).then(|| values.value(0)))
 }
 
-/// Rounds a measured number for the manifest: fractions to nine digits, whole numbers not at all.
-/// Sums of floating-point numbers differ in their last digits with the order of the rows, which
-/// depends on the threads.
+/// Rounds a measured number for the manifest: fractions to nine significant digits, whole numbers
+/// not at all. Sums of floating-point numbers differ in their last digits with the order of the
+/// rows, which depends on the threads.
 pub(crate) fn steady(value: f64) -> f64 {
     match value.fract() == 0.0 {
         true => value,
@@ -91,12 +91,12 @@ pub(crate) fn steady(value: f64) -> f64 {
     }
 }
 
-/// Returns the only number of a query's answer as a count.
+/// Returns the only number in a query's result as a count, or 0 if the result is NULL.
 pub(crate) async fn count(session: &SessionContext, sql: &str) -> Result<u64> {
     Ok(number(session, sql).await?.unwrap_or(0.0) as u64)
 }
 
-/// Returns how often each size occurs among the values `f` that a query returns.
+/// Returns how often each size occurs among the values of the column `f` that a query returns.
 pub(super) async fn histogram(session: &SessionContext, sizes: &str) -> Result<Histogram> {
     let counts = numbers(session, &format!("SELECT f, count(*) FROM ({sizes}) GROUP BY f")).await?;
     Ok(counts.into_iter().map(|row| (row[0], row[1])).collect())

@@ -1,22 +1,23 @@
-//! The faults of a secret: too few bytes, or too few different bytes.
+//! The faults of a secret: it may have too few bytes, or too few different bytes.
 //!
-//! A program that has no value for a field may fill it with blanks, NUL or one repeated character.
-//! The result is long enough for a secret, but an attacker guesses it first.
+//! A program that has no value for a field may fill it with blanks, NUL bytes or a repeated
+//! character. The result is long enough for a secret, but it is among the first guesses of an
+//! attacker.
 
 use crate::plain::acts;
 
-/// The minimum number of bytes of a secret.
+/// The minimum number of bytes in a secret.
 const LEAST: usize = 16;
-/// The minimum length of the part that repeats in a secret, in bytes.
+/// The minimum length, in bytes, of the shortest part that gives the secret when it is repeated.
 const LEAST_REPEATED: usize = 8;
-/// The minimum number of different bytes. Of all secrets of 16 random decimal digits, 9 in 100,000
-/// have fewer.
+/// The minimum number of different bytes in a secret. Of all secrets that consist of 16 random
+/// decimal digits, 9 in 100,000 have fewer.
 const LEAST_DIFFERENT: usize = 5;
-/// Invisible characters, besides white space and characters that act on the text beside them.
+/// Invisible characters other than white space and characters that affect the text beside them.
 const FILLERS: [char; 6] = ['\u{115f}', '\u{1160}', '\u{2800}', '\u{3164}', '\u{ffa0}', '\u{200d}'];
 
-/// Returns the fault of a secret as a predicate, such as `has fewer than 16 bytes`. Invisible
-/// characters count only in a secret that is not text.
+/// Returns the fault of a secret as a predicate, such as `has fewer than 16 bytes`; `None` if it
+/// has no fault. In a secret that is text, invisible characters are not counted.
 pub(super) fn fault(secret: &[u8]) -> Option<&'static str> {
     let shown = match std::str::from_utf8(secret) {
         Ok(text) => text
@@ -38,7 +39,8 @@ pub(super) fn fault(secret: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Returns the length of the shortest prefix that gives all of these bytes when it is repeated.
+/// Returns the length of the shortest prefix that gives all of `bytes` when it is repeated. The
+/// last repetition may be incomplete.
 fn repeated(bytes: &[u8]) -> usize {
     let is_period = |n: &usize| bytes[*n..].iter().zip(bytes).all(|(a, b)| a == b);
     (1..bytes.len()).find(is_period).unwrap_or(bytes.len())

@@ -1,4 +1,4 @@
-//! The place of a secret, which statements name instead of the secret.
+//! The location of a secret. Statements contain this location instead of the secret itself.
 
 mod fault;
 
@@ -6,7 +6,8 @@ use crate::error::{Error, Result};
 use fault::fault;
 use std::path::PathBuf;
 
-/// The place of a secret. The secret itself is in no statement, log, manifest or error.
+/// The location of a secret. The secret itself never appears in a statement, a log, a manifest or
+/// an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Secret {
     /// The name of an environment variable.
@@ -16,7 +17,8 @@ pub enum Secret {
 }
 
 impl Secret {
-    /// Returns the secret at a place, `env:NAME` or `file:PATH`; `None` if the text is not a place.
+    /// Parses the location of a secret, `env:NAME` or `file:PATH`; `None` if the text is not a
+    /// location.
     pub(crate) fn at(place: &str) -> Option<Self> {
         let (kind, name) = place.split_once(':').filter(|(_, name)| !name.is_empty())?;
         match kind {
@@ -26,8 +28,8 @@ impl Secret {
         }
     }
 
-    /// Returns the place as a text, `env:NAME` or `file:PATH`, which names the same file in any
-    /// working directory.
+    /// Returns the location as text, `env:NAME` or `file:PATH`. The path is absolute, so that it
+    /// refers to the same file in any working directory.
     pub(crate) fn place(&self) -> String {
         match self {
             Self::Environment(name) => format!("env:{name}"),
@@ -38,7 +40,7 @@ impl Secret {
         }
     }
 
-    /// Reads the bytes at the place, without blanks at their end.
+    /// Reads the bytes of the secret, without white space at their end.
     pub(crate) fn bytes(&self) -> Result<Vec<u8>> {
         let read = match self {
             Self::Environment(name) => std::env::var(name).map_err(|_| not_set(name))?.into_bytes(),
@@ -49,7 +51,8 @@ impl Secret {
         Ok(read.trim_ascii_end().to_vec())
     }
 
-    /// Reads the secret of `what`. Fails if it could be guessed.
+    /// Reads the secret. Fails if it could be guessed; the error says that it is the secret of
+    /// `what`.
     pub(crate) fn read(&self, what: &str) -> Result<Vec<u8>> {
         let read = self.bytes()?;
         match fault(&read) {
@@ -62,7 +65,7 @@ impl Secret {
 }
 
 /// Returns the error for an environment variable that is not set. A name that is unusual for a
-/// variable may be the secret itself, and is not shown.
+/// variable is not shown, because it may be the secret itself.
 fn not_set(name: &str) -> Error {
     let is_usual = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     let name = if name.chars().all(is_usual) {

@@ -1,5 +1,5 @@
-//! Advice on what to write instead when DataFusion refuses a statement, because DataFusion's own
-//! messages name the settings and the syntax of DataFusion.
+//! Gives advice on what to write instead when DataFusion rejects a statement. DataFusion's own
+//! messages mention only the settings and the syntax of DataFusion.
 
 use crate::error::{Error, Result};
 use crate::settings::Settings;
@@ -9,8 +9,9 @@ use datafusion::common::{Column, SchemaError};
 use datafusion::error::DataFusionError;
 use datafusion::logical_expr::LogicalPlan;
 
-/// Returns anonsql's error for a statement that DataFusion refused, with what to write instead;
-/// `None` if there is nothing to add to DataFusion's message. `written` is the statement.
+/// Returns anonsql's own error for a statement that DataFusion rejected, with advice on what to
+/// write instead; `None` if there is nothing to add to DataFusion's message. `written` is the text
+/// of the statement.
 pub(super) fn advised(refused: &DataFusionError, written: &str) -> Option<Error> {
     match refused.find_root() {
         DataFusionError::SchemaError(error, _) => match error.as_ref() {
@@ -23,9 +24,9 @@ pub(super) fn advised(refused: &DataFusionError, written: &str) -> Option<Error>
     }
 }
 
-/// Returns the error for an unknown column. DataFusion writes a file's path before the names of the
-/// file's columns. Returns `None` if a column of that name exists, and only the table name before
-/// it is wrong.
+/// Returns the error for an unknown column. The error lists the valid names without their
+/// qualifiers, because DataFusion qualifies the columns of a file with the path of the file.
+/// Returns `None` if a column with this name exists, and only its qualifier is wrong.
 fn no_column(field: &Column, valid: &[Column], written: &str) -> Option<Error> {
     let name = field.name.as_str();
     let names: Vec<&str> = valid.iter().map(Column::name).collect();
@@ -69,7 +70,8 @@ pub(super) fn check_variables(query: &LogicalPlan) -> Result<()> {
     }
 }
 
-/// Returns the error for a setting that does not exist, or that lacks the prefix `anonsql.`.
+/// Returns the error for a setting that does not exist. If the prefix `anonsql.` is missing from an
+/// existing setting, the error shows the full name.
 fn setting(said: &str) -> Option<Error> {
     let name = said
         .trim_start_matches(['C', 'c'])

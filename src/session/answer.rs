@@ -1,4 +1,4 @@
-//! The answer to a statement: a schema and a stream of record batches.
+//! The result of a statement: a schema and a stream of record batches.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::source::{SOURCE, reading};
@@ -13,7 +13,7 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::{StreamExt, TryStreamExt};
 use std::sync::Arc;
 
-/// The answer to one statement.
+/// The result of one statement.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -30,25 +30,25 @@ use std::sync::Arc;
 #[must_use = "a failed VERIFY is reported in the answer: collect it, or call `verified`"]
 #[non_exhaustive]
 pub struct Answer {
-    /// The columns of the answer.
+    /// The schema of the result.
     pub schema: SchemaRef,
-    /// The rows of the answer, as a stream of record batches.
+    /// The result rows, as a stream of record batches.
     pub rows: SendableRecordBatchStream,
-    /// The names of the VERIFY checks that failed, as in the `check` column of the answer; empty
-    /// for other statements.
+    /// The names of the VERIFY checks that failed, as in the result column `check`; empty for other
+    /// statements.
     pub failed: Vec<String>,
-    /// Whether the answer only reports the effect of a statement, such as CREATE HIERARCHY, COPY or
-    /// INSERT, and has no result rows.
+    /// Whether the rows only report the effect of a statement, such as CREATE HIERARCHY, COPY or
+    /// INSERT, and are not data.
     pub(crate) is_note: bool,
 }
 
 impl Answer {
-    /// Returns an answer of one batch.
+    /// Returns a result that consists of one batch.
     pub(crate) fn of(batch: RecordBatch) -> Result<Self> {
         Self::batches(batch.schema(), vec![batch])
     }
 
-    /// Returns an answer of batches that are already in memory.
+    /// Returns a result that consists of batches in memory.
     pub(super) fn batches(schema: SchemaRef, batches: Vec<RecordBatch>) -> Result<Self> {
         let stream = futures::stream::iter(batches.into_iter().map(Ok));
         let rows = Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&schema), stream));
@@ -60,18 +60,18 @@ impl Answer {
         })
     }
 
-    /// Returns an answer of one row whose only column, `result`, contains `text`.
+    /// Returns a result with one row, whose only column `result` contains `text`.
     pub(super) fn done(text: impl Into<String>) -> Result<Self> {
         let column: ArrayRef = Arc::new(StringArray::from(vec![text.into()]));
         Ok(Self::of(RecordBatch::try_from_iter([("result", column)])?)?.noted(true))
     }
 
-    /// Returns the answer with `is_note` set to this value.
+    /// Returns the same result with `is_note` set to the given value.
     pub(super) fn noted(self, is_note: bool) -> Self {
         Self { is_note, ..self }
     }
 
-    /// Executes a query and returns its rows as a stream.
+    /// Starts the execution of a query, and returns its rows as a stream.
     pub(super) async fn query(frame: DataFrame) -> Result<Self> {
         let schema = Arc::new(frame.schema().as_arrow().clone());
         let rows = reading(SOURCE, async { Ok(frame.execute_stream().await?) }).await?;
@@ -83,8 +83,8 @@ impl Answer {
         })
     }
 
-    /// Returns the answer with the values `hidden` removed from its errors and column names, and
-    /// the values `seen` removed from its errors.
+    /// Returns the result with the values `hidden` replaced in its error messages and column names,
+    /// and the values `seen` replaced in its error messages.
     pub(super) fn hiding(self, hidden: &Hidden, seen: Hidden) -> Self {
         if hidden.is_empty() && seen.is_empty() {
             return self;
@@ -112,9 +112,9 @@ impl Answer {
         }
     }
 
-    /// Returns the answer with each of these values in its rows replaced by the text that the
-    /// statement had for it. Only answers that list settings need this; a hidden value that a query
-    /// selects is shown.
+    /// Returns the result with each of the given values in its rows replaced by the text that the
+    /// statement contained for the value, such as `getenv('NAME')`. Only results that list settings
+    /// need this: a hidden value that a query selects is shown.
     pub(super) fn hiding_in_texts(self, values: Hidden) -> Self {
         if values.is_empty() {
             return self;
@@ -152,8 +152,8 @@ impl Answer {
     }
 
     /// Collects all rows in memory. Fails with [`ErrorKind::Verification`] if a check of VERIFY
-    /// failed; a caller that wants the rows of a failed VERIFY reads [`Answer::rows`] and then
-    /// calls [`Answer::verified`].
+    /// failed. To get the rows of a failed VERIFY, use [`Answer::rows`] and then call
+    /// [`Answer::verified`].
     pub async fn collect(self) -> Result<Vec<RecordBatch>> {
         self.verified()?;
         let schema = self.schema;

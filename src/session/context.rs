@@ -48,20 +48,20 @@ pub struct AnonContext {
     pub(super) releases: Arc<AtomicU64>,
     pub(super) last_front: Arc<RwLock<Option<Arc<FrontChart>>>>,
     pub(super) variables: Arc<RwLock<Variables>>,
-    /// The values of the running statement that must not be shown.
+    /// The values from the environment in the running statement. They must not be shown.
     pub(super) hidden: Hidden,
-    /// The hidden values of all statements so far: a hierarchy may contain hidden values from the
-    /// statement that created it.
+    /// The hidden values of all statements so far. They are kept because a hierarchy may contain
+    /// hidden values from the statement that created it.
     pub(super) seen: Arc<RwLock<Hidden>>,
-    /// The tables made from rows that depend on other rows.
+    /// The tables that were created from rows that depend on other rows.
     pub(super) made: DependentTables,
     /// The tables whose definition contains a value that must not be shown.
     pub(super) hiding_tables: HidingTables,
 }
 
 impl AnonContext {
-    /// Returns a context that shares these hierarchies and this registry. The functions of anonsql
-    /// must already be registered in `session`.
+    /// Returns a context that shares `hierarchies` and `registry` with another context. The
+    /// functions of anonsql must already be registered in `session`.
     pub(super) fn sharing(
         session: SessionContext,
         hierarchies: NamedHierarchies,
@@ -90,12 +90,12 @@ impl AnonContext {
         self
     }
 
-    /// Returns the context with a cluster: workers (`anonsql worker`) that read and write parts of
-    /// its releases. `addresses` contains the URLs of the workers, separated by commas. For workers
-    /// at `https://`, `SET anonsql.cluster_tls = 'folder'` names the folder with the certificate
-    /// that is sent to them. Fails with [`ErrorKind::Usage`](crate::error::ErrorKind::Usage) if a
-    /// worker on another machine has an `http://` URL, or if this crate was built without the
-    /// feature `cluster`.
+    /// Returns the context with a cluster of workers (`anonsql worker`), which read and write parts
+    /// of its releases. `addresses` contains the URLs of the workers, separated by commas. For
+    /// workers at `https://`, `SET anonsql.cluster_tls = 'folder'` names the folder with the
+    /// certificate that is presented to the workers. Fails with
+    /// [`ErrorKind::Usage`](crate::error::ErrorKind::Usage) if a worker on another machine has an
+    /// `http://` URL, or if this crate was built without the feature `cluster`.
     pub fn with_cluster(self, addresses: &str) -> Result<Self> {
         let state = self.session.state_ref();
         let set = state
@@ -117,7 +117,8 @@ impl AnonContext {
         Stores::traffic(&self.session.copied_config())
     }
 
-    /// Returns the keeper, which waits until the leftovers of the session's runs are cleaned up.
+    /// Returns the keeper of the session, with which a caller waits until the leftovers of earlier
+    /// runs are cleaned up.
     pub(crate) fn keeper(&self) -> Keeper {
         Keeper::of(&self.session.copied_config())
     }
@@ -137,7 +138,7 @@ impl AnonContext {
         self.seen.read().clone()
     }
 
-    /// Returns true if warnings are errors in the session.
+    /// Returns true if the session treats warnings as errors.
     pub(super) fn is_strict(&self) -> bool {
         self.settings().strict
     }

@@ -1,6 +1,6 @@
-//! Statements with deeply nested plans run on separate threads with larger stacks, because
-//! DataFusion's walks over a tree of thousands of operators overflow the stack of the caller or of
-//! its runtime.
+//! Runs statements with deeply nested plans on separate threads with larger stacks. DataFusion
+//! traverses plans recursively, and a tree of thousands of operators would overflow the stack of
+//! the caller or of its runtime.
 
 use super::answer::Answer;
 use crate::error::{Error, Result};
@@ -10,7 +10,7 @@ use futures::StreamExt;
 use std::sync::Arc;
 use tokio::runtime::{Builder, Handle, Runtime};
 
-/// The number of batches that are buffered for the reader of an answer.
+/// The number of result batches that are buffered before the consumer of the stream requests them.
 const WAITING: usize = 2;
 
 /// A separate tokio runtime. It may be dropped in an async context, because dropping it aborts its
@@ -28,7 +28,7 @@ impl Drop for Apart {
     }
 }
 
-/// Runs `work` on a new runtime with `threads` threads. The threads live until the returned
+/// Runs `work` on a new runtime with `threads` threads. The threads run until the returned
 /// [`Apart`] is dropped.
 pub(super) async fn run<T: Send + 'static>(
     threads: usize,
@@ -50,7 +50,8 @@ pub(super) async fn run<T: Send + 'static>(
 }
 
 impl Apart {
-    /// Returns the same answer with rows that are computed on the threads of this runtime.
+    /// Returns `answer` with its row stream driven by a task on this runtime. The returned stream
+    /// owns the runtime.
     pub(super) fn pass_on(self, answer: Answer) -> Answer {
         let mut passing = RecordBatchReceiverStreamBuilder::new(Arc::clone(&answer.schema), WAITING);
         let (sender, mut rows) = (passing.tx(), answer.rows);
@@ -63,7 +64,7 @@ impl Apart {
             Ok(())
         };
         passing.spawn_on(pass_on, &self.handle);
-        // The closure owns the runtime, so that it lives as long as the rows.
+        // The closure owns the runtime, so that the runtime lives as long as the stream.
         let rows = passing.build().inspect(move |_| {
             let _ = &self;
         });

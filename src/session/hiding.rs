@@ -1,6 +1,6 @@
-//! Tables of a session whose definition contains a value that must not be shown. A user may read
-//! such a view without knowing about the value. EXPLAIN would then print the value as a part of the
-//! plan, even if the statement itself contains no hidden value.
+//! Tracks the tables of a session whose definition contains a value that must not be shown. A user
+//! may query such a view without knowing about the value. EXPLAIN would then print the value as a
+//! part of the plan, even if the statement itself contains no hidden value.
 
 use datafusion::common::TableReference;
 use datafusion::sql::parser::{CopyToSource, Statement as DfStatement};
@@ -11,18 +11,18 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// The names of the tables whose definition contains a value that must not be shown. A name is kept
-/// after its table is dropped, until another table takes the name.
+/// after its table is dropped, until a new table with this name is created.
 #[derive(Debug, Clone, Default)]
 pub(super) struct HidingTables(Arc<RwLock<BTreeSet<String>>>);
 
 impl HidingTables {
-    /// Returns true if the statement reads one of these tables.
+    /// Returns true if the statement names one of these tables.
     pub(super) fn are_read_by(&self, statement: &DfStatement) -> bool {
         let known = self.0.read();
         !known.is_empty() && relations(statement).iter().any(|name| known.contains(name))
     }
 
-    /// Records whether the definition of a table contains a hidden value (`hides`).
+    /// Records whether the definition of the table `name` contains a hidden value (`hides`).
     pub(super) fn note(&self, name: &TableReference, hides: bool) {
         let mut known = self.0.write();
         match hides {
@@ -55,7 +55,7 @@ fn relations(statement: &DfStatement) -> BTreeSet<String> {
         }
 
         fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
-            // `TABLE t`
+            // The name of the table in the query `TABLE t` is not visited as a relation.
             if let SetExpr::Table(table) = query.body.as_ref() {
                 self.0.extend(table.table_name.clone());
             }

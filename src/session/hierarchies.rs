@@ -15,11 +15,12 @@ use arrow::array::ArrayRef;
 use arrow::record_batch::RecordBatch;
 use std::sync::Arc;
 
-/// The largest size of an object with a hierarchy, in bytes.
+/// The maximum size, in bytes, of an object that contains the table of a hierarchy.
 const LARGEST: u64 = 1 << 30;
 
 impl AnonContext {
-    /// Reads the queries and columns that a definition names, and builds its generalization rule.
+    /// Reads the queries, columns and remote files that a definition names, and builds the
+    /// generalization rule from them.
     pub(super) async fn rule(&self, definition: &DefinitionClause) -> Result<Arc<dyn GeneralizationRule>> {
         let mut data = vec![];
         for (part, given) in &definition.given {
@@ -39,8 +40,8 @@ impl AnonContext {
         blocking("making a hierarchy", move || build(&arguments)).await
     }
 
-    /// Reads the object at a URL, which contains the table of a hierarchy. Fails if there is no
-    /// object.
+    /// Reads the object at a URL, which contains the table of a hierarchy. Fails if the object does
+    /// not exist.
     async fn object(&self, url: &str) -> Result<Vec<u8>> {
         let (state, what) = (self.session.state(), format!("hierarchy file {url}"));
         let place = listing_url(url)?;
@@ -55,15 +56,15 @@ impl AnonContext {
         gathered(self.query(query).await?).await
     }
 
-    /// Returns the distinct values of a column, ascending with NULL last, and the number of rows
-    /// with each value.
+    /// Returns the distinct values of a column in ascending order with NULL last, and the number of
+    /// rows for each value.
     pub(super) async fn value_counts(&self, table: &TableName, column: &str) -> Result<(ArrayRef, Vec<u64>)> {
         let schema = self.table(table).await?;
         if schema.schema().field_with_unqualified_name(column).is_err() {
             let names = schema.schema().fields().iter().map(|f| f.name().as_str());
             return Err(Error::unknown("column", column, names));
         }
-        // The query has no other column, so a key that the table declares has no effect.
+        // The query selects no other column, so a key that the table declares has no effect.
         let rows = format!("(SELECT {} AS value FROM {table})", quote(column));
         distinct_values(&self.session, "value", &rows).await
     }

@@ -1,9 +1,9 @@
 //! The entry point: anonsql over a DataFusion session.
 //!
 //! [`AnonContext`] runs every statement of the language in a
-//! [`SessionContext`](datafusion::prelude::SessionContext) that the caller may supply. The
-//! catalogs, object stores, memory pool and settings of that session are used as they are. A
-//! statement that is not anonsql's own is passed on to DataFusion.
+//! [`SessionContext`](datafusion::prelude::SessionContext), which the caller may supply. The
+//! catalogs, object stores, memory pool and settings of that session are used unchanged. Statements
+//! that anonsql does not define are passed on to DataFusion.
 
 mod advice;
 mod answer;

@@ -1,15 +1,15 @@
-//! Numbers with a decimal point that a query compares with decimals.
+//! Parses numbers with a decimal point as decimals where a query compares them with decimals.
 //!
-//! DataFusion reads `1234567.89` as a double, and compares a decimal with it after converting both
-//! with different precision: `amount = 1234567.89` finds no row. DataFusion's setting
-//! `parse_float_as_decimal` turns all such numbers into decimals, in arithmetic too: `1 / 3.0` is
-//! 0.3333 then, the average of decimals has five digits, doubles are compared after the 15th digit,
-//! and `1e-100` is an error. Here, a number that is compared with a decimal or a whole number is a
-//! decimal with all of its digits; everywhere else it is a double.
+//! DataFusion parses `1234567.89` as a double. To compare a decimal with this double, it converts
+//! both operands with different precision, so `amount = 1234567.89` finds no row. With DataFusion's
+//! setting `parse_float_as_decimal`, all such numbers become decimals, in arithmetic too: `1 / 3.0`
+//! is then 0.3333, the average of decimals has five digits, doubles are compared after the 15th
+//! digit, and `1e-100` causes an error. Here, a number becomes a decimal with all of its digits
+//! only if it is compared with a decimal or a whole number. Everywhere else, it remains a double.
 //!
-//! The types are known only when a statement is planned, and the digits only before that. So a
-//! number that is compared becomes `CAST('1234567.89' AS DECIMAL(9, 2))` before planning, and a
-//! literal of its final type afterwards. Numbers with an exponent are approximate, as in the SQL
+//! The types are known only after planning, and the digits only before it. A compared number is
+//! therefore marked before planning, as `CAST('1234567.89' AS DECIMAL(9, 2))`, and replaced after
+//! planning by a literal of its final type. Numbers with an exponent are approximate, as in the SQL
 //! standard, and remain doubles.
 
 use arrow::datatypes::DataType;
@@ -25,10 +25,10 @@ use datafusion::sql::parser::{CopyToSource, Statement};
 use datafusion::sql::sqlparser::ast;
 use std::ops::ControlFlow;
 
-/// The most digits of a number that is compared as a decimal.
+/// The maximum number of digits of a number that is compared as a decimal.
 const MOST_DIGITS: usize = 38;
 
-/// Plans a statement so that its numbers are compared with decimals digit by digit.
+/// Plans a statement so that all digits count when its numbers are compared with decimals.
 pub(super) async fn planned(state: &SessionState, mut statement: Statement) -> Result<LogicalPlan> {
     let is_view = matches!(&statement, Statement::Statement(s) if matches!(**s, ast::Statement::CreateView(_)));
     let definition = is_view.then(|| statement.to_string());
@@ -42,9 +42,9 @@ pub(super) async fn planned(state: &SessionState, mut statement: Statement) -> R
     })
 }
 
-/// A number with a decimal point, or a whole number beyond 64 bits.
+/// A number with a decimal point, or a whole number that does not fit into 64 bits.
 struct Number {
-    /// The number without its decimal point.
+    /// The digits of the number, without the decimal point.
     digits: i128,
     precision: u8,
     scale: i8,
@@ -67,7 +67,7 @@ impl Number {
     }
 }
 
-/// Marks the numbers that a statement compares.
+/// Marks the numbers that a statement compares with other values.
 fn mark(statement: &mut Statement) {
     match statement {
         Statement::Statement(statement) => mark_in(statement.as_mut()),
@@ -91,7 +91,8 @@ fn mark_in(part: &mut impl ast::VisitMut) {
     debug_assert!(marked.is_continue());
 }
 
-/// Returns the operands that an expression compares with each other.
+/// Returns the operands that an expression compares with each other; empty if it is not a
+/// comparison.
 fn operands_of_ast(expr: &mut ast::Expr) -> Vec<&mut ast::Expr> {
     use ast::BinaryOperator::{Eq, Gt, GtEq, Lt, LtEq, NotEq, Spaceship};
     match expr {
@@ -131,7 +132,8 @@ fn mark_one(operand: &mut ast::Expr) {
     };
 }
 
-/// Returns a number as it is written, with its sign.
+/// Returns the text of a number in the statement, with its sign; `None` if the operand is not a
+/// number.
 fn text_of(operand: &ast::Expr) -> Option<String> {
     match operand {
         ast::Expr::Value(value) => match &value.value {
@@ -154,7 +156,8 @@ fn text_of(operand: &ast::Expr) -> Option<String> {
     }
 }
 
-/// Returns the plan in which each marked number is a literal of the type in which it is compared.
+/// Returns the plan in which each marked number is replaced by a literal of the type in which it is
+/// compared.
 fn typed(plan: LogicalPlan) -> Result<LogicalPlan> {
     let typed = plan.transform_down_with_subqueries(|plan| {
         let schema = merge_schema(&plan.inputs());
@@ -175,7 +178,7 @@ fn typed_in(mut expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     }
     let (mut is_exact, mut is_float) = (false, false);
     for other in operands.iter().filter(|operand| marked(operand).is_none()) {
-        // The type of a parameter is not known yet.
+        // A parameter such as `$1` has no type yet.
         let Ok(data_type) = other.get_type(schema) else {
             continue;
         };
@@ -204,7 +207,8 @@ fn typed_in(mut expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     Ok(Transformed::yes(expr))
 }
 
-/// Returns the operands that an expression compares with each other.
+/// Returns the operands that an expression compares with each other; empty if it is not a
+/// comparison.
 fn operands(expr: &mut Expr) -> Vec<&mut Expr> {
     use Operator::{Eq, Gt, GtEq, IsDistinctFrom, IsNotDistinctFrom, Lt, LtEq, NotEq};
     match expr {
@@ -227,7 +231,7 @@ fn operands(expr: &mut Expr) -> Vec<&mut Expr> {
     }
 }
 
-/// Returns the text and the number of an expression that marks a number; `None` for any other
+/// Returns the text and the value of a number that `mark` has marked; `None` for any other
 /// expression.
 fn marked(expr: &Expr) -> Option<(&str, Number)> {
     let Expr::Cast(Cast { expr, field }) = expr else {

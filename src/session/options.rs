@@ -1,4 +1,4 @@
-//! Every option of the language: of WITH (...), of OPTIONS (...) and of SET.
+//! Lists every option of the language: the options of WITH (...), of OPTIONS (...) and of SET.
 
 use super::bind::{RUN_OPTIONS, TARGET_OPTIONS};
 use super::sources::PATH_OPTIONS;
@@ -8,7 +8,8 @@ use crate::hierarchy::file;
 use crate::settings::Settings;
 use datafusion::common::config::ExtensionOptions;
 
-/// The clauses with options, each with its statement and the description of its options.
+/// The clauses that have options. Each entry is a statement with its clause, and the description of
+/// the options.
 const CLAUSES: &[(&str, &Info)] = &[
     ("ANONYMIZE ... WITH (...)", &RUN_OPTIONS),
     ("ANONYMIZE ... TO ... OPTIONS (...)", &TARGET_OPTIONS),
@@ -17,25 +18,26 @@ const CLAUSES: &[(&str, &Info)] = &[
     ("'path' OPTIONS (...)", &PATH_OPTIONS),
 ];
 
-/// The clause of a setting.
+/// The text that stands for the clause if the option is a setting.
 const SET: &str = "SET";
 
-/// An option, with its clause and the values that it takes.
+/// The description of an option: its clause, its values and its effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OptionInfo {
-    /// The statement and clause of the option.
+    /// The statement and the clause to which the option belongs.
     pub clause: &'static str,
     /// The name of the option.
     pub name: String,
     /// The values that the option takes; `None` if the summary describes them.
     pub value: Option<String>,
-    /// The value if the option is not given; `None` if the option then has no effect.
+    /// The value that is used if the option is not given; `None` if the option has no effect unless
+    /// it is given.
     pub default: Option<String>,
     /// The effect of the option, in half a line.
     pub summary: &'static str,
 }
 
-/// Returns every option, clause by clause.
+/// Returns every option, grouped by clause.
 pub fn options() -> Vec<OptionInfo> {
     let of = |(clause, info): &(&'static str, &Info)| {
         let clause = *clause;

@@ -1,5 +1,5 @@
-//! Plans DataFusion statements from their text, and records the dependent and hiding tables that
-//! they create.
+//! Plans DataFusion statements from their text. Records which tables they create from rows that
+//! depend on other rows, and which definitions contain hidden values.
 
 use super::context::AnonContext;
 use super::numbers::planned;
@@ -19,9 +19,9 @@ use datafusion::sql::sqlparser::ast::Statement;
 use std::sync::Arc;
 
 impl AnonContext {
-    /// Parses a text that this crate's parser has accepted. Uses the dialect of that parser and not
-    /// the session's dialect, so that the executed statement is the checked one: in another
-    /// dialect, a quoted text may end elsewhere.
+    /// Parses a text that this crate's parser has accepted. Always uses that parser's dialect and
+    /// not the session's dialect, so that the checked statement is also the executed one: in
+    /// another dialect, a quoted string may end elsewhere.
     pub(super) fn parsed(&self, sql: &str) -> DfResult<DfStatement> {
         let state = self.session.state();
         let mut statement = state.sql_to_statement(&with_versions(sql), &Dialect::Generic)?;
@@ -35,9 +35,9 @@ impl AnonContext {
         !self.hidden.is_empty() || self.hiding_tables.are_read_by(statement)
     }
 
-    /// Plans a statement with the window frames that SQL defines, and without declared keys. No
-    /// column is named after a value that must not be shown. Fails with a usage error if EXPLAIN
-    /// would show such a value.
+    /// Plans a statement, after adding the window frames that SQL defines and removing declared
+    /// keys. Unnamed columns get names that contain no hidden value. Fails with a usage error if
+    /// EXPLAIN or the name of a struct field would show a hidden value.
     pub(super) async fn planned(&self, mut statement: DfStatement) -> DfResult<LogicalPlan> {
         self.check_explain(&statement)?;
         self.hidden.name_columns(&mut statement);
@@ -49,8 +49,7 @@ impl AnonContext {
     }
 
     /// Fails with a usage error if the name of a struct field contains a value that must not be
-    /// shown: a release has such names in its files, and its manifest has them in the types of
-    /// columns.
+    /// shown. Such names appear in the files of a release, and in the column types of its manifest.
     fn check_names(&self, plan: &LogicalPlan) -> Result<()> {
         if self.hidden.is_empty() {
             return Ok(());
@@ -68,8 +67,8 @@ impl AnonContext {
         }
     }
 
-    /// Removes the declared keys from the tables of a statement by registering the tables again:
-    /// the planner would otherwise extend GROUP BY by the columns that a declared key determines.
+    /// Registers the tables of a statement again without their declared keys, because the planner
+    /// would extend GROUP BY by the columns that a declared key determines.
     async fn forget_keys(&self, statement: &DfStatement) -> DfResult<()> {
         let state = self.session.state();
         for table in state.resolve_table_references(statement)? {
@@ -82,7 +81,7 @@ impl AnonContext {
         Ok(())
     }
 
-    /// Plans a text, and executes the statement unless it is a query.
+    /// Parses and plans a text, and executes the statement unless it is a query.
     pub(super) async fn frame(&self, sql: &str) -> DfResult<DataFrame> {
         let statement = self.parsed(sql)?;
         let hides = self.hides(&statement);
@@ -90,8 +89,8 @@ impl AnonContext {
         self.executed(plan, hides).await
     }
 
-    /// Executes a plan that is not a query; for a query, returns its rows without executing it. The
-    /// session remembers tables made from rows that depend on other rows. It also records whether
+    /// Executes a plan. If the plan is a query, returns its data frame without executing it.
+    /// Records tables that are created from rows that depend on other rows. Also records whether
     /// the definition of a new view or external table contains a hidden value (`hides`).
     pub(super) async fn executed(&self, plan: LogicalPlan, hides: bool) -> DfResult<DataFrame> {
         let (mut made, mut defined) = (None, None);
@@ -101,7 +100,8 @@ impl AnonContext {
                 made = why.map(|why| (name.clone(), why));
             }
             LogicalPlan::Ddl(DdlStatement::CreateView(view)) => defined = Some(view.name.clone()),
-            // With IF NOT EXISTS, an existing table may remain whose definition has a hidden value.
+            // With IF NOT EXISTS, a table may already exist, and its definition may contain a
+            // hidden value.
             LogicalPlan::Ddl(DdlStatement::CreateExternalTable(table)) if hides || !table.if_not_exists => {
                 defined = Some(table.name.clone());
             }
@@ -118,7 +118,7 @@ impl AnonContext {
         }
         if let Some((name, why)) = made
             && let Some(table) = self.there(&name).await
-            // IF NOT EXISTS keeps an existing table.
+            // With IF NOT EXISTS, an existing table is kept.
             && before.is_none_or(|before| !Arc::ptr_eq(&before, &table))
         {
             self.made.add(&table, why);
@@ -146,7 +146,7 @@ impl AnonContext {
     }
 }
 
-/// Returns the names of the fields within a type.
+/// Returns the names of the fields within a type, at any depth.
 fn names_within(data_type: &DataType) -> Vec<&str> {
     let within: Vec<&FieldRef> = match data_type {
         DataType::Struct(fields) => fields.iter().collect(),

@@ -1,6 +1,6 @@
-//! Statements under a policy. A statement cannot weaken its policy. Under a policy with roles, the
-//! statement has no roles, models or limits of its own. Its hierarchies are the ones with which the
-//! policy was created, and its query only leaves out rows and columns.
+//! Applies policies to statements. A statement cannot weaken its policy. Under a policy with roles,
+//! a statement has no roles, models or limits of its own. It uses the hierarchies with which the
+//! policy was created, and its query can only omit rows and columns.
 
 use super::context::AnonContext;
 use super::policy::Policy;
@@ -22,8 +22,8 @@ impl AnonContext {
         found.ok_or_else(|| Error::unknown("policy", name, policies.keys().map(String::as_str)))
     }
 
-    /// Fails with a usage error if a hierarchy of a policy has changed since the policy was
-    /// created.
+    /// Fails with a usage error if the session has no hierarchy with the same name as `hierarchy`,
+    /// which belongs to a policy, or if the two hierarchies differ.
     pub(super) fn is_unchanged(&self, hierarchy: &Arc<Hierarchy>) -> Result<()> {
         let today = self.hierarchy(hierarchy.name())?;
         match Arc::ptr_eq(&today, hierarchy) || today.digest(&[])? == hierarchy.digest(&[])? {
@@ -36,10 +36,10 @@ impl AnonContext {
         }
     }
 
-    /// Returns the statement with the clauses of its policy added to its own clauses, and the
-    /// policy itself; `None` for the policy if the statement names no policy. Fails with a usage
-    /// error if the statement has a clause that only the policy may have, or if a hierarchy of the
-    /// policy has changed since.
+    /// Returns the statement with the clauses of its policy added, and the policy. If the statement
+    /// names no policy, returns it unchanged, with `None`. Fails with a usage error if the policy
+    /// does not exist, if its clauses cannot be combined with those of the statement, or if a
+    /// hierarchy of the policy has changed since the policy was created.
     pub(super) fn under_policy(&self, statement: &AnonymizeSpec) -> Result<(AnonymizeSpec, Option<Arc<Policy>>)> {
         let Some(name) = &statement.using else {
             return Ok((statement.clone(), None));
@@ -59,8 +59,8 @@ impl AnonContext {
 }
 
 /// Fails with a usage error if the source of a statement under the policy `name` does more than
-/// leave out rows and columns: computed, joined or repeated rows can change the meaning of the
-/// roles and the models of the policy.
+/// omit rows and columns: computed, joined or repeated rows can change the meaning of the roles and
+/// the models of the policy.
 pub(super) fn check_selects(plan: &LogicalPlan, name: &str) -> Result<()> {
     let Some(does) = more_than_selects(plan) else {
         return Ok(());
@@ -72,8 +72,8 @@ pub(super) fn check_selects(plan: &LogicalPlan, name: &str) -> Result<()> {
     )))
 }
 
-/// Fails with a usage error if a statement under the policy `name` reads a file whose declared
-/// columns differ from those in the file.
+/// Fails with a usage error if a statement under the policy `name` reads a file, and declares
+/// columns that differ from those in the file.
 pub(super) fn check_reads(plan: &LogicalPlan, name: &str) -> Result<()> {
     let mut found = None;
     plan.apply(|plan| {
@@ -92,7 +92,7 @@ pub(super) fn check_reads(plan: &LogicalPlan, name: &str) -> Result<()> {
     }
 }
 
-/// Describes what a plan does besides leaving out rows and columns; `None` if it does nothing else.
+/// Describes what a plan does besides omitting rows and columns; `None` if it does nothing else.
 fn more_than_selects(plan: &LogicalPlan) -> Option<String> {
     let input = match plan {
         LogicalPlan::TableScan(scan) => {
@@ -128,12 +128,12 @@ fn more_than_selects(plan: &LogicalPlan) -> Option<String> {
     more_than_selects(input)
 }
 
-/// The functions that file readers wrap around a column without changing its values. No statement
-/// can name these functions.
+/// The functions that file readers apply to a column without changing its values. Statements cannot
+/// call these functions.
 const OF_READERS: [&str; 2] = ["one_spelling", "typed"];
 
-/// Returns true if a plan reads files that have no name in the session. The operators above it then
-/// belong to the file reader.
+/// Returns true if a plan scans files that are not registered as a table in the session. The
+/// operators above the scan then belong to the file reader.
 fn is_of_files(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::TableScan(scan) => scan.table_name.table() == UNNAMED_TABLE,
@@ -142,7 +142,8 @@ fn is_of_files(plan: &LogicalPlan) -> bool {
     }
 }
 
-/// Returns true if the expression is a column with its own name and its unchanged values.
+/// Returns true if the expression is a column that keeps its name and its values. `is_read` is true
+/// if the expression belongs to a file reader.
 fn is_column(expr: &Expr, is_read: bool) -> bool {
     match expr {
         Expr::Column(_) => true,
@@ -151,13 +152,13 @@ fn is_column(expr: &Expr, is_read: bool) -> bool {
     }
 }
 
-/// Returns the column whose values the expression returns; `None` if the expression computes other
-/// values.
+/// Returns the column whose values the expression returns unchanged; `None` if the expression
+/// computes other values. `is_read` is true if the expression belongs to a file reader.
 fn column(expr: &Expr, is_read: bool) -> Option<&Column> {
     match expr {
         Expr::Column(column) => Some(column),
         Expr::ScalarFunction(call) if OF_READERS.contains(&call.name()) => column(call.args.first()?, is_read),
-        // A reader casts the names of folders to their types.
+        // A file reader casts partition columns, whose values are folder names, to their types.
         Expr::Cast(cast) if is_read => column(&cast.expr, is_read),
         _ => None,
     }

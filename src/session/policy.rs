@@ -1,4 +1,4 @@
-//! A policy: the roles, the models and the limits of a release, and the hierarchies with which the
+//! Policies: the roles, the models and the limits for releases, and the hierarchies with which a
 //! policy was created.
 
 use crate::error::Result;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// The policies of a session, by name.
 pub(super) type Policies = Arc<RwLock<BTreeMap<String, Arc<Policy>>>>;
 
-/// A named policy with the hierarchies with which it was created.
+/// A named policy, and the hierarchies with which it was created.
 #[derive(Debug)]
 pub(super) struct Policy {
     pub(super) name: String,
@@ -23,7 +23,7 @@ pub(super) struct Policy {
 }
 
 impl Policy {
-    /// Creates a policy. `hierarchies` are the hierarchies that its clauses name.
+    /// Creates a policy. `hierarchies` contains the hierarchies that `clauses` name.
     pub(super) fn new(name: String, clauses: PolicyClause, hierarchies: Vec<Arc<Hierarchy>>) -> Result<Self> {
         let mut text = written(&clauses);
         let key = sha256(&text);
@@ -46,8 +46,8 @@ impl Policy {
         format!("CREATE {replace}POLICY {name} AS ({clauses})")
     }
 
-    /// Returns the name of the policy and its digest, which covers the clauses and the digests of
-    /// the hierarchies.
+    /// Returns the name and the digest of the policy. The digest covers the clauses and the digests
+    /// of the hierarchies.
     pub(super) fn summary(&self) -> PolicySummary {
         PolicySummary::new(self.name.clone(), self.sha256.clone())
     }

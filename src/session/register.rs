@@ -9,8 +9,9 @@ use crate::objective::OBJECTIVES;
 use crate::{metric, model, search};
 use std::sync::Arc;
 
-/// A registered entry works like a built-in one: in statements, EXPLAIN, VERIFY, help and
-/// completion, in this context and its clones. A name that is already taken is an error.
+/// Registered entries work like built-in ones in statements, EXPLAIN, VERIFY, help and completion,
+/// in this context and its clones. Each method fails with a usage error if the name is already
+/// taken.
 impl AnonContext {
     /// Adds a privacy model for SATISFYING.
     pub fn register_model(&self, entry: Entry<model::Build>) -> Result<()> {
@@ -26,7 +27,7 @@ impl AnonContext {
         self.register(|registry| registry.metrics.add(entry))
     }
 
-    /// Adds a search over the lattice for SEARCH USING.
+    /// Adds a search of the lattice for SEARCH USING.
     pub fn register_search(&self, entry: Entry<search::Build>) -> Result<()> {
         self.register(|registry| {
             registry.partitioners.is_free(entry.info.name)?;
@@ -34,8 +35,8 @@ impl AnonContext {
         })
     }
 
-    /// Adds a kind of hierarchy for CREATE HIERARCHY. Its clause must begin with `AS` and a keyword
-    /// that no other kind uses.
+    /// Adds a kind of hierarchy for CREATE HIERARCHY. Fails with a usage error unless its clause
+    /// begins with `AS` and a keyword that no other kind uses.
     pub fn register_hierarchy_kind(&self, kind: Kind) -> Result<()> {
         let start = kind.clause.start;
         let word = start.strip_prefix("AS ").unwrap_or_default();
@@ -54,7 +55,7 @@ impl AnonContext {
         })
     }
 
-    /// Returns the registry of this context as it is now.
+    /// Returns the current registry of this context.
     pub(crate) fn registry(&self) -> Arc<Registry> {
         Arc::clone(&self.registry.read())
     }
@@ -90,7 +91,8 @@ mod tests {
         assert!(said(anon.register_metric(metric)).contains("metric glm already exists"));
         metric.info.name = "k";
         assert!(said(anon.register_metric(metric)).contains("objective k already exists"));
-        // Searches and partitioning algorithms share SEARCH USING, so they share names too.
+        // SEARCH USING names both searches and partitioning algorithms, so they cannot have the
+        // same names.
         let mut search = SEARCHES[0];
         search.info.name = PARTITIONERS[0].info.name;
         assert!(said(anon.register_search(search)).contains("already exists"));

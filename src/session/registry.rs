@@ -1,5 +1,5 @@
-//! The registry of a context: the models, metrics, searches and kinds of hierarchies that a
-//! statement can name, both built-in and registered by the user.
+//! The registry of a context, which contains the models, metrics, searches and kinds of hierarchies
+//! that a statement can name, both built-in ones and those that the user has registered.
 
 use crate::catalogue::{Arguments, Call, Catalogue, Entry, Info};
 use crate::error::{Error, Result};
@@ -13,18 +13,18 @@ use crate::partition::{self, PARTITIONERS};
 use crate::search::{self, SEARCHES};
 use crate::standard::STANDARDS;
 
-/// The named parts of the language that users can extend.
+/// The parts of the language that users can extend with named entries.
 #[derive(Debug, Clone)]
 pub struct Registry {
-    /// The privacy models of SATISFYING.
+    /// The privacy models for SATISFYING.
     pub models: Catalogue<Entry<model::Build>>,
-    /// The metrics of MINIMIZING and OPTIMIZING.
+    /// The metrics for MINIMIZING and OPTIMIZING.
     pub metrics: Catalogue<Entry<metric::Build>>,
-    /// The lattice searches of SEARCH USING.
+    /// The lattice searches for SEARCH USING.
     pub searches: Catalogue<Entry<search::Build>>,
-    /// The local recoding algorithms of SEARCH USING.
+    /// The local recoding algorithms for SEARCH USING.
     pub partitioners: Catalogue<Entry<partition::Build>>,
-    /// The kinds of hierarchies of CREATE HIERARCHY.
+    /// The kinds of hierarchies for CREATE HIERARCHY.
     pub hierarchy_kinds: Catalogue<Kind>,
 }
 
@@ -41,7 +41,8 @@ impl Default for Registry {
 }
 
 impl Registry {
-    /// Returns the descriptions of all entries under their headings, in the order of help.
+    /// Returns the descriptions of all entries under their headings, in the order in which help
+    /// shows them.
     pub fn sections(&self) -> [(&'static str, Vec<Info>); 8] {
         [
             ("Privacy models", self.models.infos().collect()),
@@ -58,7 +59,8 @@ impl Registry {
         ]
     }
 
-    /// Builds the privacy model that a statement names, and returns it with its summary.
+    /// Builds the privacy model that a statement names, and returns it with the summary of the
+    /// model.
     pub(super) fn model(&self, call: &Call) -> Result<(Box<dyn PrivacyModel>, &'static str)> {
         let entry = self.models.find(&call.name)?;
         let model = (entry.build)(&Arguments::bind(&entry.info, &call.args)?)?;

@@ -1,4 +1,4 @@
-//! The entry point: parses a text and runs its statements one after the other.
+//! The entry point of the session: parses scripts and runs their statements one after the other.
 
 use super::answer::Answer;
 use super::context::{AnonContext, NamedHierarchies, SharedRegistry};
@@ -23,7 +23,7 @@ use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
 impl AnonContext {
-    /// Creates a context over this session. Clones of the context share its hierarchies.
+    /// Creates a context for this session. Clones of the context share its hierarchies.
     pub fn new(session: SessionContext) -> Self {
         let hierarchies = NamedHierarchies::default();
         answer_rightly(session.state_ref().write().config_mut());
@@ -43,8 +43,8 @@ impl AnonContext {
         Self::sharing(session, hierarchies, registry, Arc::new(Silent))
     }
 
-    /// Runs all statements of `text` up to the first that fails, and returns the batches of the
-    /// last one. Fails with [`crate::error::ErrorKind::Verification`] if a check of a VERIFY
+    /// Runs the statements of `text` until one fails, and returns the batches of the last
+    /// statement. Fails with [`crate::error::ErrorKind::Verification`] if a check of a VERIFY
     /// failed.
     pub async fn sql(&self, text: &str) -> Result<Vec<RecordBatch>> {
         let mut batches = vec![];
@@ -54,22 +54,22 @@ impl AnonContext {
         Ok(batches)
     }
 
-    /// Parses a text into statements. Each statement has its own result, and is read with the
-    /// current variables. CREATE HIERARCHY accepts every registered kind. A variable that the text
-    /// itself sets is not known yet; [`AnonContext::sql`], in contrast, reads a statement after the
-    /// statements before it have run.
+    /// Parses a text into statements, each with its own parse result. CREATE HIERARCHY accepts
+    /// every registered kind. All statements are parsed with the current variables, so a variable
+    /// that the text itself sets is not known yet. In contrast, [`AnonContext::sql`] parses each
+    /// statement after the statements before it have run.
     pub fn parse(&self, text: &str) -> Result<Vec<Result<Statement>>> {
         Ok(self.script(text)?.collect())
     }
 
-    /// Returns the possible continuations at the end of the last statement of `text`, for
+    /// Returns the possible continuations at the end of the last statement in `text`, for
     /// completion.
     pub(crate) fn expected(&self, text: &str) -> Vec<Expectation> {
         expected(text, self.registry().hierarchy_kinds.entries(), &self.variables.read())
     }
 
     /// Runs one statement. A VERIFY with failed checks succeeds here: call [`Answer::verified`] on
-    /// its answer.
+    /// its result.
     pub async fn execute(&self, statement: Statement) -> Result<Answer> {
         self.settle();
         let (is_deep, context) = (statement.is_deep(), self.on_course());
@@ -91,15 +91,16 @@ impl AnonContext {
         Stores::follow(&self.session.copied_config());
     }
 
-    /// Returns the context of one statement: its observer sees phases that follow each other
+    /// Returns the context for one statement. Its observer receives phases that follow each other
     /// without a gap.
     pub(super) fn on_course(&self) -> Self {
         let course = Course::new(Arc::clone(&self.observer));
         self.clone().with_observer(Arc::new(course))
     }
 
-    /// Runs `work` for a statement, on separate threads with larger stacks if the statement is
-    /// deeply nested. Passes the notes on the statement's sources to the observer.
+    /// Runs `work` for a statement, on separate threads with larger stacks if `is_deep` is true.
+    /// The threads are returned as well. Passes the notes about the statement's sources to the
+    /// observer.
     pub(super) async fn with_room<T: Send + 'static>(
         &self,
         is_deep: bool,

@@ -1,4 +1,4 @@
-//! Statements with a typed result, besides the batches of [`AnonContext::sql`].
+//! Statements with a typed result, as an alternative to the batches of [`AnonContext::sql`].
 
 use super::answer::Answer;
 use super::context::AnonContext;
@@ -31,13 +31,13 @@ use std::path::PathBuf;
 #[must_use = "a failed VERIFY is reported in the outcome"]
 #[non_exhaustive]
 pub enum Outcome {
-    /// The rows of a query, or the note of a statement that only changes something.
+    /// The rows of a query, or the note of a statement that has only an effect.
     Rows(Answer),
     /// The release of an ANONYMIZE.
     Anonymized {
         /// The result of the request.
         anonymized: Box<Anonymized>,
-        /// The path of the report, if the statement has written one.
+        /// The path of the report; `None` if the statement wrote no report.
         report: Option<PathBuf>,
     },
     /// The checks of a VERIFY.
@@ -81,7 +81,8 @@ impl AnonContext {
         Ok(Outcome::Rows(self.execute(statement).await?))
     }
 
-    /// Runs one ANONYMIZE in this context.
+    /// Runs one ANONYMIZE in this context. `is_deep` tells whether it needs threads with larger
+    /// stacks.
     async fn released(&self, asked: AnonymizeSpec, is_deep: bool) -> Result<Anonymized> {
         let context = self.clone();
         let released = self.with_room(is_deep, async move { asked.release(&context).await });
@@ -95,15 +96,15 @@ impl AnonContext {
         })
     }
 
-    /// Runs one ANONYMIZE, and returns its figures with the manifest or the rows.
+    /// Runs one ANONYMIZE, and returns the figures of the release with its manifest or its rows.
     pub async fn anonymize(&self, statement: &str) -> Result<Anonymized> {
         let (asked, is_deep, context): (AnonymizeSpec, _, _) = self.one(statement, "ANONYMIZE")?;
         let released = context.released(asked, is_deep).await;
         released.map_err(|e| context.hidden.in_error(e))
     }
 
-    /// Runs one VERIFY of a release, or of two releases side by side. A failed check is not an
-    /// error here: call [`Verification::holds`].
+    /// Runs one VERIFY of a release, or of two releases (BESIDE). A failed check is not an error
+    /// here: call [`Verification::holds`].
     pub async fn verify(&self, statement: &str) -> Result<Verification> {
         if let Some((asked, is_deep, context)) = self.only::<Beside>(statement)? {
             let hidden = context.hidden.clone();
@@ -124,9 +125,9 @@ impl AnonContext {
         Ok(searched.await.map_err(|e| hidden.in_error(e))?.0.1)
     }
 
-    /// Parses `text` as exactly one statement of type `T`. Returns the statement, whether it is
-    /// deeply nested, and its context with its hidden values. Fails with a usage error if the text
-    /// is anything else.
+    /// Parses `text`, which must be exactly one statement of type `T`. Returns the statement,
+    /// whether it is deeply nested, and a context that hides its hidden values. Fails with a usage
+    /// error for any other text; the error calls the expected statement `what`.
     fn one<T: Run + Clone>(&self, text: &str, what: &str) -> Result<(T, bool, Self)> {
         self.only(text)?.ok_or_else(|| {
             Error::usage(format!(
@@ -135,7 +136,8 @@ impl AnonContext {
         })
     }
 
-    /// Parses `text` like [`AnonContext::one`]; `None` if the text is anything else.
+    /// Parses `text` like [`AnonContext::one`], but returns `None` if it is not exactly one
+    /// statement of type `T`.
     fn only<T: Run + Clone>(&self, text: &str) -> Result<Option<(T, bool, Self)>> {
         let mut statements = self.script(text)?;
         let only = Some(statements.len() == 1)

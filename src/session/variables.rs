@@ -1,4 +1,4 @@
-//! The variables of a context, and statements that are read with them.
+//! The variables of a context, and scripts whose statements use them.
 
 use super::context::AnonContext;
 use super::statements::entry::Statement;
@@ -30,13 +30,13 @@ impl AnonContext {
         self.keep(name, Literal::of(&value.into())?)
     }
 
-    /// Sets a variable to a text from outside SQL. A text with the form of a number becomes a
-    /// number.
+    /// Sets a variable to a text that comes from outside SQL. A text in the form of a number
+    /// becomes a number.
     pub(crate) fn set_variable_text(&self, name: &str, text: &str) -> Result<()> {
         self.keep(&name.to_lowercase(), Literal::read(text))
     }
 
-    /// Allows statements to read the environment of the process with `getenv`.
+    /// Allows statements to read environment variables of the process with `getenv`.
     pub(crate) fn allow_environment(&self) {
         self.variables.write().environment = true;
     }
@@ -72,7 +72,7 @@ impl AnonContext {
         })
     }
 
-    /// Returns a context for a statement with these hidden values.
+    /// Returns a context for a statement that contains the values `hidden`.
     pub(super) fn hiding(&self, hidden: &Hidden) -> Self {
         if !hidden.is_empty() {
             let mut seen = self.seen.write();
@@ -85,7 +85,7 @@ impl AnonContext {
     }
 }
 
-/// The statements of a script that have not been read yet.
+/// The statements of a script that have not been parsed yet.
 ///
 /// ```
 /// let anon = anonsql::AnonContext::new(Default::default());
@@ -103,7 +103,8 @@ impl Iterator for Statements {
 
     fn next(&mut self) -> Option<Result<Statement>> {
         let tokens = self.script.tokens_at(self.statements.pop_front()?);
-        // The variables are not copied: a script may set as many variables as it has statements.
+        // The variables are not copied for each statement, because a script may set as many
+        // variables as it has statements.
         let variables = self.context.variables.read();
         let statement = sql::read(&self.script, tokens, &variables, |c| read(&c));
         Some(statement.map(Statement::of))

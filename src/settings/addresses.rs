@@ -1,28 +1,28 @@
-//! The addresses of workers.
+//! Parses the addresses of workers.
 
 use crate::error::{Error, Result};
 use std::net::SocketAddr;
 use std::str::FromStr;
 use url::{Host, Url};
 
-/// The prefix of a URL whose host is looked up in DNS: every address of the host is a worker.
+/// The prefix of a URL whose host is looked up in DNS. Every address that is found is a worker.
 const LOOKED_UP: &str = "dns+";
 
-/// The scheme of the URL of a Ballista scheduler.
+/// The URL scheme of a Ballista scheduler.
 const SCHEDULER: &str = "df://";
 
-/// The address of one or more workers.
+/// The address of one or more workers, or of a scheduler.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WorkerAddress {
-    /// The URL of one worker, of all workers with this name, or of a scheduler.
+    /// The URL of a worker, of all workers with the same host name, or of a scheduler.
     pub(crate) url: Url,
-    /// Whether the host is looked up in DNS, and names any number of workers.
+    /// Whether the host is looked up in DNS, where it may have any number of workers.
     pub(crate) is_looked_up: bool,
-    /// Whether this is a scheduler of Ballista.
+    /// Whether this is the address of a Ballista scheduler.
     is_scheduler: bool,
 }
 
-/// The addresses of the workers of a session, each once, in the order in which they were given.
+/// The addresses of a session's workers without duplicates, in the order in which they were given.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Addresses(Vec<WorkerAddress>);
 
@@ -32,7 +32,7 @@ impl Addresses {
         &self.0
     }
 
-    /// Returns the URL of the Ballista scheduler; `None` if the addresses are workers.
+    /// Returns the URL of the Ballista scheduler; `None` if no address is a scheduler.
     pub(crate) fn scheduler(&self) -> Option<&Url> {
         self.0
             .iter()
@@ -40,8 +40,8 @@ impl Addresses {
             .map(|address| &address.url)
     }
 
-    /// Returns true if a worker has an `https://` URL: driver and workers then require certificates
-    /// of each other.
+    /// Returns true if a worker has an `https://` URL. In this case, the driver and the workers
+    /// require certificates from each other.
     pub(crate) fn are_encrypted(&self) -> bool {
         self.0.iter().any(|address| address.url.scheme() == "https")
     }
@@ -50,8 +50,8 @@ impl Addresses {
 impl FromStr for Addresses {
     type Err = Error;
 
-    /// Reads addresses that are separated by commas. Fails with `ErrorKind::Usage` if a text is not
-    /// an address, or is an address on another machine without encryption.
+    /// Parses addresses that are separated by commas. Fails with `ErrorKind::Usage` if a part of
+    /// the text is not an address, or is the unencrypted address of another machine.
     fn from_str(text: &str) -> Result<Self> {
         let mut all = vec![];
         for text in text.split(',').map(str::trim).filter(|text| !text.is_empty()) {
@@ -145,8 +145,8 @@ fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// Reads the address on which a worker listens. Fails with `ErrorKind::Usage` if other machines
-/// could reach it without encryption.
+/// Parses the address on which a worker listens. Fails with `ErrorKind::Usage` if other machines
+/// could reach the worker without encryption.
 pub(crate) fn listening(text: &str, is_encrypted: bool) -> Result<SocketAddr> {
     let text = text.replacen("localhost", "127.0.0.1", 1);
     let Ok(address) = text.parse::<SocketAddr>() else {

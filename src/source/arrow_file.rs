@@ -1,6 +1,6 @@
 //! Checks Arrow IPC files before they are read. In such a file, blocks and compressed buffers state
-//! their sizes, and the reader allocates memory of this size before it checks the rest. A damaged
-//! size would therefore abort the whole process, and not only the statement.
+//! their sizes, and the reader allocates memory of the stated size before it checks anything else.
+//! A damaged size would therefore abort the whole process, and not only the statement.
 
 use crate::error::{Error, Result};
 use arrow::ipc::reader::FileReader;
@@ -15,8 +15,9 @@ use std::path::{Path, PathBuf};
 /// The maximum number of bytes of a decompressed buffer. A buffer belongs to one column of one
 /// batch.
 const LARGEST: i64 = 1 << 30;
-/// The signature at the start and the end of a file, and the marker at the start of a message.
+/// The signature at the start and at the end of a file.
 const SIGNATURE: &[u8] = b"ARROW1";
+/// The marker at the start of a message.
 const MESSAGE: [u8; 4] = [0xff; 4];
 
 /// Returns true if no buffer of the file states a size above [`LARGEST`]. Also returns true if the
@@ -31,7 +32,7 @@ pub(crate) fn claims_possible_sizes(path: &Path) -> bool {
 /// Checks the local files of a table before a statement that reads them immediately. Fails with
 /// `ErrorKind::Data` if a file is damaged.
 pub(crate) fn check(location: &str) -> Result<()> {
-    // The statement refuses a text that is not a location.
+    // The statement itself reports a text that is not a location.
     let Ok(location) = ListingTableUrl::parse(location) else {
         return Ok(());
     };
@@ -58,7 +59,7 @@ fn is_damaged(path: &Path) -> bool {
     !(claims_possible_sizes(path) && opens(path))
 }
 
-/// Returns the first damaged file of the table below `path`; `None` if there is no damaged file.
+/// Returns the first damaged file of the table at or below `path`; `None` if no file is damaged.
 fn damaged_file(path: &Path, location: &ListingTableUrl, descend: bool) -> Option<PathBuf> {
     if !path.is_dir() {
         let is_of_table =
@@ -76,9 +77,9 @@ fn damaged_file(path: &Path, location: &ListingTableUrl, descend: bool) -> Optio
     })
 }
 
-/// Returns true if a file without the signature, or a file that the reader can open. DataFusion
-/// would read any other file as a stream, in which the bytes of the signature state a size of more
-/// than a gigabyte.
+/// Returns true if a file does not begin with the signature, or if the reader can open it.
+/// DataFusion would read any other file as a stream, in which the bytes of the signature state a
+/// size of more than a gigabyte.
 fn opens(path: &Path) -> bool {
     let open = || -> Option<bool> {
         let mut head = [0; 6];
@@ -93,8 +94,8 @@ struct Sizes(File);
 
 impl Sizes {
     /// Returns true if no buffer states an impossible size. The file is checked for both kinds of
-    /// readers: some find the footer from the end of the file, and others read it from the start as
-    /// a stream.
+    /// readers: some readers find the footer from the end of the file, and others read the file
+    /// from the start as a stream.
     fn possible(&mut self) -> Option<bool> {
         let end = self.0.seek(SeekFrom::End(0)).ok()?;
         let begins = self.read(0, 6).is_some_and(|head| head == SIGNATURE);

@@ -1,6 +1,6 @@
 //! Removes the bounds of floating-point columns. The bounds in Parquet files ignore NaN, and
-//! DataFusion 55.2 reads a column with equal bounds as a constant: a file with 0.25 and NaN would
-//! become 0.25 and 0.25.
+//! DataFusion 55.2 treats a column with equal bounds as a constant: a file with 0.25 and NaN would
+//! be read as 0.25 and 0.25.
 
 use crate::hierarchy::plain_type;
 use arrow::datatypes::{DataType, Schema};

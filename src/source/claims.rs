@@ -51,8 +51,8 @@ pub(crate) fn forget_claims(session: &SessionContext) {
         .build();
 }
 
-/// Returns the rules, each preceded by a rule that removes dependencies. An optimizer rule may
-/// create new nodes, which again have the dependencies that their tables declare.
+/// Returns the rules, with a rule that removes dependencies before each of them. An optimizer rule
+/// may create new nodes, which again have the dependencies that their tables declare.
 pub(crate) fn forgetting(rules: &[Arc<dyn OptimizerRule + Send + Sync>]) -> LogicalRules {
     let others = rules.iter().filter(|rule| rule.name() != NAME);
     others
@@ -60,7 +60,7 @@ pub(crate) fn forgetting(rules: &[Arc<dyn OptimizerRule + Send + Sync>]) -> Logi
         .collect()
 }
 
-/// Returns the rules, preceded by a rule that removes the keys and the sort orders of readers.
+/// Returns the rules, with a rule before them that removes the keys and the sort orders of readers.
 pub(crate) fn forgetting_first(rules: &[Arc<dyn PhysicalOptimizerRule + Send + Sync>]) -> PhysicalRules {
     let others = rules.iter().filter(|rule| rule.name() != NAME);
     std::iter::once(Arc::new(ForgetClaims) as _)
@@ -69,8 +69,8 @@ pub(crate) fn forgetting_first(rules: &[Arc<dyn PhysicalOptimizerRule + Send + S
 }
 
 /// Removes declared keys from a CREATE TABLE statement. A table with keys passes them to every plan
-/// over it, even while SQL is planned. The keys would decide the frame of a window, and the columns
-/// that a GROUP BY may omit.
+/// over the table, even while SQL is planned. The keys would affect the frame of a window, and the
+/// columns that a GROUP BY may omit.
 pub(crate) fn without_keys(plan: LogicalPlan) -> LogicalPlan {
     match plan {
         LogicalPlan::Ddl(DdlStatement::CreateMemoryTable(mut table)) => {
@@ -109,7 +109,7 @@ pub(crate) fn keyless(table: &Arc<dyn TableProvider>) -> Option<Arc<dyn TablePro
     Some(Arc::new(again))
 }
 
-/// Returns the same rows from a plan without claims. SQL over such a table groups only by the named
+/// Returns the same rows from a plan without claims. SQL over these rows groups only by the named
 /// columns, and not also by columns that a key determines.
 pub(crate) fn claimless(rows: DataFrame) -> Result<DataFrame> {
     let (state, plan) = rows.into_parts();
@@ -165,7 +165,7 @@ fn schema_of(plan: &mut LogicalPlan) -> Option<&mut DFSchemaRef> {
     })
 }
 
-/// Removes the functional dependencies from a schema. Returns true if it had any.
+/// Removes the functional dependencies from a schema. Returns true if the schema had any.
 fn forget(schema: &mut DFSchemaRef) -> DfResult<bool> {
     if schema.functional_dependencies().is_empty() {
         return Ok(false);
@@ -195,8 +195,8 @@ impl PhysicalOptimizerRule for ForgetClaims {
     }
 }
 
-/// Returns a reader without its keys and sort orders; `None` if the plan is not a reader, or has
-/// neither.
+/// Returns a reader without its keys and sort orders; `None` if the plan is not a reader, or if the
+/// reader has neither keys nor sort orders.
 fn unordered(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let Some(reader) = plan.downcast_ref::<DataSourceExec>() else {
         return Ok(None);

@@ -17,9 +17,9 @@ pub(crate) fn select_columns(rows: &DataFrame, names: &[&str]) -> Result<DataFra
     Ok(rows.clone().select(fields.collect::<Result<Vec<Expr>, _>>()?)?)
 }
 
-/// Casts the population's columns to the sample's types, so that equal values have equal codes.
-/// Reading the rows fails with `ErrorKind::Data` if a value does not fit the sample's type exactly,
-/// because a person with 1.4 is not a person with 1.
+/// Casts these columns of the population to the types in the sample, so that equal values have
+/// equal codes. Reading the rows fails with `ErrorKind::Data` if a value does not fit the sample's
+/// type exactly, because a person with 1.4 is not a person with 1.
 pub(crate) fn same_types(sample: &DataFrame, population: DataFrame, names: &[&str]) -> Result<DataFrame> {
     let casts = names.iter().map(|name| {
         let (_, field) = sample.schema().qualified_field_with_unqualified_name(name)?;
@@ -29,8 +29,8 @@ pub(crate) fn same_types(sample: &DataFrame, population: DataFrame, names: &[&st
     Ok(population.select(casts)?)
 }
 
-/// Returns an expression that converts a column to `data_type` without a change of any value. Error
-/// messages call its table `table`.
+/// Returns an expression that converts a column to `data_type` without a change of any value. In
+/// error messages, `table` is the name of the table.
 pub(crate) fn in_type((rows, table): (&DataFrame, &str), name: &str, data_type: &DataType) -> Result<Expr> {
     let (_, field) = rows.schema().qualified_field_with_unqualified_name(name)?;
     let called = format!("column {name} of {table}");

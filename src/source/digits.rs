@@ -1,8 +1,8 @@
-//! Checks that decimals do not have more digits than their type, and that times of day are within a
-//! day. A damaged file or the result of a query can contain such values. Parquet's writer would
-//! drop the first digits of such a decimal, and other formats would write digits that the type
-//! cannot store. Readers show such a time of day as another time or as NULL, so different values
-//! would look equal in the release.
+//! Checks that decimals do not have more digits than their type allows, and that times of day are
+//! within a day. A damaged file or the result of a query can contain such values. Parquet's writer
+//! would drop the first digits of a decimal with too many digits, and other formats would write
+//! digits that the type cannot store. Readers show a time of day outside a day as another time or
+//! as NULL. Different values would then look equal in the release.
 
 use crate::error::{Error, Result};
 use crate::operator::{Operator, OperatorExec, Rows};
@@ -28,9 +28,9 @@ use std::sync::Arc;
 /// The number of seconds in a day.
 const DAY: i64 = 86_400;
 
-/// Adds a check to a plan. It fails with `ErrorKind::Data` for a decimal with too many digits, and
-/// for a time of day that is not within a day. Returns the plan unchanged if no column has such a
-/// type.
+/// Adds a check to a plan. The check fails with `ErrorKind::Data` for a decimal with too many
+/// digits, and for a time of day that is not within a day. Returns the plan unchanged if no column
+/// contains values of such a type.
 pub(crate) fn with_checked_digits(rows: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
     let schema = rows.schema();
     let columns = (0..schema.fields().len()).filter(|i| is_checked(schema.field(*i).data_type()));
@@ -41,8 +41,9 @@ pub(crate) fn with_checked_digits(rows: Arc<dyn ExecutionPlan>) -> Arc<dyn Execu
     }
 }
 
-/// Adds the same check to the columns of `rows`, for plans that other code builds over them. A
-/// release checks its source with [`with_checked_digits`], which keeps the order of the rows.
+/// Adds the same check to the columns of `rows`, for plans that other code builds over these rows.
+/// A release instead checks its source with [`with_checked_digits`], which keeps the order of the
+/// rows.
 pub(crate) fn checked_digits(rows: DataFrame) -> Result<DataFrame> {
     if !rows.schema().fields().iter().any(|field| is_checked(field.data_type())) {
         return Ok(rows);
@@ -61,8 +62,8 @@ pub(crate) fn checked_digits(rows: DataFrame) -> Result<DataFrame> {
     Ok(rows.select(columns)?)
 }
 
-/// A function that returns its first argument, or fails if one of its values is faulty. The second
-/// argument is the name of the column.
+/// A function that returns its first argument unchanged, or fails if one of the values is faulty.
+/// The second argument is the name of the column.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct CheckedDigits {
     signature: Signature,
@@ -184,7 +185,7 @@ fn refused(field: &Field, fault: Fault) -> Error {
     })
 }
 
-/// An operator that checks the columns at these positions.
+/// An operator that checks the columns with these indices.
 #[derive(Debug)]
 struct CheckDigits(Vec<usize>);
 

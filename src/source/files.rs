@@ -1,10 +1,10 @@
 //! A table over the files that a path names. Each scan lists the files again.
 //!
-//! It replaces DataFusion's `ListingTable`, which does not read exactly the files that the path
-//! names. The patterns of a `ListingTable` skip folders named `column=value`, match `/` with `*`,
-//! or are compared with the first name only. A `ListingTable` also skips files in plain folders,
-//! and reads hidden files as data. It excludes folders by filters that it does not apply to the
-//! rows again, which is wrong for a folder that stands for NULL.
+//! This table replaces DataFusion's `ListingTable`, which does not read exactly the files that the
+//! path names. The patterns of a `ListingTable` skip folders named `column=value`, match `/` with
+//! `*`, or are compared with the first name only. A `ListingTable` also skips files in plain
+//! folders, and reads hidden files as data. It excludes folders by filters that it does not apply
+//! to the rows again, which is wrong for a folder that stands for NULL.
 
 use super::types::Types;
 use crate::error::Result;
@@ -30,21 +30,23 @@ use std::sync::Arc;
 /// A table over the files that a path names.
 #[derive(Debug)]
 pub(crate) struct FileTable {
-    /// The files of each location. A release may have several folders; the list is never empty.
+    /// The files at each location. A release may consist of several folders. The list is never
+    /// empty.
     places: Vec<Files>,
     format: Arc<dyn FileFormat>,
     schema: TableSchema,
-    /// The schema of the columns whose values are folder names.
+    /// The schema of the columns whose values are stored in folder names.
     folders: DFSchema,
-    /// The folder name that stands for NULL in these columns.
+    /// The folder name that stands for NULL in the columns of `folders`.
     null: &'static str,
     /// The origin of the columns' types.
     types: Types,
 }
 
 impl FileTable {
-    /// Creates a table over files with `schema`. `folders` are the columns whose values are folder
-    /// names, outermost first. Their type is text, and the folder name `null` stands for NULL.
+    /// Creates a table over files with `schema`. `folders` are the columns whose values are stored
+    /// in folder names, outermost first. The type of these columns is text, and the folder name
+    /// `null` stands for NULL.
     pub(crate) fn new(
         places: Vec<Files>,
         format: Arc<dyn FileFormat>,
@@ -95,7 +97,7 @@ impl FileTable {
     }
 
     /// Returns a file with the values of the folder columns. Returns `None` if the file is empty,
-    /// or is not inside folders for all of these columns.
+    /// or if it is not inside folders for all folder columns.
     fn file(&self, place: &Files, file: ObjectMeta) -> Option<PartitionedFile> {
         let values = parse_partitions_for_path(place.url(), &file.location, self.folders())?;
         let text = |value: &str| (value != self.null).then(|| value.to_string());
@@ -118,7 +120,7 @@ impl TableProvider for FileTable {
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> DfResult<Vec<TableProviderFilterPushDown>> {
-        // A filter only excludes files here, and is applied to the rows again.
+        // A filter is used only to exclude files here, and is applied to the rows again.
         Ok(vec![TableProviderFilterPushDown::Inexact; filters.len()])
     }
 

@@ -1,4 +1,4 @@
-//! Converts panics of file readers to errors. A reader panics on unexpected bytes, which are a
+//! Converts panics of file readers to errors. Unexpected bytes can make a reader panic. They are a
 //! fault of the file and not of the statement. The error names the file. It does not contain the
 //! text of the panic, which may quote data.
 
@@ -34,14 +34,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Runs `reading`, a future that reads a part of `what` outside of a plan, such as a footer, a
-/// header or a dictionary. Converts a panic to an error.
+/// header or a dictionary. If the future panics, returns an error.
 pub(crate) async fn reading<T>(what: &str, reading: impl Future<Output = Result<T>>) -> Result<T> {
     let read = AssertUnwindSafe(reading).catch_unwind().await;
     read.unwrap_or_else(|_| Err(damaged(what)))
 }
 
-/// Returns the plan that reads a source. It keeps the dictionaries of the files, and fails for
-/// values that exceed their type.
+/// Returns the plan that reads a source. The plan keeps the dictionaries of the files, and fails
+/// for values that are outside the range of their type.
 pub(crate) async fn source_plan(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     let plan = guarded(reading(SOURCE, read_dictionaries(plan)).await?)?;
     Ok(with_checked_digits(plan))
@@ -53,7 +53,7 @@ pub(crate) fn read_again(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn Executi
     Ok(with_checked_digits(guarded(plan)?))
 }
 
-/// The name of a source in errors, if its files are not known individually.
+/// The name of a source in error messages, if its files are not known individually.
 pub(crate) const SOURCE: &str = "the source";
 
 /// Adds an optimizer rule to the session, so that all later plans have a guard around each file
@@ -84,15 +84,15 @@ pub(crate) fn guarded(plan: Arc<dyn ExecutionPlan>) -> DfResult<Arc<dyn Executio
 /// The files of a reader.
 #[derive(Debug, Clone)]
 struct Files {
-    /// The name of the files in errors.
+    /// The name of the files in error messages.
     called: String,
     /// The local files in Arrow format for each partition. They are checked before they are read.
     arrow: Vec<Vec<PathBuf>>,
-    /// The local CSV files. They are read again to find the line of an error.
+    /// The local CSV files, which are read again to find the line of an error.
     csv: Option<Arc<CsvFiles>>,
 }
 
-/// Returns the files of a reader; `None` if it does not read files.
+/// Returns the files of a reader; `None` if the reader does not read files.
 fn files(source: &DataSourceExec) -> Option<Files> {
     let config = source.data_source().downcast_ref::<FileScanConfig>()?;
     let paths = config.file_groups.iter().flat_map(|group| group.files());
@@ -137,8 +137,8 @@ fn csv_files(config: &FileScanConfig) -> Option<CsvFiles> {
 }
 
 impl Files {
-    /// Returns the error of a reader. If a CSV file has a faulty line, returns an error that names
-    /// the file and the line instead.
+    /// Converts the error of a reader for the caller. If a CSV file has a faulty line, returns an
+    /// error that names the file and the line instead.
     fn told(&self, error: DataFusionError) -> DataFusionError {
         let is_of_data = matches!(
             error.find_root(),
@@ -177,9 +177,10 @@ impl PhysicalOptimizerRule for GuardReaders {
 }
 
 /// Wraps the whole plan that reads a table as a single reader. The crate of a table format relies
-/// on the operators below its own, so optimizer rules must neither see nor change them. The plan's
-/// knowledge about its rows, such as their number, bounds and order, is hidden too, because it
-/// comes from metadata of other programs. Errors call the table `called`.
+/// on the operators below its own operator, so optimizer rules must neither see nor change them.
+/// The plan's knowledge about its rows, such as their number, bounds and order, is hidden too,
+/// because it comes from metadata that other programs wrote. `called` is the name of the table in
+/// error messages.
 pub(super) fn closed(reader: Arc<dyn ExecutionPlan>, called: String) -> Arc<dyn ExecutionPlan> {
     let files = Files {
         called,
@@ -197,8 +198,8 @@ pub(super) fn closed(reader: Arc<dyn ExecutionPlan>, called: String) -> Arc<dyn 
     Arc::new(Guarded { reader, files, closed })
 }
 
-/// A reader whose panics become errors. It otherwise behaves like the inner reader, unless it is
-/// closed.
+/// A reader whose panics become errors. Unless it is closed, it otherwise behaves like the inner
+/// reader.
 #[derive(Debug)]
 struct Guarded {
     reader: Arc<dyn ExecutionPlan>,

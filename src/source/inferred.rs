@@ -31,8 +31,8 @@ pub(crate) fn inferred(provider: &dyn TableProvider) -> Option<Inferred> {
     looked_at(types, listing.options().format.as_ref())
 }
 
-/// Describes a table of files whose column names or types come from a statement, and are therefore
-/// missing in the files. Returns `None` if all of them come from the files.
+/// Describes a table of files whose column names or types come from a statement and are therefore
+/// not in the files. Returns `None` if all names and types come from the files.
 pub(crate) fn has_columns_of_its_own(provider: &dyn TableProvider) -> Option<&'static str> {
     let any = provider as &dyn Any;
     if let Some(files) = any.downcast_ref::<FileTable>() {
@@ -47,8 +47,9 @@ pub(crate) fn has_columns_of_its_own(provider: &dyn TableProvider) -> Option<&'s
 
 const HEADLESS: &str = "reads CSV files without the names in their first line";
 
-/// Returns true for CSV files that are read without a header. A comment option may hide the header,
-/// and a session may read all CSV files without headers; the first column is then called column_1.
+/// Returns true if the files are CSV files that are read without a header. A comment option may
+/// hide the header, and a session may read all CSV files without headers. The first column is then
+/// called column_1.
 fn is_headless(provider: &dyn TableProvider, format: &dyn FileFormat) -> bool {
     let csv = (format as &dyn Any).downcast_ref::<CsvFormat>();
     csv.is_some_and(|csv| {

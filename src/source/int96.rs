@@ -1,15 +1,15 @@
-//! Times of Parquet's oldest type, INT96, which Spark, Hive and Impala write. An INT96 stores a day
-//! and the nanoseconds within the day.
+//! Times of type INT96, the oldest type of times in Parquet, which Spark, Hive and Impala write. An
+//! INT96 stores a day and the nanoseconds within the day.
 //!
 //! Arrow has no such type. By default, DataFusion reads INT96 as nanoseconds since 1970, and a time
 //! after 2262 silently becomes another time: 9999-12-31 becomes 1816-03-29. Therefore, a session
-//! reads INT96 as microseconds. Digits below a microsecond and times beyond 64 bits are errors. To
-//! find them, the columns are read an additional time at the lowest level, where values still have
-//! 96 bits.
+//! reads INT96 as microseconds. It is an error if a time has digits below a microsecond or does not
+//! fit in 64 bits. To find such times, the columns are read an additional time at the lowest level,
+//! where values still have 96 bits.
 //!
-//! Old versions of Spark write dates and times in the calendar that was used before 1582, and note
-//! this in the file. Newer versions do so on request. Such a file can be read, but a time that is
-//! another day in the old calendar is an error.
+//! Old versions of Spark write dates and times in the calendar that was used before 1582, and state
+//! this in the metadata of the file. Newer versions do so on request. Such a file can be read, but
+//! it is an error if it contains a time that is another day in the old calendar.
 
 use super::times::{Fault, StoredTimes, first_fault};
 use crate::error::{Error, Result};
@@ -63,7 +63,7 @@ pub(super) fn with_checked_times(plan: Arc<dyn ExecutionPlan>) -> Arc<dyn Execut
 }
 
 /// Checks the times in all files of a plan before the plan runs. This function is for a plan whose
-/// readers cannot be replaced, such as that of a Delta table with deletion vectors.
+/// readers cannot be replaced, such as the plan of a Delta table with deletion vectors.
 pub(super) async fn check_times(plan: &Arc<dyn ExecutionPlan>) -> DfResult<()> {
     let mut readers = vec![];
     plan.apply(|plan| {
@@ -79,8 +79,8 @@ pub(super) async fn check_times(plan: &Arc<dyn ExecutionPlan>) -> DfResult<()> {
     Ok(())
 }
 
-/// Returns the scan of a Parquet reader, and a reader factory with the check; `None` if the
-/// operator does not read Parquet files.
+/// Returns the scan of a Parquet reader, and a reader factory that includes the check; `None` if
+/// the operator does not read Parquet files.
 fn checked_reader(plan: &Arc<dyn ExecutionPlan>) -> Option<(&FileScanConfig, ParquetSource, CheckedTimes)> {
     let source = plan.downcast_ref::<DataSourceExec>();
     let (config, parquet) = source.and_then(|s| s.downcast_to_file_source::<ParquetSource>())?;
@@ -96,7 +96,7 @@ fn checked_reader(plan: &Arc<dyn ExecutionPlan>) -> Option<(&FileScanConfig, Par
     Some((config, parquet, CheckedTimes { inner, what }))
 }
 
-/// The columns that a scan reads from its files, and the form in which it reads their times.
+/// The columns that a scan reads from its files, and the form in which the scan reads their times.
 #[derive(Debug)]
 struct What {
     /// The prefix of file paths in errors.
@@ -110,8 +110,8 @@ struct What {
     checked: Mutex<HashSet<Part>>,
 }
 
-/// A part of a file: its path, the time of its last change, and its range of bytes; `None` is the
-/// whole file.
+/// A part of a file: the path of the file, the time of its last change, and the range of bytes;
+/// `None` for the whole file.
 type Part = (String, DateTime<Utc>, Option<(i64, i64)>);
 
 impl What {
@@ -149,15 +149,15 @@ impl What {
         }
     }
 
-    /// Returns true if a column of a file may be read. This includes columns whose names the table
-    /// does not have.
+    /// Returns true if a column of a file may be read. A column whose name the table does not have
+    /// may be read, too.
     fn has(&self, column: &str) -> bool {
         let Some(read) = &self.read else { return true };
         read.contains(column) || self.schema.column_with_name(column).is_none()
     }
 
-    /// Returns the positions of the columns that are read and whose times must be checked, with
-    /// their stored form.
+    /// Returns the indices of the columns that are read and whose times must be checked, each with
+    /// the form in which its times are stored.
     fn columns(&self, metadata: &ParquetMetaData) -> Result<Vec<(usize, StoredTimes)>> {
         let described = metadata.file_metadata().schema_descr();
         let is_read = |i: &usize| {
@@ -175,7 +175,8 @@ impl What {
         Ok([old, self.of_96_bits(metadata, &read)?].concat())
     }
 
-    /// Returns those columns of `read` that are INT96, with the unit in which each is read.
+    /// Returns the columns of `read` that have the type INT96, with the unit in which each of them
+    /// is read.
     fn of_96_bits(&self, metadata: &ParquetMetaData, read: &[usize]) -> Result<Vec<(usize, StoredTimes)>> {
         let file = metadata.file_metadata();
         let described = file.schema_descr();
@@ -253,8 +254,8 @@ struct Reader {
 }
 
 impl Reader {
-    /// Fails if the part contains a time that its type cannot represent, or the file has two
-    /// columns with the same name.
+    /// Fails if this part of the file contains a time that its type cannot represent, or if the
+    /// file has two columns with the same name.
     async fn check(&mut self, metadata: &ParquetMetaData) -> ParquetResult<()> {
         if self.what.checked.lock().contains(&self.part) {
             return Ok(());
@@ -359,8 +360,8 @@ const LEGACY_INT96: &str = "org.apache.spark.legacyINT96";
 /// The key with which Spark marks a file whose other dates and times are in the old calendar.
 const LEGACY_TIMES: &str = "org.apache.spark.legacyDateTime";
 
-/// Returns true if Spark marked the file with `key`, or wrote it with one of `versions`, which only
-/// used the old calendar.
+/// Returns true if Spark marked the file with `key`, or wrote the file with one of `versions`,
+/// which always used the old calendar.
 fn has_old_calendar(metadata: &ParquetMetaData, key: &str, versions: &[&str]) -> bool {
     let entries = metadata.file_metadata().key_value_metadata();
     entries.into_iter().flatten().any(|entry| match entry.key.as_str() {
@@ -372,8 +373,8 @@ fn has_old_calendar(metadata: &ParquetMetaData, key: &str, versions: &[&str]) ->
     })
 }
 
-/// Returns the stored form of a column in a file with the old calendar; `None` if Spark does not
-/// convert the column's values.
+/// Returns the stored form of the times of a column in a file with the old calendar; `None` if
+/// Spark does not convert the column's values.
 fn in_old_calendar(column: &ColumnDescriptor) -> Option<StoredTimes> {
     if let Some(LogicalType::Timestamp(time)) = column.logical_type_ref()
         && !time.is_adjusted_to_u_t_c
@@ -388,8 +389,8 @@ fn in_old_calendar(column: &ColumnDescriptor) -> Option<StoredTimes> {
     }
 }
 
-/// Returns true if DataFusion assigns a row group to this range of bytes of its file; `None` is the
-/// whole file.
+/// Returns true if DataFusion assigns a row group to this range of bytes of its file; `None` stands
+/// for the whole file.
 fn is_in(group: &RowGroupMetaData, range: Option<&(i64, i64)>) -> bool {
     let (Some((start, end)), Some(column)) = (range, group.columns().first()) else {
         return true;

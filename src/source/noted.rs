@@ -1,4 +1,4 @@
-//! Notes about unexpected properties of a source. The observer of the statement receives them.
+//! Notes about unexpected properties of a source, which the observer of the statement receives.
 
 use datafusion::prelude::SessionConfig;
 use parking_lot::Mutex;
@@ -25,7 +25,7 @@ impl Noted {
         }
     }
 
-    /// Returns all notes, and clears them.
+    /// Returns all notes of a session and clears them.
     pub(crate) fn take(config: &SessionConfig) -> BTreeSet<String> {
         let noted = config.get_extension::<Self>();
         noted

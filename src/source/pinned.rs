@@ -15,8 +15,8 @@ use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;
 
-/// A table with the rows of one version. The files of a version never change, so every scan reads
-/// the same rows.
+/// A table with the rows of one version of another table. The files of a version never change, so
+/// every scan reads the same rows.
 #[derive(Debug)]
 pub(crate) struct PinnedRows {
     rows: Arc<dyn TableProvider>,
@@ -30,7 +30,7 @@ impl PinnedRows {
         Ok(Self { rows, table })
     }
 
-    /// Returns the version of the table.
+    /// Returns the table at its pinned version.
     pub(crate) fn table(&self) -> &Arc<dyn PinnedTable> {
         &self.table
     }
@@ -85,7 +85,7 @@ impl TableProvider for PinnedRows {
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> DfResult<Vec<TableProviderFilterPushDown>> {
         use TableProviderFilterPushDown::{Inexact, Unsupported};
         let schema = self.rows.schema();
-        // A filter only excludes files here, and is applied to the rows again.
+        // A filter is used only to exclude files here, and is applied to the rows again.
         let supported = filters.iter().map(|filter| match self.table.decides(filter, &schema) {
             true => Inexact,
             false => Unsupported,

@@ -39,7 +39,7 @@ pub struct Pins {
     tables: Vec<Table>,
 }
 
-/// The URL of a folder or a file, with the way in which its files are listed.
+/// The URL of a folder or a file, and how its files are listed.
 #[derive(Clone)]
 struct Folder {
     store: Arc<dyn ObjectStore>,
@@ -47,12 +47,12 @@ struct Folder {
     listed: Listed,
 }
 
-/// The way in which the files of a folder are listed.
+/// How the files of a folder are listed.
 #[derive(Clone)]
 enum Listed {
-    /// Like DataFusion's table over the folder.
+    /// As DataFusion's table over the folder lists them.
     Table { extension: String, without_folders: bool },
-    /// Like the table over a path.
+    /// As the table over a path lists them.
     Path(Box<Files>),
 }
 
@@ -139,8 +139,8 @@ impl Pins {
         files
     }
 
-    /// Returns the URLs of all files that are not local, sorted. The metadata distinguishes each
-    /// file from other files with the same name.
+    /// Returns the URLs of all files that are not local, sorted. Each URL comes with the metadata
+    /// that distinguishes its file from other files with the same name.
     pub(crate) fn objects(&self) -> impl Iterator<Item = (&str, &ObjectMeta)> {
         let objects = self.files.iter().filter(|(_, file)| file.path.is_none());
         objects.map(|(name, file)| (name.as_str(), &file.meta))
@@ -153,7 +153,7 @@ impl Pins {
     }
 
     /// Returns true if a later run of the same query would read a file at this URL or local path,
-    /// or would find it in a folder that it lists.
+    /// or would find the file in a folder that the query lists.
     pub(crate) fn would_read(&self, file: &str) -> bool {
         let Ok(file) = ListingTableUrl::parse(file) else {
             return false;
@@ -250,7 +250,7 @@ impl Folder {
     }
 
     /// Returns the path of a file below the folder's own path, which may differ because a symbolic
-    /// link can name a local folder. Returns `None` if the file is not inside the folder.
+    /// link can point to a local folder. Returns `None` if the file is not inside the folder.
     fn place_of(&self, file: &Path) -> Option<Path> {
         let prefix = self.url.prefix();
         let of_link = || {
@@ -312,7 +312,8 @@ async fn batches(partitions: &[PartitionData]) -> Vec<Vec<RecordBatch>> {
     all
 }
 
-/// Returns true if both sides have the same arrays in memory. Equal arrays are not enough.
+/// Returns true if both sides contain the same arrays in memory. Arrays that are only equal do not
+/// count as the same.
 fn is_same(before: &[Vec<RecordBatch>], now: &[Vec<RecordBatch>]) -> bool {
     let same = |(a, b): (&RecordBatch, &RecordBatch)| {
         let columns = || a.columns().iter().zip(b.columns());

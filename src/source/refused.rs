@@ -1,4 +1,4 @@
-//! The reasons for which rows of a text file are refused.
+//! The reasons why rows of a text file are rejected.
 
 use crate::error::Error;
 use arrow::error::ArrowError;
@@ -14,7 +14,7 @@ pub(crate) enum Refused<U> {
 }
 
 impl<U> Refused<U> {
-    /// Returns the error. `say` creates the error for a text that is not a value.
+    /// Returns the error for the reason. `say` creates the error for a text that is not a value.
     pub(crate) fn error(self, say: impl FnOnce(U) -> Error) -> DataFusionError {
         match self {
             Self::Failed(error) => error.into(),

@@ -15,7 +15,7 @@ use std::sync::Arc;
 const NANOSECONDS_OF_A_DAY: i128 = 86_400_000_000_000;
 /// The Julian day number of 1970-01-01.
 const EPOCH: i128 = 2_440_588;
-/// 1900-01-01 in seconds since 1970. For earlier times, the offsets of time zones also depend on
+/// 1900-01-01 in seconds since 1970. For earlier times, the offset of a time zone also depends on
 /// the calendar.
 const YEAR_1900: i64 = -2_208_988_800;
 /// 1582-10-15 in days since 1970, the first day with the same date in both calendars.
@@ -25,7 +25,7 @@ const BATCH: usize = 8192;
 /// The reason why a time cannot be read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// The time has more digits than the unit.
+    /// The time has more digits than the unit can store.
     Digits,
     /// The time is too far from 1970 for the unit.
     Range,
@@ -112,7 +112,7 @@ fn fault(value: &Int96, unit: TimeUnit, is_old: bool) -> Option<Fault> {
     (is_old && time < i128::from(YEAR_1900) * 1_000_000_000).then_some(Fault::Calendar)
 }
 
-/// The bytes of a column chunk. Positions in it count from the start of the file.
+/// The bytes of a column chunk. Positions in the chunk are counted from the start of the file.
 struct Chunk {
     start: u64,
     bytes: Bytes,

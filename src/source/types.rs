@@ -5,10 +5,11 @@
 //! that protects each single row may not: `abc` in one row turns a column of numbers into a column
 //! of texts, even if this row is not released.
 //!
-//! The table of a path stores the origin of its types. DataFusion's `ListingTable`, which CREATE
-//! EXTERNAL TABLE creates, cannot, so its origin is written into the definition of the table.
+//! The table over a path stores the origin of its types. DataFusion's `ListingTable`, which CREATE
+//! EXTERNAL TABLE creates, cannot store it, so the origin is written into the definition of the
+//! table.
 
-/// The first line of a table's definition if the statement gives its columns or their types.
+/// The first line of a table's definition if the statement specifies its columns or their types.
 const GIVEN: &str = "-- types given";
 /// The first line of a table's definition if types were inferred from folder names.
 const OF_FOLDERS: &str = "-- types of folder names found";
@@ -16,7 +17,7 @@ const OF_FOLDERS: &str = "-- types of folder names found";
 /// The origin of the column types in a table of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Types {
-    /// The statement gives the types.
+    /// The statement specifies the types.
     Given,
     /// The files contain the types, or, for formats without types, the types are inferred from the
     /// rows.
@@ -27,7 +28,7 @@ pub(crate) enum Types {
 
 impl Types {
     /// Returns the definition of a table with types of this origin. `statement` is the CREATE
-    /// statement; empty if there is none.
+    /// statement, or is empty if there is none.
     pub(crate) fn definition(self, statement: &str) -> Option<String> {
         let begin = match self {
             Self::Given => GIVEN,

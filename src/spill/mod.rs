@@ -1,4 +1,4 @@
-//! Memory reservations, files for data that the memory pool refuses, and temporary files of
+//! Memory reservations, files for data that does not fit in the memory pool, and temporary files of
 //! queries. None of these files has a name.
 
 mod space;

@@ -1,7 +1,7 @@
-//! Memory reservations, and spill files for data that the memory pool refuses.
+//! Memory reservations, and spill files for data that does not fit in the memory pool.
 //!
-//! Spill files contain codes of values, and never a text. In sorted rows, a number is its own code.
-//! The files have no name, and disappear with the process, however it ends.
+//! Spill files contain codes of values, and never text. In sorted rows, a number serves as its own
+//! code. The files have no name, and are removed when the process exits, even if it is killed.
 
 use crate::error::{Error, ErrorKind, Result};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation};
@@ -12,21 +12,21 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The folder of a session's unnamed temporary files. It is stored in the session's settings
-/// because the files have no path.
+/// The folder for a session's unnamed temporary files. It is stored in the session's configuration
+/// because it cannot be derived from the files, which have no path.
 #[derive(Debug)]
 pub(crate) struct TemporaryFolder {
-    /// The folder of the files.
+    /// The folder that contains the files.
     pub(crate) path: PathBuf,
     /// The disk manager that creates the files.
     pub(crate) disk: Arc<DiskManager>,
 }
 
-/// The memory pool and the folder for memory reservations and spill files.
+/// The memory pool for reservations, and the folder for spill files.
 #[derive(Debug, Clone)]
 pub struct SpillSpace {
     pool: Arc<dyn MemoryPool>,
-    /// The folder of spill files; `None` if the session does not allow files.
+    /// The folder for spill files; `None` if the session does not allow files.
     folder: Option<PathBuf>,
 }
 
@@ -73,7 +73,7 @@ impl SpillSpace {
     }
 
     /// Creates an unnamed spill file. Fails with `ErrorKind::Resources` if files are not allowed;
-    /// `doing` names the work in the error.
+    /// `doing` describes the work in the error message. Also fails if the file cannot be created.
     pub(crate) fn overflow(&self, doing: &str) -> Result<Overflow> {
         let folder = self.folder.as_ref().ok_or_else(|| {
             Error::new(
@@ -87,7 +87,8 @@ impl SpillSpace {
         Overflow::create(folder)
     }
 
-    /// Creates an unnamed file for released rows that will be uploaded to an object store.
+    /// Creates an unnamed file for released rows that will be uploaded to an object store. Fails
+    /// with `ErrorKind::Resources` if files are not allowed.
     pub(crate) fn unnamed(&self) -> Result<File> {
         let folder = self.folder.as_ref().ok_or_else(|| {
             Error::new(
@@ -102,7 +103,7 @@ impl SpillSpace {
 
 #[cfg(test)]
 impl SpillSpace {
-    /// Creates a spill space with the memory of `pool` and without files.
+    /// Creates a spill space with the memory of `pool`, without files.
     pub(crate) fn memory(pool: Arc<dyn MemoryPool>) -> Self {
         Self { pool, folder: None }
     }
@@ -126,7 +127,7 @@ pub(crate) struct Overflow {
 }
 
 impl Overflow {
-    /// The number of rows that are collected before a write.
+    /// The number of rows that are collected before they are written.
     pub(crate) const ROWS: usize = 1 << 16;
 
     pub(crate) fn create(folder: &Path) -> Result<Self> {
@@ -147,14 +148,14 @@ impl Overflow {
         Ok(bytes)
     }
 
-    /// Fills `bytes` from the file, starting at `offset`.
+    /// Fills `bytes` with the content of the file, starting at `offset`.
     pub(crate) fn read_at(&self, offset: u64, bytes: &mut [u8]) -> Result<()> {
         let mut file = self.file.lock();
         file.seek(SeekFrom::Start(offset)).map_err(unreadable)?;
         file.read_exact(bytes).map_err(unreadable)
     }
 
-    /// Reads up to `most` bytes at `offset`. Returns no bytes only at the end of the file.
+    /// Reads up to `most` bytes at `offset`. Returns an empty vector only at the end of the file.
     pub(crate) fn read_some(&self, offset: u64, most: usize) -> Result<Vec<u8>> {
         let (mut file, mut bytes) = (self.file.lock(), Vec::with_capacity(most));
         file.seek(SeekFrom::Start(offset)).map_err(unreadable)?;

@@ -1,7 +1,8 @@
 //! Temporary files of queries. The files have no names in the file system.
 //!
-//! DataFusion's operators spill rows unchanged, including raw values, to files that outlive a
-//! killed process. Files without a name disappear with the process, however it ends.
+//! DataFusion's operators spill rows unchanged, including original values, to files that remain if
+//! the process is killed. Files without a name are removed when the process exits, even if it is
+//! killed.
 
 use super::space::{Overflow, TemporaryFolder};
 use crate::error::{Error, ErrorKind, Result};
@@ -22,13 +23,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The number of bytes per read of a temporary file.
 const CHUNK: usize = 1 << 17;
 
-/// Returns a copy of `environment` whose temporary files have no name. The files are in the first
-/// temporary folder of `environment`, and `config` stores that folder. Returns `None` if the files
-/// already have no name, or if temporary files are disabled. Use the returned environment and
+/// Returns a copy of `environment` whose temporary files have no name. The files are created in the
+/// first temporary folder of `environment`. `config` stores this folder. Returns `None` if the
+/// files already have no name, or if temporary files are disabled. Use the returned environment and
 /// `config` together, in [`SessionContext::new_with_config_rt`].
 ///
-/// The size limit of the files is the limit of `environment`; a query that exceeds the limit fails.
-/// Files of the caller's own backend ([`TempFileFactory`]) are also replaced.
+/// The size limit for temporary files is the limit of `environment`; a query fails if it exceeds
+/// the limit. A custom backend for temporary files ([`TempFileFactory`]) is replaced too.
 ///
 /// ```
 /// use anonsql::{AnonContext, with_unnamed_files};
@@ -74,8 +75,9 @@ pub fn with_unnamed_files(environment: &RuntimeEnv, config: &mut SessionConfig) 
     Ok(Some(environment))
 }
 
-/// Makes the temporary files of a session unnamed again after a SET of their limit or folder has
-/// installed DataFusion's own files. Does nothing if the session had no unnamed files before.
+/// Makes the temporary files of a session unnamed again, after a SET of their limit or folder has
+/// replaced them with DataFusion's named files. Does nothing if the session had no unnamed files
+/// before.
 pub fn keep_files_unnamed(session: &SessionContext) -> Result<()> {
     let state = session.state_ref();
     let mut state = state.write();
@@ -98,7 +100,7 @@ struct UnnamedFiles {
     space: Arc<Space>,
 }
 
-/// The bytes used by all temporary files of a session, and their limit.
+/// The number of bytes used by all temporary files of a session, and its limit.
 struct Space {
     used: AtomicU64,
     limit: u64,
@@ -116,7 +118,7 @@ impl TempFileFactory for UnnamedFiles {
 
 struct UnnamedFile(Arc<Contents>);
 
-/// The contents of one file. When dropped, they release their space.
+/// The content of one file. Dropping this value releases its space.
 struct Contents {
     overflow: Overflow,
     bytes: AtomicU64,
@@ -154,7 +156,7 @@ impl SpillFile for UnnamedFile {
     }
 }
 
-/// Appends to a temporary file, up to the space limit of the session.
+/// Appends to a temporary file. Fails if the files of the session would exceed their size limit.
 struct Writer(Arc<Contents>);
 
 impl io::Write for Writer {

@@ -1,8 +1,9 @@
-//! Replaces `$name` and `getenv('NAME')` by their values, token by token, before a statement is
-//! parsed.
+//! Replaces `$name` and `getenv('NAME')` in a statement by their values, token by token, before the
+//! statement is parsed.
 //!
-//! Each of them becomes exactly one token with the value, so a value can never become SQL, whatever
-//! it contains. The token keeps the position of the original text, so that errors point there.
+//! Each of them becomes exactly one token that contains the value, so a value can never become SQL,
+//! whatever it contains. The token keeps the position of the original text, so that errors refer to
+//! this position.
 
 use super::hidden::Hidden;
 use super::script::{self, place};
@@ -11,7 +12,7 @@ use crate::error::{Error, Result};
 use datafusion::sql::sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan};
 use std::borrow::Cow;
 
-/// A place in a statement where a value replaces the original text.
+/// A replacement in a statement: a value and the original text that it replaces.
 #[derive(Debug)]
 pub(crate) struct Substitution {
     /// The span of the original text.
@@ -25,20 +26,20 @@ pub(crate) struct Substitution {
     hidden: bool,
 }
 
-/// The tokens of a statement with values in the place of variables.
+/// The tokens of a statement, in which values replace variables.
 #[derive(Debug)]
 pub(crate) struct Binding<'t> {
     pub(super) tokens: Cow<'t, [TokenWithSpan]>,
-    /// The places with values, in their order.
+    /// The replacements, in the order of their positions.
     pub(super) bound: Vec<Substitution>,
 }
 
 impl<'t> Binding<'t> {
-    /// Binds the variables of a statement. Fails with a usage error if a variable does not exist.
-    /// Numbered placeholders such as `$1` belong to PREPARE, and are kept.
+    /// Binds the variables of a statement. Fails with a usage error if a variable or an environment
+    /// variable does not exist. Numbered placeholders such as `$1` belong to PREPARE, and are kept.
     pub(super) fn of(tokens: &'t [TokenWithSpan], variables: &Variables) -> Result<Self> {
-        // Without a variable, the tokens are not copied: a statement may be as long as a hierarchy
-        // of a million values.
+        // If the statement has no variable, its tokens are not copied, because a statement may
+        // contain a hierarchy with a million values.
         let Some(first) = (0..tokens.len()).find(|at| length(&tokens[*at..]).is_some()) else {
             return Ok(Self {
                 tokens: tokens.into(),
@@ -78,15 +79,15 @@ impl<'t> Binding<'t> {
     }
 }
 
-/// Returns the replaced place that begins at `at`.
+/// Returns the replacement that begins at the position `at`; `None` if there is none.
 pub(super) fn bound_at(bound: &[Substitution], at: Location) -> Option<&Substitution> {
     let place = |b: &Substitution| (b.span.start.line, b.span.start.column);
     let found = bound.binary_search_by_key(&(at.line, at.column), place);
     Some(&bound[found.ok()?])
 }
 
-/// Returns the number of leading tokens that a value replaces; `None` if the first token does not
-/// begin `$name` or `getenv`.
+/// Returns the number of tokens at the start of `tokens` that a value replaces; `None` if the
+/// tokens begin with neither `$name` nor `getenv(`.
 fn length(tokens: &[TokenWithSpan]) -> Option<usize> {
     match tokens {
         [first, ..] if variable(&first.token).is_some() => Some(1),
@@ -95,7 +96,7 @@ fn length(tokens: &[TokenWithSpan]) -> Option<usize> {
     }
 }
 
-/// Returns the name of the variable that a token names; `None` for other tokens and for numbered
+/// Returns the variable name in a token such as `$name`; `None` for other tokens and for numbered
 /// placeholders.
 fn variable(token: &Token) -> Option<&str> {
     let Token::Placeholder(written) = token else {
@@ -121,7 +122,7 @@ fn is_getenv(token: &Token) -> bool {
     matches!(token, Token::Word(w) if w.quote_style.is_none() && w.value.eq_ignore_ascii_case("getenv"))
 }
 
-/// Reads `getenv('NAME')` at the beginning of `tokens`.
+/// Evaluates `getenv('NAME')` at the beginning of `tokens`.
 fn environment(tokens: &[TokenWithSpan], variables: &Variables) -> Result<Substitution> {
     let at = place(tokens[0].span.start);
     let (name, end) = match tokens {
@@ -146,7 +147,7 @@ fn environment(tokens: &[TokenWithSpan], variables: &Variables) -> Result<Substi
             "{at}: getenv reads the environment of the command, and not of a program that embeds anonsql; set a variable"
         )));
     }
-    // Reading an environment variable with an invalid name would panic.
+    // An invalid name would cause a panic in the standard library.
     let is_name = !name.is_empty() && !name.contains(['=', '\0']);
     let value = is_name.then(|| std::env::var_os(name)).flatten();
     let value = value.ok_or_else(|| {
@@ -166,7 +167,7 @@ fn misuse(at: &str) -> Error {
     ))
 }
 
-/// Returns true for a keyword that a table, and therefore a path, may follow.
+/// Returns true for a keyword after which a table name, and therefore a path, may follow.
 fn takes_path(token: &Token) -> bool {
     let words = ["FROM", "JOIN", "DESCRIBE", "DESC"];
     matches!(token, Token::Word(w) if w.quote_style.is_none() && words.iter().any(|x| w.value.eq_ignore_ascii_case(x)))

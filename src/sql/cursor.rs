@@ -1,4 +1,4 @@
-//! A cursor over the tokens of one statement. Its errors name its line and column.
+//! A cursor over the tokens of one statement. Its errors contain its line and column.
 
 use super::binding::{Binding, Substitution, bound_at};
 use super::expectation::Expectation;
@@ -12,14 +12,14 @@ use crate::error::{Error, Result};
 use crate::hierarchy::Kind;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 
-/// A position in the tokens of one statement.
+/// A position among the tokens of one statement.
 #[derive(Clone)]
 pub(crate) struct Cursor<'a> {
     script: &'a Script,
     bound: &'a [Substitution],
     pub(super) tokens: &'a [TokenWithSpan],
     pub(super) at: usize,
-    /// Whether the statement has more tokens after `tokens`.
+    /// Whether the statement continues after the last token in `tokens`.
     goes_on: bool,
 }
 
@@ -66,8 +66,8 @@ impl<'a> Cursor<'a> {
         self.tokens
     }
 
-    /// Returns a cursor over the same statement that starts at `range.start` and ends at
-    /// `range.end`.
+    /// Returns a cursor over a part of the same statement. It starts at token `range.start`, and
+    /// its tokens end before `range.end`.
     pub(crate) fn within(&self, range: std::ops::Range<usize>) -> Cursor<'a> {
         Cursor {
             tokens: &self.tokens[..range.end],
@@ -77,7 +77,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Returns the text of these tokens, with the values of variables.
+    /// Returns the text of the tokens in `range`, with the values of variables.
     pub(crate) fn text(&self, range: std::ops::Range<usize>) -> String {
         let values: Vec<String> = self.bound.iter().map(|b| b.value.to_string()).collect();
         let values = self
@@ -94,19 +94,21 @@ impl<'a> Cursor<'a> {
         spliced(self.script, self.tokens, std::iter::empty())
     }
 
-    /// Returns the replaced place at the cursor; `None` if no value was inserted there.
+    /// Returns the replacement at the cursor; `None` if the token at the cursor is not a replaced
+    /// variable.
     fn bound(&self) -> Option<&'a Substitution> {
         bound_at(self.bound, self.peek()?.span.start)
     }
 
-    /// Moves past `getenv('NAME')`, and returns the name. The value is not read.
+    /// Moves past `getenv('NAME')`, and returns the name; `None` if the cursor is not at a
+    /// `getenv`. The value is not used.
     pub(crate) fn environment(&mut self) -> Option<String> {
         let name = self.bound()?.environment.clone()?;
         self.at += 1;
         Some(name)
     }
 
-    /// Returns the unquoted word `ahead` tokens after the cursor, in upper case.
+    /// Returns the unquoted word that is `ahead` tokens after the cursor, in upper case.
     pub(crate) fn word_at(&self, ahead: usize) -> Option<String> {
         match &self.tokens.get(self.at + ahead)?.token {
             Token::Word(w) if w.quote_style.is_none() => Some(w.value.to_ascii_uppercase()),
@@ -127,7 +129,7 @@ impl<'a> Cursor<'a> {
         missing.is_none()
     }
 
-    /// Records these keywords as a possible continuation at the end of the tokens.
+    /// Records the keywords `words` as a possible continuation after the last token.
     pub(crate) fn offer(&self, words: &str) {
         if !self.goes_on {
             let record = || Expectation::Keywords(words.to_string());
@@ -142,7 +144,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Moves past these keywords if they are next; returns true if they were.
+    /// Moves past the keywords `words` and returns true if they are the next tokens; returns false
+    /// otherwise.
     pub(crate) fn take(&mut self, words: &str) -> bool {
         #[cfg(any(test, debug_assertions))]
         assert!(
@@ -158,7 +161,7 @@ impl<'a> Cursor<'a> {
         found
     }
 
-    /// Moves past these keywords. Fails if they are not next.
+    /// Moves past the keywords `words`. Fails if they are not the next tokens.
     pub(crate) fn need(&mut self, words: &str) -> Result<()> {
         for word in words.split(' ') {
             if !self.take(word) {
@@ -188,7 +191,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Returns a usage error with the line and column of the cursor.
+    /// Returns a usage error with the line and column of the cursor before the message.
     pub(crate) fn error(&self, message: impl std::fmt::Display) -> Error {
         let at = match (self.peek(), self.tokens.last()) {
             (Some(t), _) => t.span.start,
@@ -198,8 +201,8 @@ impl<'a> Cursor<'a> {
         script::at(at, message)
     }
 
-    /// Returns the error that `what` was expected here, with a hint if one is known: the nearest of
-    /// `words`, or the correction of a common mistake.
+    /// Returns the error that `what` was expected at the cursor, with a hint if there is one: the
+    /// word in `words` that is nearest to the found one, or the correction of a common mistake.
     pub(crate) fn expected<'w>(&self, what: &str, words: impl IntoIterator<Item = &'w str>) -> Error {
         if let Some(bound) = self.bound() {
             let (kind, written) = (bound.value.kind(), &bound.written);
@@ -214,7 +217,7 @@ impl<'a> Cursor<'a> {
         self.expected_so(what, self.here().hint(what, words))
     }
 
-    /// Returns the error that `what` was expected here, with this advice.
+    /// Returns the error that `what` was expected at the cursor, with the given advice.
     pub(crate) fn expected_so(&self, what: &str, advice: Option<String>) -> Error {
         let advice = advice.map_or(String::new(), |advice| format!("; {advice}"));
         self.error(format_args!("expected {what}, found {}{advice}", describe(self.peek())))
@@ -228,14 +231,15 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Returns the text without spaces that begins at the token `from`; `None` if there is a space
-    /// before the cursor, or if `from` is not before the cursor.
+    /// Returns the text from the token `from` up to the next space, if this text continues beyond
+    /// the cursor, such as a path without quotes; `None` if there is a space before the cursor, or
+    /// if `from` is not before the cursor.
     pub(crate) fn cut(&self, from: usize) -> Option<String> {
         self.here().cut(from)
     }
 
-    /// Returns a hint with quotes for an unquoted path or text at the cursor; `None` for other
-    /// tokens.
+    /// Returns a hint that shows the quotes for an unquoted path or text at the cursor; `None` for
+    /// other tokens.
     pub(crate) fn unquoted(&self) -> Option<String> {
         self.here().unquoted()
     }
@@ -248,7 +252,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Parses a name, folded to lower case unless quoted.
+    /// Parses a name, which is converted to lower case unless it is quoted. The error calls the
+    /// name `what`.
     pub(crate) fn name(&mut self, what: &str) -> Result<String> {
         match self.bound() {
             Some(_) => Err(self.expected(what, [])),
@@ -256,11 +261,11 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Parses a word like [`Cursor::name`], which may be the value of a variable.
+    /// Parses a word like [`Cursor::name`], but also accepts the value of a variable.
     fn word(&mut self, what: &str) -> Result<String> {
         self.want(|| Expectation::Name(what.to_string()));
         match self.peek().map(|t| &t.token) {
-            // A CSV file may have a column without a name; in SQL its name is "".
+            // A CSV file may have a column without a name, which SQL writes as "".
             Some(Token::Word(w)) if w.quote_style.is_some() || !w.value.is_empty() => {
                 self.at += 1;
                 Ok(if w.quote_style.is_some() {
@@ -277,8 +282,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Parses a text in quotes. A number from a variable counts as a text here, because a folder
-    /// may be called `2024`.
+    /// Parses a string in quotes. Also accepts a number that is the value of a variable, because a
+    /// folder may be called `2024`.
     pub(crate) fn string(&mut self, what: &str) -> Result<String> {
         self.want(|| Expectation::Text);
         let text = match (self.peek().map(|t| &t.token), self.bound().map(|b| &b.value)) {
@@ -303,7 +308,7 @@ impl<'a> Cursor<'a> {
         )
     }
 
-    /// Parses an unsigned number and returns its digits as written.
+    /// Parses an unsigned number, and returns its digits as written.
     pub(crate) fn digits(&mut self, what: &str) -> Result<String> {
         match self.peek().map(|t| &t.token) {
             Some(Token::Number(n, false)) if !n.starts_with('-') => {
@@ -334,7 +339,7 @@ impl<'a> Cursor<'a> {
         if let Ok(v) = digits.parse::<i64>() {
             return Ok(Value::Integer(v));
         }
-        // A whole number beyond 64 bits would silently lose digits as a float.
+        // As a float, a whole number that does not fit into 64 bits would silently lose digits.
         match digits.parse::<f64>() {
             Ok(v) if v.is_finite() && digits.contains(['.', 'e', 'E']) => Ok(Value::Real(v)),
             _ => Err(before.expected(&format!("{what} that fits 64 bits"), [])),

@@ -1,4 +1,4 @@
-//! Parsing with DataFusion's parser: queries, constants and whole statements.
+//! Parses queries, constants and whole statements with DataFusion's parser.
 
 use super::cursor::Cursor;
 use super::dialect::Bounded;
@@ -38,9 +38,10 @@ impl Cursor<'_> {
         Ok(format!("{select}{}", self.text(self.at..self.tokens.len())))
     }
 
-    /// Returns the statement of all remaining tokens, and the text to insert before them. A query
-    /// that begins with FROM gets a `SELECT *`, because DataFusion would otherwise return rows
-    /// without columns. Fails if an inner query of the statement begins with FROM.
+    /// Returns the statement that all remaining tokens form, and a text to insert before them. For
+    /// a query that begins with FROM, the text is `SELECT *`, because DataFusion would otherwise
+    /// return rows without columns; it is empty for all other statements. Fails if an inner query
+    /// of the statement begins with FROM.
     pub(crate) fn selecting(&self, statement: DfStatement) -> Result<(DfStatement, &'static str)> {
         match (without_select(&statement), self.looks_at("FROM")) {
             (0, _) => Ok((statement, "")),
@@ -62,8 +63,8 @@ impl Cursor<'_> {
             .collect()
     }
 
-    /// Parses all remaining tokens as one expression without columns and queries, and returns its
-    /// text.
+    /// Parses all remaining tokens as one expression that contains no columns and no queries, and
+    /// returns its text.
     pub(crate) fn constant(&mut self) -> Result<String> {
         let what = "a constant: a literal, or an expression without columns and queries";
         if self.at_end() {
@@ -77,8 +78,8 @@ impl Cursor<'_> {
         Ok(text)
     }
 
-    /// Parses `tokens` as one statement with DataFusion's parser. Errors get the wording and
-    /// positions of this parser.
+    /// Parses `tokens` as one statement with DataFusion's parser. Errors are converted to the
+    /// wording and the positions of this crate's parser.
     pub(crate) fn datafusion(&self, tokens: &[TokenWithSpan]) -> Result<DfStatement> {
         let dialect = Bounded::new(tokens.len());
         let parsed = DFParserBuilder::new(tokens_with_versions(tokens))
@@ -133,7 +134,7 @@ impl Cursor<'_> {
     }
 }
 
-/// Passes the queries of a statement to a visitor.
+/// Applies a visitor to the queries in a statement.
 pub(super) fn visited<V: Visitor>(statement: &DfStatement, visitor: &mut V) -> ControlFlow<V::Break> {
     match statement {
         DfStatement::Statement(statement) => statement.visit(visitor),
@@ -146,7 +147,7 @@ pub(super) fn visited<V: Visitor>(statement: &DfStatement, visitor: &mut V) -> C
     }
 }
 
-/// Returns the number of queries in a statement that have FROM and no SELECT.
+/// Returns the number of queries in a statement that have a FROM but no SELECT.
 fn without_select(statement: &DfStatement) -> usize {
     struct Found(usize);
     impl Visitor for Found {
@@ -172,7 +173,8 @@ fn without_select(statement: &DfStatement) -> usize {
     found.0
 }
 
-/// Returns true for `SELECT expression` if the expression has no column, no query and no alias.
+/// Returns true for a statement `SELECT expression` whose expression has no column, no query and no
+/// alias.
 fn is_constant(statement: &DfStatement) -> bool {
     let DfStatement::Statement(statement) = statement else {
         return false;
@@ -186,8 +188,8 @@ fn is_constant(statement: &DfStatement) -> bool {
     let [SelectItem::UnnamedExpr(expr)] = select.projection.as_slice() else {
         return false;
     };
-    // If the query has only the expression, it prints as exactly this text: no FROM, no WHERE, no
-    // LIMIT.
+    // If the query has other clauses besides the expression, such as FROM, WHERE or LIMIT, it
+    // prints as a different text.
     query.to_string() == format!("SELECT {expr}") && expr.visit(&mut NoData).is_continue()
 }
 

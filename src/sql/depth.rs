@@ -1,23 +1,24 @@
-//! The nesting depth of a statement. DataFusion and its parser walk the tree of an expression
-//! recursively, so a deep statement needs a large stack.
+//! Estimates the nesting depth of a statement. DataFusion and its parser traverse expression trees
+//! recursively, so a deeply nested statement needs a large stack.
 //!
-//! `a OR b OR c` is as deep as the number of its operators, without any parenthesis. Before
-//! anything is parsed, [`Depth::of`] computes an upper bound of the depth from the tokens in one
-//! pass. Every token adds to the depth. Parts are counted separately if a comma, WHEN or a clause
-//! separates them, or if they are in different terms of an OR, an AND, a UNION or a JOIN. A deep
-//! statement is parsed and run on threads with a larger stack; a statement beyond [`DEEPEST`] is
-//! refused. Nearly all statements are shallow and are handled on the caller's thread.
+//! The expression `a OR b OR c` has no parentheses, but its tree is as deep as the number of its
+//! operators. [`Depth::of`] computes an upper bound of the depth from the tokens in one pass,
+//! before anything is parsed. Every token adds to the depth. Parts are counted separately if they
+//! are separated by a comma, WHEN or a clause, or if they are different operands of an OR, an AND,
+//! a UNION or a JOIN. A deep statement is parsed and run on threads with a larger stack, and a
+//! statement deeper than [`DEEPEST`] is rejected. Nearly all statements are shallow, and are parsed
+//! on the caller's thread.
 
 use crate::error::{Error, Result};
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::Token;
 
-/// The depth for which the stack of a 2 MB thread suffices, even in a build without optimization.
+/// The maximum depth for which a stack of 2 MB suffices, even in a build without optimization.
 const SHALLOW: usize = 100;
-/// The depth for which a stack of [`ROOM`] bytes suffices.
+/// The maximum depth for which a stack of [`ROOM`] bytes suffices.
 const DEEPEST: usize = 2_000;
-/// The stack size in bytes of a thread that parses or runs a deep statement. Only pages that are
-/// used take memory.
+/// The stack size, in bytes, of a thread that parses or runs a deep statement. Only the used pages
+/// of the stack take memory.
 pub const ROOM: usize = 256 << 20;
 
 /// An upper bound of the depth of a statement.
@@ -25,7 +26,7 @@ pub const ROOM: usize = 256 << 20;
 pub(super) struct Depth(usize);
 
 impl Depth {
-    /// Computes the bound for the statement with these tokens.
+    /// Computes the bound for a statement from its tokens.
     pub(super) fn of<'t>(tokens: impl IntoIterator<Item = &'t Token>) -> Self {
         let mut open = vec![];
         let mut level = Level::default();
@@ -34,7 +35,7 @@ impl Depth {
             match token {
                 Token::LParen | Token::LBracket | Token::LBrace => level = level.enter(&mut open, before, false),
                 Token::RParen | Token::RBracket | Token::RBrace => {
-                    // A CASE without an END ends at the bracket around it.
+                    // A CASE without END ends with the bracket around it.
                     while level.is_case {
                         level = level.leave(&mut open);
                     }
@@ -56,13 +57,13 @@ impl Depth {
         Self(level.depth())
     }
 
-    /// Returns true if the stack of every thread is large enough.
+    /// Returns true if the stack of any thread suffices for the statement.
     pub(super) fn is_shallow(self) -> bool {
         self.0 <= SHALLOW
     }
 
-    /// Runs `read` on a thread with a large enough stack. Fails with a usage error if the statement
-    /// is too deep.
+    /// Runs `read` on a thread whose stack suffices. Fails with a usage error if the statement is
+    /// too deep for every thread.
     pub(super) fn read<T: Send>(self, read: impl FnOnce() -> Result<T> + Send) -> Result<T> {
         if self.0 > DEEPEST {
             return Err(Error::usage(format!(
@@ -74,7 +75,7 @@ impl Depth {
         if self.is_shallow() {
             return read();
         }
-        // The thread exists only for its larger stack: the caller waits for it.
+        // The thread only provides a larger stack; the caller waits for it.
         std::thread::scope(|scope| {
             let thread = std::thread::Builder::new().stack_size(ROOM);
             let reading = thread.spawn_scoped(scope, read);
@@ -86,34 +87,40 @@ impl Depth {
     }
 }
 
-/// The kinds of chains, from the weakest binding to the strongest: UNION and JOIN, OR, AND,
-/// anything else. A weaker operator separates the chains of stronger ones.
+/// The chain of UNION and JOIN, which bind most weakly. An operator that binds more weakly
+/// separates the chains of operators that bind more strongly.
 const SETS: usize = 0;
+/// The chain of OR.
 const ORS: usize = 1;
+/// The chain of AND.
 const ANDS: usize = 2;
+/// The chain of all other tokens, which bind most strongly.
 const TERM: usize = 3;
 
-/// The weights of tokens that use more stack than an operator: a statement within a statement (also
-/// a CASE within a CASE), a query, a UNION or JOIN, an operator before its operand.
+/// The weight of a statement within a statement, or of a CASE within a CASE. These weights are for
+/// tokens that use more stack than an operator.
 const STATEMENT: usize = 8;
+/// The weight of a query.
 const QUERY: usize = 8;
+/// The weight of a UNION or a JOIN.
 const SET: usize = 3;
+/// The weight of an operator before its operand.
 const PREFIX: usize = 3;
 
-/// The state of one pair of brackets, or of CASE and END, up to the current token.
+/// The state of a pair of brackets, or of a CASE with its END, up to the current token.
 #[derive(Default)]
 struct Level {
-    /// The number of links in each chain that is still open.
+    /// The number of links in each chain that has not been closed yet.
     links: [usize; TERM + 1],
-    /// The depth of the deepest part of each chain.
+    /// The maximum depth of a part in each chain.
     deepest: [usize; TERM + 1],
-    /// The items that commas separate at this place.
+    /// The kind of items that commas currently separate.
     listed: Listed,
     is_case: bool,
 }
 
-/// The items that commas separate. Each table of FROM and each query of WITH makes the plan deeper,
-/// so their commas add to the depth.
+/// The kind of items that commas separate. Each table of FROM and each query of WITH makes the plan
+/// deeper, so the commas between them add to the depth.
 #[derive(Default, PartialEq)]
 enum Listed {
     #[default]
@@ -132,31 +139,32 @@ impl Level {
         }
     }
 
-    /// Closes a bracket: its content becomes a part of the term around it. The parser reports an
-    /// unmatched bracket later.
+    /// Closes a bracket, whose content becomes a part of the term around it. An unmatched bracket
+    /// is ignored here, because the parser reports it later.
     fn leave(mut self, open: &mut Vec<Level>) -> Level {
-        // A CASE within another CASE takes a lot of stack. Several cases in a row do not.
+        // A CASE within another CASE takes a lot of stack. Several CASE expressions in a row do
+        // not.
         let depth = self.depth() + if self.is_case { STATEMENT } else { 0 };
         let mut outer = open.pop().unwrap_or_default();
         outer.deepest[TERM] = outer.deepest[TERM].max(depth);
         outer
     }
 
-    /// Adds a link of this weight to a chain, and closes all chains that bind more strongly.
+    /// Adds a link with this weight to a chain, and closes all chains that bind more strongly.
     fn deepen(&mut self, chain: usize, weight: usize) {
         self.complete(chain + 1);
         self.links[chain] += weight;
     }
 
-    /// Adds a token that separates nothing. The parser handles an operator before its operand by a
-    /// nested call.
+    /// Adds a token that separates nothing. An operator before its operand has a higher weight,
+    /// because the parser handles it by a nested call.
     fn term(&mut self, token: &Token, before: Option<&Token>) {
         let is_prefix = !ends_operand(token) && !before.is_some_and(ends_operand);
         self.deepen(TERM, if is_prefix { PREFIX } else { 1 });
     }
 
-    /// Closes this chain and all chains that bind more strongly. Each becomes a part of the next
-    /// weaker chain.
+    /// Closes the given chain and all chains that bind more strongly. Each becomes a part of the
+    /// next chain that binds more weakly.
     fn complete(&mut self, chain: usize) {
         for stronger in (chain..=TERM).rev() {
             let depth = self.links[stronger] + self.deepest[stronger];
@@ -172,8 +180,8 @@ impl Level {
         }
     }
 
-    /// Handles a word. A keyword separates only after an operand, because elsewhere it may be the
-    /// name of a column.
+    /// Adds an unquoted word. A keyword only separates parts after an operand, because elsewhere it
+    /// may be the name of a column.
     fn keyword(&mut self, token: &Token, keyword: Keyword, before: Option<&Token>) {
         let after_operand = before.is_some_and(ends_operand);
         match keyword {
@@ -246,8 +254,8 @@ mod tests {
         Depth::of(tokens.iter().filter(|t| !matches!(t, Token::Whitespace(_)))).0
     }
 
-    /// Checks that the bound grows by at least one with every link, but not by much more, and that
-    /// a statement with few links is shallow.
+    /// Checks that the bound grows by at least one for every link, but not by much more, and that a
+    /// statement with few links is shallow.
     fn grows(sql: impl Fn(usize) -> String) {
         let more = depth(&sql(2_000)) - depth(&sql(1_000));
         assert!((1_000..=16_000).contains(&more), "{more}: {}", sql(2));
@@ -314,8 +322,8 @@ mod tests {
         }
     }
 
-    /// A sum of 400 cases is accepted: only a CASE within another CASE has the weight of a
-    /// statement.
+    /// A sum of 400 CASE expressions is accepted: only a CASE within another CASE has the weight of
+    /// a statement.
     #[test]
     fn cases_that_follow_each_other_are_links_of_one_chain() {
         let cases = |n: usize| {
@@ -327,7 +335,7 @@ mod tests {
         assert!((400..=DEEPEST).contains(&cases(400)), "{}", cases(400));
     }
 
-    /// A keyword may be the name of a column, and brackets need not match.
+    /// A column may have a keyword as its name, and brackets need not match.
     #[test]
     fn no_word_hides_a_chain() {
         for word in [

@@ -1,9 +1,9 @@
-//! The dialect for DataFusion's parser, with a bound on the parser's work.
+//! A dialect for DataFusion's parser that limits the work of the parser.
 //!
-//! The parser first parses a word like CAST as a keyword and, if that fails, a second time as the
-//! name of a function. Its argument is then parsed twice, and an argument within that argument four
-//! times. [`Bounded`] counts every expression that the parser begins, and refuses the statement
-//! once their number far exceeds the number of words in the statement.
+//! The parser first parses a word like CAST as a keyword and, if this fails, parses it again as the
+//! name of a function. The argument of the word is then parsed twice, and a similar word within
+//! this argument four times. [`Bounded`] counts the expressions that the parser begins, and rejects
+//! the statement when their number far exceeds the number of words in the statement.
 
 use crate::error::{Error, Result};
 use datafusion::sql::sqlparser::ast::Expr;
@@ -12,13 +12,14 @@ use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use std::any::{Any, TypeId};
 use std::cell::Cell;
 
-/// The number of expressions that the parser may begin in any statement, plus [`PER_WORD`] for each
-/// word. This limits the work to a fraction of a second, and allows about a dozen nested words like
-/// CAST.
+/// The number of expressions that the parser may begin in any statement, in addition to
+/// [`PER_WORD`] expressions for each word. This limits parsing to a fraction of a second, but
+/// allows about a dozen nested words like CAST.
 const FREE: usize = 20_000;
+/// The number of expressions that the parser may begin for each word of the statement.
 const PER_WORD: usize = 16;
 
-/// [`GenericDialect`] with a bound on the work for one statement.
+/// [`GenericDialect`] with a limit on the work for one statement.
 #[derive(Debug)]
 pub(super) struct Bounded {
     /// The number of expressions that the parser may still begin.
@@ -26,14 +27,14 @@ pub(super) struct Bounded {
 }
 
 impl Bounded {
-    /// Creates the dialect for a statement of `words` words.
+    /// Creates the dialect for a statement that has `words` words.
     pub(super) fn new(words: usize) -> Self {
         Self {
             left: Cell::new(words.saturating_mul(PER_WORD).saturating_add(FREE)),
         }
     }
 
-    /// Fails with a usage error if the bound stopped the parser, whatever error the parser itself
+    /// Fails with a usage error if the limit stopped the parser, whatever error the parser itself
     /// returned.
     pub(super) fn check(&self) -> Result<()> {
         if self.left.get() > 0 {
@@ -47,8 +48,8 @@ impl Bounded {
     }
 }
 
-/// Forwards these methods to [`GenericDialect`]. The list is needed because any other method
-/// returns the default of the trait, which may differ from the generic dialect.
+/// Forwards the named methods to [`GenericDialect`]. They must be listed, because a method that is
+/// not listed has its default implementation, which may differ from the generic dialect.
 macro_rules! as_generic {
     ($($answer:ident)*) => { $(fn $answer(&self) -> bool { GenericDialect.$answer() })* };
 }
@@ -61,7 +62,7 @@ impl Dialect for Bounded {
     fn parse_prefix(&self, _: &mut Parser) -> Option<std::result::Result<Expr, ParserError>> {
         let left = self.left.get().saturating_sub(1);
         self.left.set(left);
-        // After this error, unlike others, the parser tries little else.
+        // For this error, unlike others, the parser tries hardly any alternatives.
         (left == 0).then_some(Err(ParserError::RecursionLimitExceeded))
     }
 

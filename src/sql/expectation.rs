@@ -1,5 +1,5 @@
 //! Expectations for completion: the possible continuations of an unfinished statement. They are the
-//! tokens that its parser looked for at the end of the text.
+//! tokens that the statement's parser looks for at the end of the text.
 
 use parking_lot::Mutex;
 
@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 pub enum Expectation {
     /// These keywords.
     Keywords(String),
-    /// A name. The text describes it as in the error for a wrong name: "a column".
+    /// A name. The text describes the name as in the error for a wrong name: "a column".
     Name(String),
     /// A string, such as a path.
     Text,
@@ -16,7 +16,8 @@ pub enum Expectation {
     Symbol(String),
 }
 
-/// The recorded expectations of a parser at the end of its tokens; `None` if nothing is recorded.
+/// The expectations that a parser records at the end of its tokens; `None` if they are not
+/// recorded.
 #[derive(Debug, Default)]
 pub(super) struct Expectations(Option<Mutex<Vec<Expectation>>>);
 
@@ -30,7 +31,7 @@ impl Expectations {
         self.0.map(Mutex::into_inner).unwrap_or_default()
     }
 
-    /// Records an expectation. Does nothing unless the record was created by `recording`.
+    /// Records an expectation. Does nothing unless `self` was created by `recording`.
     pub(super) fn record(&self, expectation: impl FnOnce() -> Expectation) {
         if let Some(all) = &self.0 {
             let (expectation, mut all) = (expectation(), all.lock());

@@ -1,9 +1,10 @@
-//! Window frames that a statement leaves out.
+//! Adds the window frames that a statement leaves out.
 //!
 //! In SQL, a window with ORDER BY and without a frame ends at the last row that is equal to the
-//! current row. DataFusion ends the window at the current row if it takes the ORDER BY column for a
-//! key, but the column need not be a key (see [`crate::source::forget_claims`]). So the frame is
-//! added before the statement is planned.
+//! current row in the ORDER BY columns. DataFusion lets such a window end at the current row if the
+//! ORDER BY column is declared as a key, but the column need not actually be one (see
+//! [`crate::source::forget_claims`]). Therefore, the frame is added before the statement is
+//! planned.
 
 use datafusion::sql::parser::{CopyToSource, Statement as DfStatement};
 use datafusion::sql::sqlparser::ast::{
@@ -52,7 +53,7 @@ impl VisitorMut for Frames {
 }
 
 fn state(window: &mut WindowSpec) {
-    // A window that extends a named window has the frame of the named window.
+    // A window that extends a named window uses the frame of the named window.
     if window.window_name.is_none() && !window.order_by.is_empty() && window.window_frame.is_none() {
         window.window_frame = Some(WindowFrame {
             units: WindowFrameUnits::Range,

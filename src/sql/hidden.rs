@@ -1,4 +1,4 @@
-//! Values that must not be shown: the values that a statement takes from the environment.
+//! Values that must not be shown, because a statement took them from the environment.
 
 use super::script::{Script, spliced};
 use super::words::Words;
@@ -7,12 +7,12 @@ use crate::plain::Secrets;
 use datafusion::sql::sqlparser::tokenizer::{Span, Token};
 use std::sync::Arc;
 
-/// The least length of a hidden value, in characters. A shorter value is not a secret, and may be a
-/// part of any word.
+/// The minimum length of a hidden value, in characters. A shorter value is not treated as a secret,
+/// because it may occur as a part of any word.
 const LEAST: usize = 4;
 
-/// The values that a statement takes from the environment. Printed statements and messages show the
-/// original text, such as `getenv('NAME')`, in place of each value.
+/// The values that a statement takes from the environment. In printed statements and messages, each
+/// value is replaced by its original text, such as `getenv('NAME')`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Hidden {
     /// Each value with its original text.
@@ -20,8 +20,8 @@ pub(crate) struct Hidden {
 }
 
 impl Hidden {
-    /// Creates the hidden values from pairs of a value and its original text. Values that are too
-    /// short are not hidden.
+    /// Creates the hidden values from pairs of a value and its original text. Values that are
+    /// shorter than [`LEAST`] are not hidden.
     pub(super) fn new(values: impl Iterator<Item = (String, String)>) -> Self {
         let values = values.filter(|(value, _)| value.chars().count() >= LEAST).collect();
         Self {
@@ -34,7 +34,7 @@ impl Hidden {
         self.values.is_empty()
     }
 
-    /// Returns the hidden values of both.
+    /// Returns the union of two sets of hidden values.
     pub(crate) fn and(&self, other: &Self) -> Self {
         let mut values: Vec<_> = self.values.iter().chain(other.values.iter()).cloned().collect();
         values.sort();
@@ -44,13 +44,13 @@ impl Hidden {
         }
     }
 
-    /// Returns the values, each with the text that is shown in its place.
+    /// Returns the values, each with the text that replaces it.
     pub(crate) fn secrets(&self) -> &Secrets {
         &self.values
     }
 
-    /// Returns a printed statement in which every literal with one of these values is replaced by
-    /// the original text of the value.
+    /// Returns a printed statement in which every literal that is a hidden value is replaced by the
+    /// original text of the value.
     pub(crate) fn in_statement(&self, sql: String) -> String {
         if self.is_empty() {
             return sql;
@@ -76,8 +76,8 @@ impl Hidden {
         spliced(&script, &tokens, replaced.into_iter())
     }
 
-    /// Returns an error in which verbatim occurrences of these values are replaced by their
-    /// original texts.
+    /// Returns an error in whose message verbatim occurrences of hidden values are replaced by
+    /// their original texts.
     pub(super) fn in_message(&self, error: Error) -> Error {
         match self.is_empty() {
             true => error,
@@ -85,9 +85,9 @@ impl Hidden {
         }
     }
 
-    /// Returns an error in whose message these values are replaced by their original texts. An
-    /// error of another crate can contain a value that a function computed from a hidden one, so
-    /// all values are removed from it.
+    /// Returns an error in whose message hidden values are replaced by their original texts. If
+    /// another crate wrote the message, all values are removed from it, because it can contain a
+    /// value that a function computed from a hidden value.
     pub(crate) fn in_error(&self, error: Error) -> Error {
         if self.is_empty() {
             return error;

@@ -1,21 +1,21 @@
-//! Hints that say what to write instead: they correct common mistakes, and follow from the tokens
-//! around the place of an error.
+//! Hints on what to write instead. They correct common mistakes, based on the tokens around the
+//! position of an error.
 
 use super::script::{Script, spliced};
 use super::words::Words;
 use crate::quoting::{ident, literal};
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 
-/// The first words of the most frequent DataFusion statements.
+/// The first words of the most common DataFusion statements.
 pub(super) const STARTS: &[&str] = &["SELECT", "CREATE", "INSERT", "COPY", "DROP", "SET", "SHOW"];
 
-/// The expectation in an error at the end of an item of a list in parentheses.
+/// The expectation in an error after an item of a list in parentheses.
 pub(super) const NEXT_ITEM: &str = "\",\" or \")\"";
 
-/// The expectation in an error where a statement should end.
+/// The expectation in an error at a position where a statement should end.
 pub(super) const END: &str = "the end of the statement";
 
-/// The place of an error: the tokens of a statement, and the index of the token that was not
+/// The position of an error: the tokens of a statement, and the index of the token that was not
 /// expected.
 pub(super) struct ErrorPlace<'a> {
     pub(super) script: &'a Script,
@@ -23,8 +23,8 @@ pub(super) struct ErrorPlace<'a> {
     pub(super) at: usize,
 }
 
-/// Returns true if a statement contains the name without quotes, so that SQL reads the name as a
-/// subtraction of its parts.
+/// Returns true if a statement contains `name` without quotes. SQL interprets an unquoted name with
+/// a hyphen as a subtraction of its parts.
 pub(crate) fn hyphenated(statement: &str, name: &str) -> bool {
     let (statement, name) = (statement.to_ascii_lowercase(), name.to_ascii_lowercase());
     let mut places = statement.match_indices(&name);
@@ -47,8 +47,8 @@ fn is_string(token: &Token) -> bool {
     !matches!(token, Token::Word(_)) && token.to_string().contains(['\'', '$'])
 }
 
-/// Returns the nearest of `words` to an unquoted word: an entry that differs in a few letters, or
-/// in its ending. An entry with several keywords also matches by its first keyword alone.
+/// Returns the entry of `words` that is nearest to an unquoted word: it differs in a few letters,
+/// or only in its ending. An entry with several keywords also matches by its first keyword alone.
 pub(crate) fn nearest<'w>(found: &str, words: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
     let written = found.to_ascii_uppercase();
     let found = written.replace('_', " ");
@@ -74,7 +74,7 @@ impl<'a> ErrorPlace<'a> {
         self.token(self.at.checked_sub(1)?)
     }
 
-    /// Returns the unquoted word at the place, in upper case.
+    /// Returns the unquoted word at the position of the error, in upper case.
     fn word(&self) -> Option<String> {
         match self.token(self.at)? {
             Token::Word(w) if w.quote_style.is_none() => Some(w.value.to_ascii_uppercase()),
@@ -98,16 +98,17 @@ impl<'a> ErrorPlace<'a> {
         spliced(self.script, &self.tokens[from..=end], std::iter::empty())
     }
 
-    /// Returns the text without spaces that begins at the token `from`; `None` if there is a space
-    /// before the place, or if `from` is not before the place.
+    /// Returns the text from the token `from` up to the next space, if this text continues beyond
+    /// the position of the error; `None` if there is a space before the position, or if `from` is
+    /// not before the position.
     pub(super) fn cut(&self, from: usize) -> Option<String> {
         let before = self.at.checked_sub(1).filter(|before| *before >= from)?;
         let goes_on = !matches!(self.token(self.at)?, Token::Comma | Token::LParen | Token::RParen);
         (goes_on && self.joined(before)).then(|| self.together(from))
     }
 
-    /// Returns the hint for the error that `what` was expected at the place. `words` are the
-    /// keywords that are allowed there.
+    /// Returns the hint for the error that `what` was expected at the position. `words` contains
+    /// the keywords that are allowed there.
     pub(super) fn hint<'w>(&self, what: &str, words: impl IntoIterator<Item = &'w str>) -> Option<String> {
         let found = self.token(self.at)?;
         self.hyphen(found)
@@ -121,7 +122,7 @@ impl<'a> ErrorPlace<'a> {
             .or_else(|| self.next_statement(what))
     }
 
-    /// Returns the hint for a name such as `native-country`, which SQL reads as a subtraction.
+    /// Returns the hint for a name such as `native-country`, which SQL interprets as a subtraction.
     fn hyphen(&self, found: &Token) -> Option<String> {
         let first = self.at.checked_sub(1)?;
         if *found != Token::Minus || !self.joined(first) || !self.joined(self.at) {
@@ -141,7 +142,7 @@ impl<'a> ErrorPlace<'a> {
         }
     }
 
-    /// Returns the hint for quotes that SQL does not have, or for the wrong kind of quotes.
+    /// Returns the hint for quotes that do not exist in SQL, or that are of the wrong kind.
     fn quote(&self, found: &Token) -> Option<String> {
         let text = found.to_string();
         let first = text.chars().next()?;
@@ -154,7 +155,8 @@ impl<'a> ErrorPlace<'a> {
         None
     }
 
-    /// Returns the hint for a command of the prompt, or a word for help, in place of a statement.
+    /// Returns the hint for a command of the interactive prompt, or for a word such as HELP, in
+    /// place of a statement.
     fn of_the_prompt(&self, found: &Token) -> Option<String> {
         let is_help = matches!(self.word().as_deref(), Some("HELP" | "MAN" | "QUIT" | "EXIT"));
         match found {
@@ -169,7 +171,7 @@ impl<'a> ErrorPlace<'a> {
         }
     }
 
-    /// Returns the hint for a path without quotes where DataFusion reads a table.
+    /// Returns the hint for a path without quotes where DataFusion expects a table.
     fn path(&self, found: &Token) -> Option<String> {
         if !matches!(found, Token::Div | Token::Tilde | Token::Period | Token::Mul) {
             return None;
@@ -225,7 +227,7 @@ impl<'a> ErrorPlace<'a> {
         }
     }
 
-    /// Returns the number of open parentheses at the place.
+    /// Returns the number of open parentheses before the position.
     fn open(&self) -> usize {
         let before = self.tokens[..self.at].iter();
         before.fold(0, |open: usize, t| match t.token {
@@ -235,7 +237,7 @@ impl<'a> ErrorPlace<'a> {
         })
     }
 
-    /// Returns the hint for a statement that follows without a `;`.
+    /// Returns the hint for a missing `;` before the next statement.
     fn next_statement(&self, what: &str) -> Option<String> {
         let word = self.word().filter(|_| what.ends_with(END) && self.at > 0)?;
         let first = |start: &&str| start.split(' ').next() == Some(word.as_str());
@@ -243,7 +245,8 @@ impl<'a> ErrorPlace<'a> {
         begins.then(|| format!("is a \";\" missing before {word}?"))
     }
 
-    /// Returns the hint for a name or a path where a text in single quotes is expected.
+    /// Returns the hint for a name or a path at the position, where a text in single quotes is
+    /// expected.
     pub(super) fn unquoted(&self) -> Option<String> {
         match self.token(self.at)? {
             Token::Word(w) if w.quote_style.is_some() => {

@@ -1,9 +1,9 @@
-//! The SQL parser: a cursor over the tokens of a script and the clauses that statements share,
-//! around DataFusion's parser.
+//! The SQL parser. It consists of a cursor over the tokens of a script and of the clauses that
+//! statements share, and passes queries and other statements to DataFusion's parser.
 //!
-//! This module does not contain the statements: they are in [`crate::session`], and pass their
-//! keywords to this module. Everything that is parsed prints back as SQL that parses to the same
-//! value. New words are not reserved: a word is a keyword only where the grammar expects one.
+//! This module does not contain the statements. They are in [`crate::session`], and pass their
+//! keywords to this module. Everything that is parsed can be printed as SQL that parses to the same
+//! value. No new words are reserved: a word is a keyword only where the grammar expects one.
 
 mod binding;
 pub mod clause;
@@ -50,14 +50,14 @@ use words::Words;
 /// A statement that was parsed.
 pub(crate) struct Parsed<T> {
     pub(crate) statement: T,
-    /// The values in the statement that must not be shown.
+    /// The values in the statement that come from the environment, and must not be shown.
     pub(crate) hidden: Hidden,
-    /// Whether the statement is so deep that it runs on threads with a stack of [`ROOM`] bytes.
+    /// Whether the statement is so deep that it must run on threads with a stack of [`ROOM`] bytes.
     pub(crate) is_deep: bool,
 }
 
-/// Replaces the variables of one statement of a script by their values, and parses it with `read`.
-/// A deep statement is parsed on a thread with a larger stack.
+/// Replaces the variables in the statement `tokens` of a script by their values, and parses the
+/// statement with `read`. A deep statement is parsed on a thread with a larger stack.
 pub(crate) fn read<T: Send>(
     script: &Script,
     tokens: &[TokenWithSpan],
@@ -75,9 +75,8 @@ pub(crate) fn read<T: Send>(
     })
 }
 
-/// Returns the tokens that `read` looks for at the end of the last statement of `text`. Returns
-/// nothing if the text ends inside a string or a comment, or if the statement is too deep for the
-/// stack of the caller.
+/// Returns the tokens that `read` expects after the last statement of `text`; empty if the text
+/// ends inside a string or a comment, or if the statement is too deep for the stack of the caller.
 pub(crate) fn expected(
     text: &str,
     words: Arc<Words>,
@@ -96,9 +95,9 @@ pub(crate) fn expected(
     script.expectations.into_all()
 }
 
-/// Returns true if a line editor can submit `text`: it ends with `;` outside strings and comments,
-/// or is empty. A text with an error that no further line can correct is complete as well, so that
-/// its error is shown.
+/// Returns true if a line editor can submit `text`, because it is empty or ends with a `;` that is
+/// not in a string or a comment. Also returns true for a text with an error that no further line
+/// can correct, so that the error is shown.
 pub fn is_complete(text: &str) -> bool {
     match Tokenizer::new(&GenericDialect {}, text).tokenize() {
         Ok(tokens) => tokens

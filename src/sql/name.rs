@@ -23,7 +23,7 @@ pub(crate) fn names(names: &[String]) -> impl Display + '_ {
     list(names, |n, f| ident(n).fmt(f))
 }
 
-/// Prints a literal. A word that would parse as another kind of literal is quoted.
+/// Prints a literal. A word is quoted if it would otherwise parse as another kind of literal.
 pub(crate) fn value(value: &Value) -> impl Display + '_ {
     fmt::from_fn(move |f| match value {
         Value::Word(w) if !is_plain(w) || matches!(w.as_str(), "true" | "false" | "null") => f.write_str(&quote(w)),
@@ -48,7 +48,8 @@ pub(crate) fn call(call: &Call) -> impl Display + '_ {
     })
 }
 
-/// The name of a table: one to three parts, each as DataFusion stores it.
+/// The name of a table, which consists of one to three parts. Each part is stored as in DataFusion,
+/// without quotes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TableName(pub Vec<String>);
 

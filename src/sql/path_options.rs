@@ -1,7 +1,8 @@
-//! `FROM 'path' OPTIONS (...)`: options for reading a file in a query.
+//! `FROM 'path' OPTIONS (...)`: the options with which a query reads a file.
 //!
-//! DataFusion's parser has no such clause. The options are therefore added to the name of the
-//! table, `'path OPTIONS (...)'`. They are separated again where the path becomes a table.
+//! DataFusion's parser does not have this clause. Therefore, the options are appended to the table
+//! name, as in `'path OPTIONS (...)'`, and are separated from the path again when a table is
+//! created for this name.
 
 use super::clause::options;
 use super::script::Script;
@@ -13,7 +14,8 @@ use crate::quoting::literal;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use std::sync::Arc;
 
-/// The words that a path may follow in a statement of DataFusion. A path may also follow a comma.
+/// The keywords after which a path may follow in a statement of DataFusion. A path may also follow
+/// a comma.
 const BEFORE: &[&str] = &["FROM", "JOIN", "DESCRIBE", "DESC", "TABLE"];
 
 /// The text between a path and its options.
@@ -22,8 +24,8 @@ const BETWEEN: &str = " OPTIONS (";
 /// A path and its options.
 pub(crate) type PathWithOptions = (String, Vec<(String, Value)>);
 
-/// Returns the index of the last token of the options after the path at `at`, and the table name
-/// with path and options; `None` if no options follow.
+/// Returns the index of the last token in the options that follow the path at token `at`, and a
+/// table name that contains both the path and its options; `None` if the path has no options.
 pub(super) fn optioned(tokens: &[TokenWithSpan], at: usize) -> Option<(usize, String)> {
     let before = &tokens.get(at.checked_sub(1)?)?.token;
     let is_word = |token: &Token, words: &[&str]| matches!(token, Token::Word(word) if word.quote_style.is_none() && words.iter().any(|w| word.value.eq_ignore_ascii_case(w)));
@@ -58,7 +60,7 @@ pub(crate) fn named(path: String, given: &[(String, Value)]) -> String {
     }
 }
 
-/// Returns the path and the options in a table name; `None` if the name has no options.
+/// Splits a table name into the path and its options; `None` if the name has no options.
 pub(crate) fn divided(name: &str) -> Result<Option<PathWithOptions>> {
     let Some((path, inside)) = name.strip_suffix(')').and_then(|name| name.split_once(BETWEEN)) else {
         return Ok(None);

@@ -1,8 +1,9 @@
-//! Table names in single quotes that are paths.
+//! Table names in single quotes that are interpreted as paths.
 //!
-//! A name with a slash or a dot is always a path. A single word is the name of a table, unless it
-//! is written in single quotes and a file or a folder has that name. DataFusion does not keep the
-//! quotes, so the word becomes a path such as `./people` before the statement is planned.
+//! A name with a slash or a dot is always a path. A single word is a path only if it is written in
+//! single quotes, and there is a file or a folder with this name; otherwise, it is the name of a
+//! table. DataFusion does not keep the quotes, so such a word is replaced by a path, such as
+//! `./people`, before the statement is planned.
 
 use datafusion::sql::parser::{CopyToSource, Statement as DfStatement};
 use datafusion::sql::sqlparser::ast::{
@@ -12,14 +13,14 @@ use std::convert::Infallible;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// Returns true if a name can be a table name, and not a path: a path has a slash or a dot, or is a
-/// pattern.
+/// Returns true if a name can be the name of a table: it contains no slash, no dot and no wildcard,
+/// so it is not a path.
 pub(crate) fn is_word(name: &str) -> bool {
     !name.contains(['/', '.', '*', '?', '[', '{'])
 }
 
-/// Replaces each table name that is a word in single quotes by a path, if a file or a folder has
-/// that name.
+/// Replaces each table name that is a word in single quotes by a path, if there is a file or a
+/// folder with this name.
 pub(crate) fn write_paths(statement: &mut DfStatement) {
     let visited = match statement {
         DfStatement::Statement(statement) => {
@@ -62,8 +63,8 @@ impl VisitorMut for Paths {
     }
 }
 
-/// Replaces a name by a path if a file or a folder has that name, and returns the original word;
-/// `None` otherwise.
+/// Replaces a name by a path if there is a file or a folder with this name. Returns the original
+/// word if the name was replaced, and `None` otherwise.
 fn write_path(name: &mut ObjectName) -> Option<String> {
     let [ObjectNamePart::Identifier(ident)] = &mut name.0[..] else {
         return None;

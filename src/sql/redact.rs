@@ -1,8 +1,9 @@
-//! Removes the literals from the queries of a statement. A manifest may then contain a source such
-//! as `(SELECT * FROM people WHERE name <> 'Ann')` without its data values.
+//! Removes the literals from the queries of a statement, so that a manifest can contain a source
+//! such as `(SELECT * FROM people WHERE name <> 'Ann')` without its data values.
 //!
-//! Numbers become `?` and other literals `'?'`; TRUE, FALSE and NULL remain. Names of tables and
-//! columns remain, and so do paths, because they reveal the location of data and not its content.
+//! Numbers become `?`, and other literals become `'?'`. TRUE, FALSE and NULL are kept, as are the
+//! names of tables and columns. Paths are kept as well, because they reveal the location of data
+//! and not its content.
 
 use super::clause::{PathClause, SourceClause};
 use super::path_options;
@@ -16,11 +17,12 @@ use std::collections::HashSet;
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 
-/// The replacement for a query that cannot be printed without its literals.
+/// The replacement for a query from which the literals cannot be removed.
 const HIDDEN: &str = "SELECT '?'";
 
 impl SourceClause {
-    /// Returns the same source without the literals of its query.
+    /// Returns the same source without the literals in its query, and without the data values in
+    /// its options.
     pub fn redacted(&self) -> Self {
         match self {
             SourceClause::Query(query) => SourceClause::Query(redact(query).unwrap_or_else(|| HIDDEN.into())),
@@ -33,10 +35,10 @@ impl SourceClause {
     }
 }
 
-/// The option of a path whose value is a data value.
+/// The option of a path whose value may be a data value.
 const OF_THE_DATA: &str = "null_value";
 
-/// Returns the options of a path with `?` in place of a data value.
+/// Returns the options of a path, in which `?` replaces a data value.
 fn without_values(options: &[(String, catalogue::Value)]) -> Vec<(String, catalogue::Value)> {
     let is_of_the_data = |key: &str| key.rsplit('.').next() == Some(OF_THE_DATA);
     let shown = |(key, value): &(String, catalogue::Value)| match is_of_the_data(key) {
@@ -52,7 +54,7 @@ fn redact(query: &str) -> Option<String> {
     let _: ControlFlow<Infallible> = statement.visit(&mut redactor);
     let text = statement.to_string();
     let reads_back = parsed(&text)?.to_string() == text;
-    // Any other quoted text comes from a part of the query in which the parser does not record
+    // Any other quoted text belongs to a part of the query in which the parser does not mark
     // literals, so it may contain data.
     let tokens = Tokenizer::new(&GenericDialect {}, &text).tokenize().ok()?;
     let is_known = |text: &String| text == "?" || redactor.tables.contains(text);
@@ -75,7 +77,7 @@ fn parsed(query: &str) -> Option<ast::Statement> {
 /// Replaces literals in a parsed query.
 #[derive(Default)]
 struct Redactor {
-    /// The names of tables, which may be quoted paths.
+    /// The names of the tables, some of which are quoted paths.
     tables: HashSet<String>,
 }
 
@@ -90,7 +92,7 @@ impl VisitorMut for Redactor {
             match path_options::divided(&ident.value) {
                 Ok(None) => {}
                 Ok(Some((path, options))) => ident.value = path_options::named(path, &without_values(&options)),
-                // A name is not shown if its options cannot be parsed.
+                // If the options cannot be parsed, the whole name is replaced.
                 Err(_) => ident.value = "?".into(),
             }
             self.tables.insert(ident.value.clone());

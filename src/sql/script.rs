@@ -1,4 +1,4 @@
-//! A script: its text and its tokens, split into statements.
+//! A script: its text and its tokens, which are split into statements.
 
 use super::expectation::Expectations;
 use super::words::Words;
@@ -9,19 +9,19 @@ use std::fmt::Display;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A text and its tokens, without whitespace and comments.
+/// A text with its tokens, which do not include whitespace and comments.
 pub(crate) struct Script {
     text: String,
     words: Arc<Words>,
     tokens: Vec<TokenWithSpan>,
-    /// Line, column and byte offset of the start of each line, and of every [`STRIDE`]th character
-    /// of a long line.
+    /// For the start of each line, and for every [`STRIDE`]th character in a long line: the line,
+    /// the column and the byte offset.
     places: Vec<(u64, u64, usize)>,
-    /// The expectations of a parser at the end of its tokens.
+    /// The expectations that a parser records at the end of its tokens.
     pub(super) expectations: Expectations,
 }
 
-/// The largest number of characters that are counted to find a position.
+/// The maximum number of characters that must be counted to find a position.
 const STRIDE: u64 = 256;
 
 impl Script {
@@ -55,12 +55,12 @@ impl Script {
         &self.words
     }
 
-    /// Returns the tokens of each non-empty statement.
+    /// Returns the tokens of each statement that is not empty.
     pub(crate) fn statements(&self) -> impl Iterator<Item = &[TokenWithSpan]> {
         self.places_of_statements().map(|place| &self.tokens[place])
     }
 
-    /// Returns the token ranges of the non-empty statements, for [`Self::tokens_at`].
+    /// Returns the token range of each statement that is not empty, for [`Self::tokens_at`].
     pub(crate) fn places_of_statements(&self) -> impl Iterator<Item = Range<usize>> {
         let mut end = 0;
         let places = self.tokens.split(|t| t.token == Token::SemiColon).map(move |tokens| {
@@ -71,7 +71,7 @@ impl Script {
         places.filter(|place| !place.is_empty())
     }
 
-    /// Returns the tokens of one statement.
+    /// Returns the tokens in the range of one statement.
     pub(crate) fn tokens_at(&self, place: Range<usize>) -> &[TokenWithSpan] {
         &self.tokens[place]
     }
@@ -88,8 +88,8 @@ impl Script {
         byte + rest.char_indices().nth(ahead).map_or(rest.len(), |(i, _)| i)
     }
 
-    /// Returns the byte offset of the last known place before `at`, and the number of characters
-    /// from there to `at`.
+    /// Returns the byte offset of the last known position before `at`, and the number of characters
+    /// from this position to `at`.
     fn near(&self, at: Location) -> (usize, usize) {
         let after = self
             .places
@@ -99,8 +99,8 @@ impl Script {
     }
 }
 
-/// Returns the text from the first to the last of `tokens`, including the comments between them,
-/// with these texts in place of the text at each span.
+/// Returns the text from the first to the last of `tokens`, including comments between them. The
+/// texts in `replaced` replace the text at their spans.
 pub(super) fn spliced<'t>(
     script: &Script,
     tokens: &[TokenWithSpan],
@@ -122,8 +122,8 @@ pub(super) fn spliced<'t>(
     text.trim().to_string()
 }
 
-/// Describes, for an error, why a text cannot be split into tokens. The usual reason is an unclosed
-/// quote.
+/// Describes, for an error, why a text cannot be split into tokens. The most common reason is an
+/// unclosed quote.
 fn untold(message: &str) -> String {
     match message {
         "Unterminated string literal" => "this ' is not closed: the text goes on to the end".into(),
@@ -134,13 +134,13 @@ fn untold(message: &str) -> String {
     }
 }
 
-/// Returns the usage error with this message for a position.
+/// Returns a usage error that begins with the position `at`.
 pub(super) fn at(at: Location, message: impl Display) -> Error {
     let Location { line, column } = at;
     Error::usage(format!("{}: {message}", place(at))).with_detail(Position { line, column })
 }
 
-/// Formats a position for an error.
+/// Formats a position for an error message.
 pub(super) fn place(at: Location) -> String {
     format!("line {}, column {}", at.line, at.column)
 }
@@ -151,8 +151,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Tests that finding the place of a token counts few characters, whatever precedes the
-        /// token, so that the time to read a script is proportional to its length.
+        /// Tests that only a few characters are counted to find the position of a token, whatever
+        /// precedes the token, so that a script is parsed in linear time.
         #[test]
         fn the_place_of_a_token_is_found_by_counting_few_characters(
             statements in prop::collection::vec("(SELECT|é) ?[a-z]{1,4}(, 'ä\n{0,2}[a-z]{0,300}')?", 1..40),

@@ -1,9 +1,10 @@
-//! Refuses clauses that DataFusion parses but ignores.
+//! Rejects clauses that DataFusion parses but ignores.
 //!
-//! DataFusion's planner ignores some clauses that its parser accepts. `FROM t TABLESAMPLE BERNOULLI
-//! (1)` then returns all of `t`, `PREWHERE` leaves no row out, and `* ILIKE 'a%'` leaves no column
-//! out. EXCEPT ALL and INTERSECT ALL compare rows, but not how often they occur. Each such clause
-//! that would change the rows or the columns of an answer is an error.
+//! DataFusion's parser accepts some clauses that its planner ignores. For example, `FROM t
+//! TABLESAMPLE BERNOULLI (1)` returns all rows of `t`, `PREWHERE` filters no row, and `* ILIKE
+//! 'a%'` filters no column. EXCEPT ALL and INTERSECT ALL ignore how often rows occur. It is an
+//! error if a statement has such a clause and the clause would change the rows or the columns of
+//! its result.
 
 use super::cursor::Cursor;
 use super::delegate::visited;
@@ -15,7 +16,7 @@ use datafusion::sql::sqlparser::ast::{
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use std::ops::ControlFlow;
 
-/// An ignored clause: its possible first words, and a hint with a replacement.
+/// An ignored clause: the words with which it may begin, and a hint on what to write instead.
 type Clause = (&'static [&'static str], &'static str);
 
 const SAMPLE: Clause = (
@@ -66,7 +67,7 @@ impl Cursor<'_> {
 /// A visitor that stops at a clause that DataFusion would ignore.
 struct Unheard;
 
-/// Stops if `has` is true.
+/// Stops the visitor at `clause` if `has` is true.
 fn stop_if(has: bool, clause: Clause) -> ControlFlow<Clause> {
     match has {
         true => ControlFlow::Break(clause),
@@ -97,7 +98,7 @@ impl Visitor for Unheard {
                 right,
             } = body
             {
-                // These operators compare rows, but not how often rows occur.
+                // DataFusion's EXCEPT and INTERSECT compare rows, but ignore how often rows occur.
                 let is_counted = matches!(set_quantifier, SetQuantifier::All | SetQuantifier::AllByName);
                 stop_if(is_counted && *op != SetOperator::Union, ALL)?;
                 open.extend([left.as_ref(), right.as_ref()]);

@@ -1,5 +1,5 @@
-//! Names for the unnamed columns of a query whose default names would contain a value that must not
-//! be shown.
+//! Names the unnamed columns of a query whose default names would contain a value that must not be
+//! shown.
 
 use super::hidden::Hidden;
 use datafusion::sql::parser::{CopyToSource, Statement as DfStatement};
@@ -7,8 +7,8 @@ use datafusion::sql::sqlparser::ast::{Expr, Ident, Query, SelectItem, SetExpr, V
 use std::ops::ControlFlow;
 
 impl Hidden {
-    /// Gives each unnamed column whose expression contains a hidden value a name with the original
-    /// text in place of the value.
+    /// Names each unnamed column whose expression contains a hidden value. The name is the text of
+    /// the expression, in which the original text replaces the value.
     pub(crate) fn name_columns(&self, statement: &mut DfStatement) {
         if self.is_empty() {
             return;
@@ -26,8 +26,8 @@ impl Hidden {
         debug_assert!(done.is_continue());
     }
 
-    /// Returns the text of an expression with hidden values replaced by their original texts;
-    /// `None` if the expression has no hidden value.
+    /// Returns the text of an expression in which hidden values are replaced by their original
+    /// texts; `None` if the expression contains no hidden value.
     fn written(&self, expr: &Expr) -> Option<String> {
         let text = expr.to_string();
         let written = self.in_statement(text.clone());

@@ -1,4 +1,4 @@
-//! The variables of a session: named values that statements use as `$name`.
+//! The variables of a session: named values that statements can use as `$name`.
 
 use crate::error::{Error, Result};
 use crate::quoting::literal;
@@ -8,7 +8,7 @@ use datafusion::sql::sqlparser::tokenizer::Token;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The largest number of digits that a float keeps.
+/// The maximum number of decimal digits for which a float is exact.
 const DIGITS: usize = 15;
 
 /// A value that can be written as a literal.
@@ -18,16 +18,16 @@ pub(crate) enum Literal {
     Null,
     /// TRUE or FALSE.
     Boolean(bool),
-    /// A number, as it is written.
+    /// A number, as it was written.
     Number(String),
     /// A text.
     Text(String),
 }
 
 impl Literal {
-    /// Returns the value of a text from outside SQL: a number if the text has the form of a number,
-    /// and the text itself otherwise. A text such as `01234`, `+5` or `1e5` is not a number,
-    /// because the number would print differently.
+    /// Interprets a text that comes from outside SQL: as a number if it is written like one, and as
+    /// a text otherwise. A text such as `01234`, `+5` or `1e5` is not a number, because the number
+    /// would print differently.
     pub(crate) fn read(text: &str) -> Self {
         let digits = text.strip_prefix('-').unwrap_or(text);
         let (whole, fraction) = digits.split_once('.').map_or((digits, None), |(w, f)| (w, Some(f)));
@@ -43,8 +43,8 @@ impl Literal {
         }
     }
 
-    /// Returns the value of a scalar. Fails with a usage error if the value cannot be written as a
-    /// literal.
+    /// Converts a scalar to a literal. Fails with a usage error if the scalar cannot be written as
+    /// a literal.
     pub(crate) fn of(scalar: &ScalarValue) -> Result<Self> {
         use DataType::{Date32, Date64, LargeUtf8, Time32, Time64, Timestamp, Utf8, Utf8View};
         let data_type = scalar.data_type();
@@ -72,7 +72,7 @@ impl Literal {
         }
     }
 
-    /// Returns the kind of the value, for messages.
+    /// Returns a word for the kind of the value, for messages.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -82,7 +82,7 @@ impl Literal {
         }
     }
 
-    /// Returns the characters of the value.
+    /// Returns the characters of the value, without quotes.
     pub(super) fn characters(&self) -> &str {
         match self {
             Self::Null => "NULL",
@@ -92,9 +92,9 @@ impl Literal {
         }
     }
 
-    /// Returns the token of the value. Where a name is expected, SQL reads a text in plain quotes
-    /// as a name. So only a path gets plain quotes; any other text becomes a token that is always a
-    /// text.
+    /// Returns a token for the value. A text in plain quotes becomes a name wherever SQL expects a
+    /// name. Therefore, only a path (`is_path`) gets plain quotes, and any other text gets a token
+    /// that can only be a text.
     pub(super) fn token(&self, is_path: bool) -> Token {
         match self {
             Self::Null | Self::Boolean(_) => Token::make_word(self.characters(), None),
@@ -105,7 +105,8 @@ impl Literal {
     }
 }
 
-/// Writes the value as SQL. The parentheses keep a minus sign separate from the token before it.
+/// Writes the value as SQL. A negative number is put in parentheses, so that its minus sign is
+/// separate from the preceding token.
 impl fmt::Display for Literal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -131,14 +132,14 @@ pub(crate) struct Variables {
     named: BTreeMap<String, Variable>,
     /// Whether `getenv` may read the environment of the process.
     pub(crate) environment: bool,
-    /// Whether the statement is parsed and never run: `getenv` is then an empty text, whatever the
-    /// environment contains.
+    /// Whether the statement is only parsed, and never run. In this case, `getenv` returns an empty
+    /// text, whatever the environment contains.
     pub(super) only_read: bool,
 }
 
 impl Variables {
-    /// Returns the variables for a statement that is parsed and never run, such as the statement of
-    /// a manifest.
+    /// Returns the variables for a statement that is only parsed and never run, such as the
+    /// statement in a manifest.
     pub(crate) fn of_a_record() -> Self {
         Self {
             only_read: true,
@@ -146,7 +147,7 @@ impl Variables {
         }
     }
 
-    /// Sets a variable. Fails with a usage error if its name cannot be written as `$name`.
+    /// Sets a variable. Fails with a usage error if its name cannot be written after `$`.
     pub(crate) fn set(&mut self, name: &str, variable: Variable) -> Result<()> {
         let starts = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
         if !starts
@@ -182,7 +183,7 @@ impl Variables {
         Ok(())
     }
 
-    /// Returns all variables by name.
+    /// Returns all variables in the order of their names.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&String, &Variable)> {
         self.named.iter()
     }

@@ -1,9 +1,9 @@
-//! `FROM delta.'path' VERSION AS OF n` and `FROM 'path' OPTIONS (...)` in a query: the version of a
-//! table of a lake, and options for reading a file.
+//! `FROM delta.'path' VERSION AS OF n` and `FROM 'path' OPTIONS (...)` in queries: the version of a
+//! table in a lake, and the options with which a file is read.
 //!
-//! DataFusion's parser has no such clauses in its dialect, and would take VERSION for an alias. The
-//! version is therefore added to the name of the table, `delta.'path@vn'`, before a query is
-//! parsed. Options are added to the name in the same way.
+//! DataFusion's parser does not have these clauses in its dialect, and would interpret VERSION as
+//! an alias. Therefore, the version is appended to the table name, as in `delta.'path@vn'`, before
+//! a query is parsed. Options are appended to the name in the same way.
 
 use super::path_options::optioned;
 use crate::formats::FORMATS;
@@ -12,16 +12,16 @@ use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
 use std::borrow::Cow;
 
-/// A table with a version or options: the first and the last of its tokens, and the table name that
-/// replaces them.
+/// A table with a version or with options: the indices of its first and its last token, and the
+/// table name that replaces these tokens.
 struct Versioned {
     first: usize,
     last: usize,
     name: String,
 }
 
-/// Returns the tokens of a query with the versions in the names of the tables. The tokens have no
-/// whitespace between them.
+/// Returns the tokens of a query in which versions and options are part of the table names.
+/// `tokens` contains no whitespace.
 pub(super) fn tokens_with_versions(tokens: &[TokenWithSpan]) -> Vec<TokenWithSpan> {
     let (mut all, mut from) = (vec![], 0);
     for found in versioned(tokens) {
@@ -36,7 +36,7 @@ pub(super) fn tokens_with_versions(tokens: &[TokenWithSpan]) -> Vec<TokenWithSpa
     all
 }
 
-/// Returns the text of a query with the versions in the names of the tables.
+/// Returns the text of a query in which versions and options are part of the table names.
 pub(crate) fn with_versions(query: &str) -> Cow<'_, str> {
     let Ok(mut tokens) = Tokenizer::new(&GenericDialect {}, query).tokenize_with_location() else {
         return Cow::Borrowed(query);
@@ -94,7 +94,8 @@ fn versioned(tokens: &[TokenWithSpan]) -> Vec<Versioned> {
     found
 }
 
-/// Returns the name of the table, with its version, at the beginning of `tokens`.
+/// Returns the name of the table at the beginning of `tokens`, with its version; `None` if it has
+/// no version.
 fn at_start(tokens: &[TokenWithSpan]) -> Option<String> {
     let [schema, period, path, kind, word_as, word_of, version, ..] = tokens else {
         return None;

@@ -1,13 +1,13 @@
-//! The words of a language: its keywords and kinds of hierarchies, for the parser and for
-//! completion.
+//! The words of the language, for the parser and for completion: the keywords, and the kinds of
+//! hierarchies.
 
 use crate::hierarchy::Kind;
 use std::collections::BTreeSet;
 
-/// The words of a language.
+/// The words of the language.
 #[derive(Debug, Default)]
 pub(crate) struct Words {
-    /// The first keywords of each statement, one text per form.
+    /// The first keywords of each statement, with one string for each form of the statement.
     pub(crate) starts: Vec<&'static str>,
     /// The first keywords of each clause.
     pub(crate) clauses: Vec<&'static str>,
@@ -18,8 +18,8 @@ pub(crate) struct Words {
 }
 
 impl Words {
-    /// Collects the words of a language: the first keywords of its statements and clauses, and the
-    /// words in capitals of the syntax texts, which are its keywords.
+    /// Collects the words of the language. Its keywords are the words in capitals in the texts
+    /// `syntax`. `starts` and `clauses` are the first keywords of its statements and clauses.
     pub(crate) fn new(
         starts: impl Iterator<Item = &'static str>,
         clauses: impl Iterator<Item = &'static str>,
@@ -41,7 +41,7 @@ impl Words {
         }
     }
 
-    /// Returns true if a clause starts with this word, in upper case.
+    /// Returns true if a clause starts with `word`, which must be in upper case.
     pub(super) fn starts_clause(&self, word: &str) -> bool {
         self.clauses.iter().any(|start| start.split(' ').next() == Some(word))
     }

@@ -1,5 +1,5 @@
-//! Files that are written and not visible yet: a hidden folder that becomes its target at once, and
-//! the report beside it.
+//! Files that are written and not visible yet: a hidden folder that becomes its target in one step,
+//! and the report beside it.
 
 mod report_file;
 mod stage;

@@ -1,9 +1,9 @@
 //! The staged report of a release, which becomes visible after the release.
 //!
 //! A file at the report's path is replaced if a statement wrote it, or if OVERWRITE is given. The
-//! report appears only when its release is in place. Until then it is a hidden file beside its
-//! path, or a part of the staged release. A report that becomes an object is kept in memory,
-//! because an object is written in one request.
+//! report becomes visible only when its release is published. Until then it is a hidden file beside
+//! its path, or a part of the staged release. A report that becomes an object in an object store is
+//! kept in memory, because the object is written in one request.
 
 use super::stage::Stage;
 use crate::error::{Error, Result};
@@ -24,22 +24,24 @@ pub struct StagedReport(Staged);
 enum Staged {
     /// A file of the staged release.
     InRelease,
-    /// A hidden file beside the path of the report. If the flag is set, the report replaces a file
-    /// that no statement wrote.
+    /// A hidden file beside the path of the report. If the flag is true, the report may replace a
+    /// file that no statement wrote.
     File(Stage, PathBuf, bool),
-    /// The text of an object, with the same flag.
+    /// The text of an object, with a flag of the same meaning.
     Object(SingleObject, String, bool),
 }
 
 impl StagedReport {
-    /// Writes the report to a stage beside the path of `file`. `release` is the target with its
-    /// staging folder; a report inside the target is written to that folder.
+    /// Writes the report to a stage beside the path of `file`. `release` contains the target and
+    /// its staging folder. A report inside the target is written to the staging folder.
     pub(crate) fn of(file: &ReportFile, report: &Report, release: Option<(PathBuf, PathBuf)>) -> Result<Self> {
         let text = file.secrets().hidden_in(&report.render(file.format())?);
         Self::of_text(file, text, release)
     }
 
-    /// Writes the text of a report to its stage.
+    /// Writes a report that is already text to a stage beside the path of `file`. `release`
+    /// contains the target and its staging folder. A report inside the target is written to the
+    /// staging folder.
     pub fn of_text(file: &ReportFile, text: String, release: Option<(PathBuf, PathBuf)>) -> Result<Self> {
         let form = match file.format() {
             ReportFormat::Json => Form::Json,
@@ -59,8 +61,8 @@ impl StagedReport {
         Self::write(file.path(), text, file.overwrites())
     }
 
-    /// Writes a sealed file to a hidden stage beside `path`. If `overwrite` is true, the sealed
-    /// file will also replace a file that no statement wrote.
+    /// Writes a sealed file to a hidden stage beside `path`. If `overwrite` is true, publishing may
+    /// also replace a file that no statement wrote.
     pub fn write(path: &Path, text: String, overwrite: bool) -> Result<Self> {
         let place = resolved(path)?;
         let stage = Stage::open(&place)?;
@@ -69,9 +71,9 @@ impl StagedReport {
         Ok(Self(Staged::File(stage, place, overwrite)))
     }
 
-    /// Moves the report to its path, or puts it into its store. Fails with
-    /// `ErrorKind::TargetExists` if its place now has a file or object that may not be replaced.
-    /// Must run where blocking is allowed.
+    /// Moves the report to its path, or writes it to its object store. Fails with
+    /// `ErrorKind::TargetExists` if a file or object that may not be replaced now exists there.
+    /// Must be called where blocking is allowed.
     pub fn publish(self) -> Result<()> {
         match self.0 {
             Staged::InRelease => Ok(()),

@@ -68,8 +68,9 @@ const SWAPPING: &str = ".anonsql-swapping-";
 /// The maximum number of attempts to create a folder that another run considers abandoned.
 const ATTEMPTS: usize = 100;
 
-/// The number of times that a run tries to hold the target, and the time that it waits in between.
+/// How often a run tries to hold the target.
 const TRIES: usize = 300;
+/// The time that a run waits between two attempts to hold the target.
 const BETWEEN: Duration = Duration::from_millis(100);
 
 /// A folder that becomes the target when it is complete.
@@ -122,14 +123,14 @@ impl Stage {
         &self.folder
     }
 
-    /// Returns the path in the stage for a file or folder that becomes the target by itself: see
-    /// [`Self::publish_output`].
+    /// Returns the path inside the stage at which a file or folder is written that becomes the
+    /// target without the rest of the stage: see [`Self::publish_output`].
     pub fn output(&self) -> PathBuf {
         self.folder.join(&self.names.target)
     }
 
-    /// Makes [`Self::output`] the target. Fails if the target exists, unless the output is a file
-    /// and may `replace` it.
+    /// Makes [`Self::output`] the target. If the target exists, fails unless the output is a file
+    /// and `replace` is true.
     pub fn publish_output(self, replace: bool) -> Result<()> {
         let output = self.output();
         let written = match fs::symlink_metadata(&output) {
@@ -154,8 +155,8 @@ impl Stage {
         sync(&self.names.parent).map_err(|e| Error::io(what, e))
     }
 
-    /// Makes the stage the target. Fails with `late` if the target exists and is not an empty
-    /// folder.
+    /// Makes the stage the target. Fails with the error `late` if the target exists and is not an
+    /// empty folder.
     pub fn publish_new(self, late: Error) -> Result<()> {
         self.exchanged(Replaced::None, Some(late))
     }
@@ -165,8 +166,8 @@ impl Stage {
         self.exchanged(Replaced::Any, None)
     }
 
-    /// Makes the stage the target in place of the release with this manifest, and of no other
-    /// release. Fails with `late` if the target has another manifest.
+    /// Makes the stage the target in place of the release with the manifest `standing`. Fails with
+    /// the error `late` if the target has another manifest.
     pub fn publish_after(self, standing: &Manifest, late: Error) -> Result<()> {
         self.exchanged(Replaced::Only(standing), Some(late))
     }
@@ -186,7 +187,7 @@ impl Stage {
         }
     }
 
-    /// Renames the stage to a new name of this kind.
+    /// Renames the stage to a new name. `kind` is the prefix of the new name.
     fn call(&mut self, kind: &str) -> io::Result<()> {
         let folder = self.names.another(kind);
         fs::rename(&self.folder, &folder)?;
@@ -194,7 +195,7 @@ impl Stage {
         Ok(())
     }
 
-    /// Moves the stage to the target. Returns true if a target existed; the old target then has the
+    /// Moves the stage to the target. Returns true if a target existed. The old target then has the
     /// stage's former name.
     fn swap(&self, replaced: Replaced<'_>, late: Option<Error>) -> Result<bool> {
         let failed = |e| {
@@ -235,7 +236,7 @@ impl Stage {
     }
 
     /// Holds the folder that is the target, so that no other run exchanges it. Returns `None` if
-    /// there is no target.
+    /// the target does not exist.
     fn hold_target(&self) -> io::Result<Option<File>> {
         for _ in 0..TRIES {
             if let Some(held) = hold(&self.target)? {
@@ -262,7 +263,7 @@ enum Replaced<'a> {
 }
 
 /// Returns the staged value together with the value of `found`. If `found` is an error, removes the
-/// staged files on a blocking thread before returning the error. A stage that is only dropped is
+/// staged files on a blocking thread, and then returns the error. A stage that is only dropped is
 /// removed on the thread that drops it.
 pub(crate) async fn or_removed<S: Send + 'static, T>(staged: S, found: Result<T>) -> Result<(S, T)> {
     match found {
@@ -300,7 +301,7 @@ impl Drop for Stage {
 struct Names {
     parent: PathBuf,
     target: String,
-    /// The part of every stage name after its kind.
+    /// The part of every stage name after the prefix that shows its kind.
     digest: String,
 }
 
@@ -321,7 +322,8 @@ impl Names {
         self.parent.join(name)
     }
 
-    /// Returns the kind of a name if it belongs to a stage of this target.
+    /// Returns the prefix of a name that shows its kind; `None` if the name does not belong to a
+    /// stage of this target.
     fn kind(&self, name: &OsStr) -> Option<&'static str> {
         let rest = |kind: &str| name.to_str()?.strip_prefix(kind)?.strip_prefix(&self.digest);
         [STAGING, SWAPPING].into_iter().find(|kind| rest(kind).is_some())
@@ -344,8 +346,8 @@ impl Names {
         Ok(())
     }
 
-    /// Removes a folder that no process holds, except for files that no run wrote. Returns the
-    /// visible name of the folder if it keeps files.
+    /// Removes a folder that no process holds, except for files that no run wrote. If such files
+    /// are kept, returns the visible name of the folder that contains them.
     fn discard(&self, kind: &str, folder: &Path) -> io::Result<Option<PathBuf>> {
         let Some(_held) = hold(folder)? else {
             return Ok(None);
@@ -376,7 +378,7 @@ impl Names {
     }
 }
 
-/// Splits a target into its parent folder and its name.
+/// Splits the path of a target into its parent folder and its name.
 fn split(target: &Path) -> Result<(PathBuf, String)> {
     let name = target.file_name().and_then(|n| n.to_str()).ok_or_else(|| {
         Error::usage(format!(
@@ -427,8 +429,8 @@ fn rename_new(from: &Path, to: &Path) -> std::io::Result<()> {
     Ok(renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE)?)
 }
 
-/// Without an atomic exchange the old target is moved aside first. A kill in between leaves it
-/// under a hidden name.
+/// Without an atomic exchange, the old target is moved aside first. A kill in between leaves the
+/// old target under a hidden name.
 #[cfg(not(target_os = "linux"))]
 fn exchange(a: &Path, b: &Path) -> std::io::Result<()> {
     let aside = a.with_extension("old");

@@ -1,32 +1,34 @@
-//! The requirements of a standard for a request.
+//! The requirements that standards have for a request.
 
 use super::looked::{Looked, Treated};
 use crate::error::Result;
 use crate::quoting::ident;
 use crate::suggest::{Limited, propose};
 
-/// A requirement of a standard for a request.
+/// A requirement that a standard has for a request.
 #[derive(Debug, Clone, Copy)]
 pub enum Ask {
-    /// The eighteen identifiers of 45 CFR 164.514(b)(2)(i) are removed, except the parts of dates
-    /// and places that Safe Harbor allows.
+    /// The eighteen identifiers of 45 CFR 164.514(b)(2)(i) are removed, except for the parts of
+    /// dates and geographic units that Safe Harbor allows.
     SafeHarbor,
-    /// No name, address or number that identifies a person directly is released. The text names the
-    /// paragraph.
+    /// No name, address or number that identifies a person directly is released. The string names
+    /// the paragraph of the standard.
     Direct(&'static str),
-    /// Every class has at least this many rows. The text names the paragraph.
+    /// Every class has at least the given number of rows, or of entities. The string names the
+    /// paragraph of the standard.
     Classes(&'static str, u64),
 }
 
-/// A promise of the models about all quasi-identifiers.
+/// What a privacy model promises about all quasi-identifiers together.
 #[derive(Debug, Clone, Copy)]
 pub struct Promised {
-    /// The least number of rows, or of entities, in a class.
+    /// The minimum class size that the model promises, in rows, or in entities if the request
+    /// counts entities.
     pub class_size: u64,
 }
 
 impl Ask {
-    /// Returns a sentence for each column that breaks the requirement.
+    /// Returns a sentence for each column that violates the requirement.
     pub(super) fn of_columns(self, columns: &[Looked]) -> Result<Vec<String>> {
         let mut found = vec![];
         for column in columns {
@@ -39,7 +41,8 @@ impl Ask {
         Ok(found)
     }
 
-    /// Returns the requirement as a sentence if none of the models promises it.
+    /// Returns the requirement as a sentence if no model promises to satisfy it; `None` if a model
+    /// does, or if the requirement is not about models.
     pub(super) fn of_models(self, promised: &[Promised]) -> Option<String> {
         let Ask::Classes(paragraph, rows) = self else {
             return None;
@@ -51,7 +54,8 @@ impl Ask {
     }
 }
 
-/// Returns a sentence if Safe Harbor does not allow a column as it is released.
+/// Returns a sentence about a column if Safe Harbor does not allow its released form; `None`
+/// otherwise.
 fn breach(column: &Looked) -> Result<Option<String>> {
     let facts = &column.facts;
     let limited = match &column.treated {
@@ -68,7 +72,7 @@ fn breach(column: &Looked) -> Result<Option<String>> {
     };
     let drop = || "name it in IDENTIFIERS without a mask, which drops it".to_string();
     Ok(match (&column.treated, limited) {
-        // A mask of an identifier is a code that is derived from the identifier.
+        // The mask of an identifier is a code that is derived from the identifier.
         (Treated::Masked(kind), limited) if kind.is_code() || limited.is_some() => {
             let limited = limited.unwrap_or(Limited::Identifier("an identifier by its name (Safe Harbor 18)"));
             said(limited, format!("{} is derived from its values; {}", kind.noun, drop()))
@@ -84,12 +88,12 @@ fn breach(column: &Looked) -> Result<Option<String>> {
     })
 }
 
-/// Returns a sentence if a column releases an identifier unchanged, drawn from its values, or as
-/// labels that are its values.
+/// Returns a sentence about a column if it is a direct identifier and its values are released:
+/// unchanged, drawn from the column, or as labels that are equal to values.
 fn direct(column: &Looked, paragraph: &str) -> Option<String> {
     let is_told = match &column.treated {
         Treated::Unchanged => true,
-        // Values drawn from names are names too.
+        // Values that are drawn from names are names as well.
         Treated::Masked(kind) => kind.is_drawn(),
         Treated::Generalized(labelled) => labelled.level == 0 || labelled.has_a_value().unwrap_or(true),
         Treated::Unseen => false,
@@ -102,7 +106,7 @@ fn direct(column: &Looked, paragraph: &str) -> Option<String> {
     ))
 }
 
-/// Returns the advice how to generalize a column.
+/// Returns the advice on how to generalize a column.
 fn generalize(column: &Looked) -> String {
     let (name, proposal) = (ident(&column.facts.name), propose(&column.facts));
     let Some(rule) = proposal.hierarchy else {

@@ -1,10 +1,10 @@
 //! eurostat_microdata: the release contains nothing that identifies a statistical unit directly.
 //!
 //! Holds if and only if no released column is a direct identifier, and no column has bytes, lists
-//! or other nested values. A direct identifier is a column with the name or the form of values of a
-//! name, an address or a number that identifies a person. It counts as released if its values are
-//! unchanged, drawn from the column (NOISE, RANK SWAP, PRAM), or labels equal to values. Any other
-//! mask is allowed, because the mask alone does not identify a unit.
+//! or other nested values. A column is a direct identifier if its name or the form of its values
+//! shows that it contains names, addresses or numbers that identify a person. It counts as released
+//! if its values are unchanged, drawn from the column (NOISE, RANK SWAP, PRAM), or labels equal to
+//! values. Any other mask is allowed, because the mask alone does not identify a unit.
 //!
 //! **Interpretation**: the regulations also require that nobody is identified indirectly by any
 //! relevant means (Regulation (EC) No 223/2009, article 3(10)), and leave the methods and their

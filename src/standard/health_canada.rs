@@ -1,4 +1,4 @@
-//! health_canada: the risk of each person is at most 0.09, as cells of 11.
+//! health_canada: the risk of each person is at most 0.09, as in classes of 11 people.
 //!
 //! Holds if and only if the models promise classes of at least 11 rows, or entities, over all
 //! quasi-identifiers.

@@ -4,13 +4,13 @@
 //! or its values as one of the eighteen identifiers is released unchanged or masked. No column has
 //! a mask of IDENTIFIERS or is redacted. No column has lists or other nested values. The labels of
 //! quasi-identifiers keep only the year of a date, one group for ages above 89 and for the years of
-//! birth that reveal these ages, and three digits of a ZIP code, or 000 for the areas that 20,000
-//! people or fewer share. The labels are taken from the lowest level that the statement allows. A
-//! column of other places smaller than a state must be above level 0; the check cannot know whether
-//! its labels are states.
+//! birth that reveal these ages, and three digits of a ZIP code, or 000 for areas with 20,000
+//! people or fewer. The labels are taken from the lowest level that the statement allows. A column
+//! with other geographic units that are smaller than a state must be above level 0; the check
+//! cannot know whether its labels are states.
 //!
-//! The list of ZIP codes that 20,000 people or fewer share is the list of the census of 2000 in the
-//! 2012 guidance of the Department of Health and Human Services.
+//! The ZIP code areas with 20,000 people or fewer are those in the 2012 guidance of the Department
+//! of Health and Human Services, which is based on the census of 2000.
 //!
 //! Example: `FOLLOWING hipaa_safe_harbor`
 //!

@@ -1,4 +1,4 @@
-//! A column of a request, as a standard examines it.
+//! A column of a request, in the form in which a standard examines it.
 
 use crate::error::Result;
 use crate::masks::MaskKind;
@@ -11,7 +11,7 @@ use std::collections::HashMap;
 /// A column of a request.
 #[derive(Debug)]
 pub struct Looked {
-    /// The facts about the column. Before any data is read, they are only its name and its type.
+    /// The facts about the column. Before any data is read, only its name and its type are known.
     pub facts: Facts,
     /// How the column is released.
     pub treated: Treated,
@@ -20,34 +20,34 @@ pub struct Looked {
 /// How a column is released.
 #[derive(Debug)]
 pub enum Treated {
-    /// As it is.
+    /// With its values unchanged.
     Unchanged,
-    /// As a mask of this kind.
+    /// With a mask of this kind.
     Masked(&'static MaskKind),
-    /// As labels.
+    /// With the given labels.
     Generalized(LowestLabels),
-    /// As labels that are not known yet, because no data was read.
+    /// With labels that are not known yet, because no data was read.
     Unseen,
 }
 
 /// The labels of a quasi-identifier at the lowest level that the request allows.
 #[derive(Debug)]
 pub struct LowestLabels {
-    /// The level.
+    /// The level of the labels.
     pub level: u8,
     /// The distinct values of the column.
     pub values: ArrayRef,
-    /// The number of each value's label; values with the same number have one label.
+    /// For each value, the number of its label. Values with the same number have the same label.
     pub labels: Vec<u32>,
-    /// The label of each value, as text.
+    /// For each value, its label as text.
     pub texts: StringArray,
-    /// True if the released value is computed from labels or values, such as their mean. It is then
-    /// neither a label nor its bounds.
+    /// Whether the released value is computed from labels or values, such as their mean. In this
+    /// case, it is neither a label nor the bounds of a label.
     pub computed: bool,
 }
 
 impl LowestLabels {
-    /// Returns a level without values and labels, for a request whose data was not read.
+    /// Returns a level without values and labels, for a request whose data has not been read.
     pub fn of_level(level: u8) -> Self {
         Self {
             level,
@@ -58,20 +58,20 @@ impl LowestLabels {
         }
     }
 
-    /// Returns true if any value is its own label.
+    /// Returns true if any value is equal to its label.
     pub fn has_a_value(&self) -> Result<bool> {
         let values = cast(&self.values, &DataType::Utf8)?;
         let mut own = values.as_string::<i32>().iter().zip(&self.texts);
         Ok(own.any(|(value, label)| value.is_some() && value == label))
     }
 
-    /// Returns true if the labels reveal only what Safe Harbor allows about the values.
+    /// Returns true if the labels reveal no more about the values than Safe Harbor allows.
     pub fn keeps(&self, limited: Limited) -> Result<bool> {
         let Some(groups) = limited.groups(&self.values)? else {
             return Ok(self.level > 0 && !self.computed);
         };
-        // A value that is computed from dates or codes is itself a date or a code. A value that is
-        // computed from withheld values reveals them.
+        // A value that is computed from dates or codes is itself a date or a code, and a value that
+        // is computed from withheld values reveals them.
         let is_of_numbers = matches!(limited, Limited::Ages | Limited::BirthYears);
         if self.computed && (!is_of_numbers || groups.iter().any(Option::is_some)) {
             return Ok(false);
@@ -80,7 +80,8 @@ impl LowestLabels {
         let mut grouped = groups.iter().zip(&self.labels);
         let are_alike =
             grouped.all(|(group, label)| group.is_none_or(|group| *labels.entry(group).or_insert(*label) == *label));
-        // A value that is its own label is revealed, even if it is the only value of its group.
+        // A value that is equal to its label is revealed, even if it is the only value in its
+        // group.
         let values = cast(&self.values, &DataType::Utf8)?;
         let own = values.as_string::<i32>().iter().zip(&self.texts).zip(&groups);
         let is_told = |((value, label), group): ((Option<&str>, Option<&str>), &Option<i64>)| {

@@ -1,9 +1,9 @@
-//! Published standards that a release can follow. Each has requirements for a request besides the
-//! privacy models, and requirements that no program can check.
+//! Published standards that a release can follow. Each standard has requirements for a request in
+//! addition to its privacy models, and requirements that no program can check.
 //!
-//! A standard does not change a request. It refuses a request that breaks a requirement, names the
-//! paragraph, and says what to write. It recognizes identifiers in the same way as SUGGEST ROLES
-//! ([`crate::suggest`]).
+//! A standard does not change a request. It rejects a request that violates a requirement, with an
+//! error that names the paragraph and says what to write instead. It recognizes identifiers in the
+//! same way as SUGGEST ROLES ([`crate::suggest`]).
 //!
 //! A new standard is one file and one line in [`STANDARDS`].
 
@@ -21,7 +21,7 @@ pub use published::Standard;
 
 use crate::error::{Error, Result};
 
-/// Every standard, in the order of help.
+/// Every standard, in the order in which help lists them.
 pub static STANDARDS: &[Standard] = &[
     hipaa_safe_harbor::STANDARD,
     ema_policy_0070::STANDARD,
@@ -29,7 +29,8 @@ pub static STANDARDS: &[Standard] = &[
     eurostat_microdata::STANDARD,
 ];
 
-/// Returns the standard of this name. Fails with a usage error that lists them.
+/// Returns the standard called `name`. Fails with a usage error if there is no such standard; the
+/// error suggests the nearest name, or lists all names.
 pub fn named(name: &str) -> Result<&'static Standard> {
     let found = STANDARDS.iter().find(|standard| standard.info.name == name);
     found.ok_or_else(|| Error::unknown("standard", name, STANDARDS.iter().map(|standard| standard.info.name)))

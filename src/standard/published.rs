@@ -1,4 +1,5 @@
-//! A published standard: its requirements, and the requirements that no program can check.
+//! A published standard: the requirements that are checked, and the requirements that no program
+//! can check.
 
 use super::ask::{Ask, Promised};
 use super::looked::Looked;
@@ -10,7 +11,7 @@ use crate::error::{Error, Result};
 pub struct Standard {
     /// The description for help and errors.
     pub info: Info,
-    /// The requirements of the standard for a request.
+    /// The requirements for a request, which are checked.
     pub asks: &'static [Ask],
     /// The requirements that no program can check, in one sentence.
     pub unchecked: &'static str,
@@ -26,19 +27,20 @@ impl PartialEq for Standard {
 impl Eq for Standard {}
 
 impl Standard {
-    /// Returns true if the standard has a requirement that only the values of a source can show.
+    /// Returns true if the standard has a requirement that can only be checked against the values
+    /// of a source.
     pub fn reads_values(&self) -> bool {
         self.asks
             .iter()
             .any(|ask| matches!(ask, Ask::SafeHarbor | Ask::Direct(_)))
     }
 
-    /// Returns true if the standard limits what the labels of quasi-identifiers reveal.
+    /// Returns true if the standard restricts what the labels of quasi-identifiers may reveal.
     pub fn limits_labels(&self) -> bool {
         self.asks.iter().any(|ask| matches!(ask, Ask::SafeHarbor))
     }
 
-    /// Returns one sentence for each column that the standard does not allow as it is released.
+    /// Returns one sentence for each column whose released form the standard does not allow.
     pub fn forbidden(&self, columns: &[Looked]) -> Result<Vec<String>> {
         let mut found = vec![];
         for ask in self.asks {
@@ -52,7 +54,7 @@ impl Standard {
         self.asks.iter().filter_map(|ask| ask.of_models(promised)).collect()
     }
 
-    /// Fails with a usage error that contains the sentences `found`, if there are any.
+    /// Fails with a usage error that contains the sentences in `found`, unless there are none.
     pub fn refuse(&self, found: &[String]) -> Result<()> {
         match found.is_empty() {
             true => Ok(()),

@@ -1,4 +1,4 @@
-//! Tests of the columns that each standard allows and refuses.
+//! Tests which columns each standard allows and rejects.
 
 use super::*;
 use crate::masks::MaskKind;
@@ -29,7 +29,7 @@ fn facts(name: &str, values: &ArrayRef, sample: Vec<String>) -> Facts {
     }
 }
 
-/// Returns the sentences of Safe Harbor for a column with these values and labels.
+/// Returns the sentences of Safe Harbor about a column with the given values and labels.
 fn labelled<T: PartialEq + ToString>(
     name: &str,
     values: ArrayRef,
@@ -79,13 +79,13 @@ fn dates_are_released_as_years() {
         found[0].contains("(C)") && found[0].contains("TRUNCATE (YEAR, DECADE)"),
         "{found:?}"
     );
-    // A year of birth must not reveal who is 90.
+    // A year of birth must not reveal that a person is 90 or older.
     let oldest = Utc::now().year() - 89;
     let births = || dates(&[(oldest - 30, 1, 1), (oldest - 1, 1, 1), (oldest, 1, 1)]);
     assert!(labelled("birth_date", births(), &[], &["old", "old", "young"], 1).is_empty());
     assert!(!labelled("birth_date", births(), &[], &["older", "old", "young"], 1).is_empty());
     assert!(labelled("admitted", births(), &[], &["older", "old", "young"], 1).is_empty());
-    // Texts in a known spelling, and one that is not a date.
+    // The texts are dates in a known format, except one that is not a date.
     let texts = || Arc::new(StringArray::from(vec!["31.12.2001", "01.01.2001", "unknown"])) as ArrayRef;
     let sample = ["31.12.2001", "01.01.2001", "05.06.2002", "07.08.2003", "11.12.2004"];
     assert!(labelled("seen", texts(), &sample, &["2001", "2001", "*"], 1).is_empty());
@@ -104,14 +104,14 @@ fn zip_codes_have_three_digits_and_000_for_the_sparse_ones() {
     let numbers = || Arc::new(Int64Array::from(vec![2139, 2142, 3601, 82101])) as ArrayRef;
     assert!(labelled("zip_code", numbers(), &[], &["021", "021", "000", "000"], 1).is_empty());
     assert!(!labelled("zip_code", numbers(), &[], &["213", "214", "000", "000"], 1).is_empty());
-    // For other places, level 1 is assumed to be states.
+    // For other geographic units, level 1 is assumed to contain states.
     let towns = || Arc::new(StringArray::from(vec!["Salem", "Boston"])) as ArrayRef;
     assert!(labelled("city", towns(), &[], &["Salem", "Boston"], 0)[0].contains("(B)"));
     assert!(labelled("city", towns(), &[], &["OR", "MA"], 1).is_empty());
 }
 
-/// The eighteen identifiers, each under one of its names, are refused unchanged, masked and as
-/// labels.
+/// Each of the eighteen identifiers, recognized by one of its names, is rejected unchanged, masked
+/// and as labels.
 #[test]
 fn identifiers_are_dropped() {
     for (name, letter) in [
@@ -192,8 +192,8 @@ fn a_risk_of_one_in_eleven_is_a_class_of_eleven() {
     assert!(named("hippa").unwrap_err().to_string().contains("hipaa_safe_harbor"));
 }
 
-/// A single day of a year, age above 89 or ZIP code of an area is revealed if it is its own label,
-/// even if it is the only value of its group.
+/// A single date, age above 89 or ZIP code is revealed if it is equal to its label, even if it is
+/// the only value in its group.
 #[test]
 fn a_value_that_is_alone_is_no_group() {
     let day = || dates(&[(2001, 5, 7)]);
@@ -207,7 +207,8 @@ fn a_value_that_is_alone_is_no_group() {
     assert!(!labelled("zip", zip("02139"), &["02139"], &["02139"], 0).is_empty());
 }
 
-/// Siblings are in the same group as a value of the column and have its type, and the values stay.
+/// Siblings of a column's values fall into the same groups as the values and have the same type,
+/// and the values themselves are kept.
 #[test]
 fn siblings_are_released_like_a_value() {
     let texts = |values: &[&str]| Arc::new(StringArray::from(values.to_vec())) as ArrayRef;

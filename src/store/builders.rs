@@ -13,7 +13,7 @@ use object_store::http::HttpBuilder;
 use std::sync::Arc;
 use url::Url;
 
-/// The supported URL schemes, as messages list them.
+/// The supported URL schemes, as they are listed in messages.
 const SCHEMES: &str = "s3://, gs://, az://, abfss://, https:// and file://";
 
 /// Returns true if a URL names an object in S3.
@@ -21,8 +21,8 @@ pub(super) fn is_of_s3(url: &Url) -> bool {
     matches!(url.scheme(), "s3" | "s3a")
 }
 
-/// Opens the object store of a URL. Fails with `ErrorKind::Usage` for a URL without a host, a
-/// scheme that is not supported, and settings that the builder refuses.
+/// Opens the object store of a URL. Fails with `ErrorKind::Usage` if the URL has no host, if its
+/// scheme is not supported, or if the builder rejects the settings.
 pub(crate) fn build(url: &Url, settings: &S3, traffic: &Arc<Traffic>) -> Result<Arc<dyn ObjectStore>> {
     let host = url.host_str().filter(|host| !host.is_empty()).ok_or_else(|| {
         Error::usage(format!(

@@ -11,12 +11,12 @@ use futures::{StreamExt, TryStreamExt, stream};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Names of the folders in which a table keeps its log or its manifests. Only the log or a manifest
-/// determines which files contain the table's rows.
+/// The names of the folders in which a table keeps its log or its manifests. Only the log or a
+/// manifest determines which files contain the table's rows.
 const OF_TABLES: [&str; 2] = ["_delta_log", "_anonsql"];
-/// The name of a file whose presence makes its folder a release.
+/// The name of the file that makes its folder a release.
 const MANIFEST: &str = "_manifest.json";
-/// The prefix of a folder's name; the folder contains the files of one run of a release.
+/// The prefix in the name of a folder that contains the files of one run of a release.
 const RUN: &str = "run=";
 /// The maximum number of concurrent requests for listing folders.
 const AT_ONCE: usize = 16;
@@ -31,7 +31,8 @@ pub(crate) struct Files {
     patterns: Vec<PathPattern>,
     /// The suffix of the files' names; empty if every name is accepted.
     suffix: String,
-    /// Whether all folders between the root and a file must be those of partitions: `column=value`.
+    /// Whether every folder between the root and a file must be the folder of a partition:
+    /// `column=value`.
     is_partitioned: bool,
 }
 
@@ -73,7 +74,7 @@ impl Files {
         }
     }
 
-    /// Returns the same files, limited to names that end with `suffix`.
+    /// Returns the same files, limited to those whose names end with `suffix`.
     pub(crate) fn ending(self, suffix: String) -> Self {
         Self { suffix, ..self }
     }
@@ -143,8 +144,8 @@ impl Files {
         Ok(())
     }
 
-    /// Fails with `ErrorKind::Usage` if a subfolder is a release and other files are outside every
-    /// release. A person could then be in both.
+    /// Fails with `ErrorKind::Usage` if a subfolder is a release and there are files outside of
+    /// every release. A person could then be in the release and in the other files.
     fn check_releases(&self, listed: &[ObjectMeta]) -> Result<()> {
         let inside = |file: &ObjectMeta| -> Vec<String> {
             let names = self.url.strip_prefix(&file.location).into_iter().flatten();
@@ -196,8 +197,8 @@ impl Files {
         Ok(inside.flat_map(|listed| listed.objects).collect())
     }
 
-    /// Returns true if a listing would find a file at this location. In a folder, the suffix is
-    /// ignored, because a file with another suffix makes the folder an error.
+    /// Returns true if a listing would find a file at this location. For a folder, the suffix is
+    /// ignored, because listing a folder fails if it contains a file with another suffix.
     pub(crate) fn would_see(&self, location: &Path) -> bool {
         let of_any_kind = Self {
             suffix: String::new(),
@@ -209,7 +210,7 @@ impl Files {
         }
     }
 
-    /// Returns true if a file at this location is one of these files, whether or not it exists.
+    /// Returns true if the path names the file at this location, whether or not the file exists.
     pub(crate) fn is_meant(&self, location: &Path) -> bool {
         let Some(inside) = self.url.strip_prefix(location) else {
             return false;

@@ -3,8 +3,8 @@
 //! DataFusion finds a store by the scheme and the host of a URL. If the caller registered a store
 //! for them, that store is used unchanged. Otherwise, the first statement with a URL of a supported
 //! scheme opens a store and registers it. The store takes its credentials from the environment, as
-//! the cloud's own tools do, and its options from the settings `anonsql.s3.*`. Neither a statement
-//! nor a setting contains credentials.
+//! the command-line tools of the cloud providers do, and its options from the settings
+//! `anonsql.s3.*`. Neither a statement nor a setting contains credentials.
 
 mod address;
 mod builders;

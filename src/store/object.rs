@@ -5,7 +5,7 @@ use datafusion::object_store::path::Path;
 use datafusion::object_store::{self, ObjectMeta, ObjectStore, ObjectStoreExt};
 use futures::TryStreamExt;
 
-/// A small object. Its metadata distinguishes it from later objects of the same name.
+/// A small object. Its metadata distinguishes it from later objects with the same name.
 #[derive(Debug, Clone)]
 pub(crate) struct FoundObject {
     /// The whole content of the object.

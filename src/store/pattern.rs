@@ -1,9 +1,9 @@
 //! Patterns of paths, which match as in a shell.
 //!
 //! `*`, `?` and `[...]` match within one name. A segment `**` matches any number of folders, and
-//! `{a,b}` stands for `a` and for `b`. A name that begins with `.` or `_` is hidden: only a segment
-//! that begins with the same character matches it. A pattern that ends in a slash matches
-//! everything in the folders that it names.
+//! `{a,b}` stands for either `a` or `b`. A name that begins with `.` or `_` is hidden: only a
+//! segment that begins with the same character matches it. A pattern that ends in a slash matches
+//! everything in the folders that it matches.
 
 use crate::error::{Error, Result};
 use glob::{MatchOptions, Pattern};
@@ -12,7 +12,7 @@ use glob::{MatchOptions, Pattern};
 const WILD: [char; 3] = ['*', '?', '['];
 /// The first characters of hidden names.
 const HIDING: [char; 2] = ['.', '_'];
-/// The maximum number of paths to which the braces of one path may expand.
+/// The maximum number of paths to which the braces in one path may expand.
 const MOST: usize = 1000;
 
 /// Returns true if an expanded path is a pattern, rather than the name of a file or a folder.
@@ -48,12 +48,12 @@ enum Segment {
 #[derive(Debug, Clone)]
 pub(super) struct Name {
     pattern: Pattern,
-    /// The `.` or `_` that a hidden name must begin with; `None` if hidden names do not match.
+    /// The `.` or `_` with which a hidden name must begin; `None` if hidden names do not match.
     hidden: Option<char>,
 }
 
 impl PathPattern {
-    /// Reads the part of a path after its first folder. Returns one pattern for each expansion of
+    /// Parses the part of a path after its first folder. Returns one pattern for each expansion of
     /// the braces.
     pub(super) fn read(text: &str) -> Result<Vec<Self>> {
         let (mut read, mut left) = (vec![], vec![text.to_string()]);
@@ -89,8 +89,8 @@ impl PathPattern {
         Ok(Self(segments))
     }
 
-    /// Returns the pattern of each level, outermost first. Returns `None` if the pattern contains
-    /// `**`, which matches any number of levels.
+    /// Returns the pattern for each level of folders and names, outermost first. Returns `None` if
+    /// the pattern contains `**`, which matches any number of levels.
     pub(super) fn levels(&self) -> Option<Vec<&Name>> {
         let name = |segment| match segment {
             &Segment::Folders => None,
@@ -99,7 +99,8 @@ impl PathPattern {
         self.0.iter().map(name).collect()
     }
 
-    /// Returns true if the pattern matches a file. `names` are its folders and, last, its own name.
+    /// Returns true if the pattern matches a file. `names` contains the names of its folders and,
+    /// as the last element, the name of the file.
     pub(super) fn matches(&self, names: &[&str]) -> bool {
         matches(&self.0, names)
     }

@@ -1,6 +1,6 @@
-//! Reads a profile of `~/.aws`: the keys and the region in the files that AWS tools share.
-//! `object_store` reads credentials from the environment, web identities and the metadata of an
-//! instance, but not from these files.
+//! Reads a profile of `~/.aws`: the keys and the region in the files that AWS tools share. The
+//! `object_store` crate reads credentials from the environment, from web identities and from
+//! instance metadata, but not from these files.
 
 use crate::error::{Error, Result};
 use datafusion::object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
@@ -8,7 +8,8 @@ use std::collections::HashMap;
 use std::env;
 use std::path::PathBuf;
 
-/// The entries of a profile that are passed to the store, each with its key in `object_store`.
+/// The entries of a profile that are passed to the store, each with its configuration key in
+/// `object_store`.
 const ENTRIES: &[(&str, AmazonS3ConfigKey)] = &[
     ("aws_access_key_id", AmazonS3ConfigKey::AccessKeyId),
     ("aws_secret_access_key", AmazonS3ConfigKey::SecretAccessKey),
@@ -18,9 +19,9 @@ const ENTRIES: &[(&str, AmazonS3ConfigKey)] = &[
 /// The entries of a profile. They are secret, so the type does not implement `Debug`.
 pub(super) struct Profile(HashMap<String, String>);
 
-/// Returns the profile that `AWS_PROFILE` names, or the profile `default`. Returns `None` if
-/// `AWS_PROFILE` is not set and no file has a default profile. Fails with `ErrorKind::Usage` if no
-/// file has the profile that `AWS_PROFILE` names.
+/// Returns the profile that `AWS_PROFILE` names, or otherwise the profile `default`. Returns `None`
+/// if `AWS_PROFILE` is not set and no file has a default profile. Fails with `ErrorKind::Usage` if
+/// no file has the profile that `AWS_PROFILE` names.
 pub(super) fn of_environment() -> Result<Option<Profile>> {
     let named = env::var("AWS_PROFILE").ok().filter(|name| !name.is_empty());
     let name = named.as_deref().unwrap_or("default");
@@ -44,8 +45,8 @@ pub(super) fn of_environment() -> Result<Option<Profile>> {
 }
 
 impl Profile {
-    /// Adds the keys of the profile to the builder. Adds the profile's region only if the
-    /// environment does not set one.
+    /// Passes the keys of the profile to the builder. Passes the profile's region only if the
+    /// environment does not set a region.
     pub(super) fn set(&self, mut builder: AmazonS3Builder) -> AmazonS3Builder {
         let has_region = env::var_os("AWS_REGION")
             .or_else(|| env::var_os("AWS_DEFAULT_REGION"))
@@ -62,7 +63,7 @@ impl Profile {
     }
 }
 
-/// Returns the entries of all sections whose name is in `names`.
+/// Returns the entries in all sections whose name is in `names`.
 fn section(text: &str, names: &[&str]) -> HashMap<String, String> {
     let (mut entries, mut is_inside) = (HashMap::new(), false);
     for line in text.lines().map(str::trim) {

@@ -40,7 +40,7 @@ impl SingleObject {
         })
     }
 
-    /// Returns the URL as it was written.
+    /// Returns the URL as the statement writes it.
     pub(crate) fn url(&self) -> &str {
         &self.url
     }
@@ -50,8 +50,8 @@ impl SingleObject {
         Arc::ptr_eq(&self.store, store) && self.path.prefix_matches(path)
     }
 
-    /// Returns true if `is_it` returns true for one part of the path: a folder's name or the
-    /// object's own name.
+    /// Returns true if `is_it` returns true for at least one part of the path: the name of a folder
+    /// or of the object itself.
     pub(crate) fn has_folder(&self, is_it: impl Fn(&str) -> bool) -> bool {
         self.path.parts().any(|part| is_it(part.as_ref()))
     }
@@ -61,9 +61,9 @@ impl SingleObject {
         format!("{}{}", self.root, self.path)
     }
 
-    /// Fails if the store cannot be reached, so that the error comes before the work. Read
-    /// permission is not needed. Unless `overwrite` is true, fails with `ErrorKind::TargetExists`
-    /// if the existing object was not written by anonsql.
+    /// Fails if the store cannot be reached, so that the error is reported before the work begins.
+    /// Read permission is not needed. If `overwrite` is false, also fails with
+    /// `ErrorKind::TargetExists` if the existing object was not written by anonsql.
     pub(crate) async fn reach(&self, overwrite: bool) -> Result<()> {
         if !overwrite {
             return self.may_replace().await.map(drop);
@@ -98,7 +98,7 @@ impl SingleObject {
     }
 
     /// Returns true if the object exists and anonsql wrote it. Returns false if there is no object,
-    /// or the object cannot be read. Fails with `ErrorKind::TargetExists` if the existing object
+    /// or if the object cannot be read. Fails with `ErrorKind::TargetExists` if the existing object
     /// was not written by anonsql.
     async fn may_replace(&self) -> Result<bool> {
         let content = match self.store.get(&self.path).await {

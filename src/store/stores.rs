@@ -1,4 +1,4 @@
-//! The object stores that a session itself opened.
+//! The object stores that a session opened itself.
 
 use super::builders::{build, is_of_s3};
 use super::traffic::Traffic;
@@ -12,8 +12,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use url::Url;
 
-/// The object stores that a session itself opened. The session's configuration keeps them. Stores
-/// that the caller registered are not among them.
+/// The object stores that a session opened itself. The session's configuration contains this value.
+/// Stores that the caller registered are not included.
 #[derive(Debug, Default)]
 pub(crate) struct Stores {
     state: Mutex<State>,
@@ -23,7 +23,7 @@ pub(crate) struct Stores {
 #[derive(Debug, Default)]
 struct State {
     s3: S3,
-    /// The parameters of each open store, keyed by scheme and host.
+    /// The parameters of each open store, by the scheme and the host of its URL.
     opened: HashMap<String, Opened>,
 }
 
@@ -48,16 +48,16 @@ impl Stores {
         stores.map_or_else(Arc::default, |stores| Arc::clone(&stores.traffic))
     }
 
-    /// Updates the S3 settings from a session's configuration. The sessions for quoted paths share
-    /// the stores, but have their own settings.
+    /// Updates the S3 settings of the stores from a session's configuration. The sessions for
+    /// quoted paths share the stores, but have their own settings.
     pub(crate) fn follow(config: &SessionConfig) {
         if let Some(stores) = config.get_extension::<Self>() {
             stores.state.lock().s3 = Settings::of(config.options()).s3;
         }
     }
 
-    /// Returns true if other processes can access the store of a URL as this session does: the
-    /// store is the local file system, or the session itself opened it.
+    /// Returns true if other processes can access the store of a URL in the same way as this
+    /// session: the store is the local file system, or the session opened the store itself.
     pub(crate) fn are_reached_by_others(config: &SessionConfig, url: &Url) -> bool {
         let stores = config.get_extension::<Self>();
         let is_opened = |stores: Arc<Self>| stores.state.lock().opened.contains_key(&key(url));

@@ -20,11 +20,11 @@ pub(crate) struct Traffic {
 /// The values of the traffic counters at one moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Moved {
-    /// The number of bytes received as objects and answers.
+    /// The number of bytes received in objects and other responses.
     pub(crate) received: u64,
-    /// The number of bytes sent as objects.
+    /// The number of bytes sent in objects.
     pub(crate) sent: u64,
-    /// The number of requests that received no answer, a server error, or a request to wait. The
+    /// The number of requests that received no response, a server error, or a request to wait. The
     /// client repeats such a request until it gives up.
     pub(crate) failed: u64,
 }
@@ -49,7 +49,7 @@ impl Traffic {
         if status.is_server_error() || [408, 429].contains(&status.as_u16()) {
             self.failed.fetch_add(1, Ordering::Relaxed);
         }
-        // An answer to HEAD gives the length of the object, but does not contain the object.
+        // A response to HEAD states the length of the object, but does not contain the object.
         let length = answer.headers().get("content-length").filter(|_| !is_head);
         let length = length.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
         self.received.fetch_add(length.unwrap_or(0), Ordering::Relaxed);
@@ -67,7 +67,7 @@ impl Moved {
     }
 }
 
-/// Opens connections like the default connector of `object_store`, and counts their traffic.
+/// Opens connections like the default connector in `object_store`, and counts their traffic.
 #[derive(Debug)]
 pub(super) struct Counting(pub(super) Arc<Traffic>);
 

@@ -22,7 +22,7 @@ use crate::recount::{count, numbers};
 use datafusion::prelude::SessionContext;
 use std::collections::BTreeSet;
 
-/// Compares the totals of both releases, and notes every promise as a gap.
+/// Compares the totals of both releases, and reports every promise as a gap.
 pub(super) async fn check(
     session: &SessionContext,
     sides: &[ComparedRelease<'_>; 2],
@@ -78,7 +78,8 @@ pub(super) async fn check(
     Ok(())
 }
 
-/// Returns true if two columns have the same labels: texts at the same level of the same hierarchy.
+/// Returns true if two columns have the same labels: both are released as texts, at the same level
+/// of the same hierarchy.
 fn is_alike(one: &Known, other: &Known) -> Result<bool> {
     let (Some(level), Some(same)) = (one.level(), other.level()) else {
         return Ok(false);
@@ -94,7 +95,7 @@ fn is_alike(one: &Known, other: &Known) -> Result<bool> {
     Ok(level == same && own == theirs && are_texts)
 }
 
-/// Returns the smallest difference between the totals of the two releases, counted by the columns
+/// Returns the minimum difference between the totals of the two releases, counted by the columns
 /// `alike`; `None` if all totals are equal.
 async fn smallest_difference(
     session: &SessionContext,

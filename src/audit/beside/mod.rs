@@ -1,9 +1,9 @@
-//! The disclosure by two releases of one table together.
+//! The information that two releases of one table disclose together.
 //!
 //! Each release satisfies its models on its own. A reader of both releases knows a pair for each
-//! person: the labels of the person in the first release, and the labels in the second release. If
-//! a release has no row of the person, the reader knows this fact instead of labels. A *class
-//! together* contains the persons who have the same pair.
+//! person: the labels of the person in the first release, and the labels of the person in the
+//! second release. If a release has no row of the person, the reader knows this fact instead of
+//! labels. A *class together* contains the persons who have the same pair.
 //!
 //! With the source (AGAINST), the pairs are counted by SQL ([`together`]). The labels are computed
 //! again from the source, by the hierarchies and levels in the manifests. A class of a node is
@@ -13,7 +13,7 @@
 //! The promises of both manifests are then recounted on the classes together.
 //!
 //! Without the source, the pair of a person is not known. The totals of both releases are compared
-//! by the columns that both label alike ([`alone`]), and every promise is a gap.
+//! by the columns that both label alike ([`alone`]), and every promise is reported as a gap.
 //!
 //! A release is refused if its pairs cannot be determined. This is the case for local recoding,
 //! releases that grew, differentially private samples, personal limits, and labels that are

@@ -4,7 +4,7 @@ use crate::audit::claim::Claim;
 use crate::job::QuasiIdentifier;
 use datafusion::dataframe::DataFrame;
 
-/// Two releases, and the data to check them against.
+/// Two releases, and the source that they are checked against.
 pub(crate) struct Pair {
     /// The release that the statement names first.
     pub(crate) first: ClaimedRelease,
@@ -24,8 +24,8 @@ pub(crate) struct ClaimedRelease {
     pub(crate) claim: Claim,
     /// The quasi-identifiers that the constraints are about, without their hierarchies.
     pub(crate) quasi_identifiers: Vec<QuasiIdentifier>,
-    /// The source as the manifest's statement writes it.
+    /// The source as the statement in the manifest writes it.
     pub(crate) source: String,
-    /// Whether the source is a path, so that its rows are the rows of the files there.
+    /// Whether the source is a path. Its rows are then the rows of the files at this path.
     pub(crate) reads_path: bool,
 }

@@ -1,5 +1,5 @@
 //! Counts the persons in each release, and the persons in classes together that are too small. Each
-//! row counts as a person; with ENTITY, each entity does.
+//! row counts as a person, or each entity if the statement names an ENTITY.
 
 use super::promise::{IN_FIRST, IN_SECOND, JointPromise, OF_BOTH};
 use crate::error::Result;
@@ -7,7 +7,7 @@ use crate::quoting::quote;
 use crate::recount::{count, numbers};
 use datafusion::prelude::SessionContext;
 
-/// A description and the count that it describes; `None` if there is nothing to count.
+/// A description and the count that it describes. The count is `None` if there is nothing to count.
 pub(super) type CountedDescription = (String, Option<f64>);
 
 /// The table of all rows of the source, with the labels that each release has for them.
@@ -23,7 +23,7 @@ fn size(has_entity: bool) -> String {
     }
 }
 
-/// Returns the number of persons in both releases, only in the first, only in the second, and in
+/// Returns four counts of persons: in both releases, only in the first, only in the second, and in
 /// neither.
 pub(super) async fn present(session: &SessionContext, has_entity: bool) -> Result<Vec<CountedDescription>> {
     let each = match has_entity {

@@ -29,7 +29,7 @@ pub(super) struct JointPromise<'a> {
 }
 
 /// Returns the promises of both releases. A promise that both releases make is returned once.
-/// `sensitive` returns the column of an attribute.
+/// `sensitive` returns the name of the column that contains the values of an attribute.
 pub(super) fn together<'a>(
     sides: &'a [ComparedRelease<'a>; 2],
     labels: &[SourceLabels; 2],
@@ -92,7 +92,7 @@ fn groupings(
     Ok(subsets.into_iter().map(group).collect())
 }
 
-/// Returns the name of the column with label number `number`.
+/// Returns the name of the column that contains the label with index `number`.
 pub(super) fn label(prefix: char, number: usize) -> String {
     format!("{prefix}{number}")
 }

@@ -12,11 +12,12 @@ use crate::observe::{Observer, Phase};
 use crate::recount::bounds_as_text;
 use std::collections::BTreeSet;
 
-/// The tables with the released rows of the two releases.
+/// The table with the released rows of the first release.
 const FIRST: &str = "first_release";
+/// The table with the released rows of the second release.
 const SECOND: &str = "second_release";
 
-/// Runs all checks of two releases, with the source if the statement gives it (AGAINST).
+/// Runs all checks of two releases. The source is checked too if the statement gives it (AGAINST).
 pub(crate) async fn beside(pair: &Pair, observer: &dyn Observer) -> Result<Verification> {
     let mut found = Verification::default();
     let sides = [
@@ -54,7 +55,7 @@ pub(crate) async fn beside(pair: &Pair, observer: &dyn Observer) -> Result<Verif
     Ok(found)
 }
 
-/// Describes unchecked information that two releases reveal together.
+/// Describes information that two releases reveal together and that is not checked.
 fn unread(sides: &[ComparedRelease<'_>; 2]) -> Vec<String> {
     let mut unread = vec![];
     for side in sides {

@@ -23,7 +23,7 @@ use std::sync::Arc;
 pub(super) struct ComparedRelease<'a> {
     pub(super) side: &'a ClaimedRelease,
     pub(super) evidence: &'a ReleaseEvidence,
-    /// The name of the release in the answer.
+    /// The name of the release in the result.
     pub(super) called: &'static str,
     /// The table of the released rows, with their quasi-identifiers.
     pub(super) released: ReleasedTable,
@@ -34,7 +34,7 @@ pub(super) struct ComparedRelease<'a> {
 /// The labels that a release gives to the source's rows, as SQL columns.
 #[derive(Default)]
 pub(super) struct SourceLabels {
-    /// The column that is labelled, and the SQL of its label.
+    /// For each labelled column, the name of the column and the SQL of its label.
     pub(super) columns: Vec<(String, String)>,
     /// The SQL of the joins that the labels need; empty if they need none.
     pub(super) joins: String,
@@ -47,8 +47,9 @@ pub(super) struct SourceLabels {
 }
 
 impl SourceLabels {
-    /// Leaves out the rows whose value the hierarchy of a column does not map, if the hierarchy
-    /// suppresses these rows. The unmapped values become a table called `name`.
+    /// Excludes the rows whose value in a column is not mapped by the column's hierarchy, if the
+    /// hierarchy suppresses these rows. The unmapped values are registered as a table called
+    /// `name`.
     async fn admit(&mut self, session: &SessionContext, known: &Known, name: &str) -> Result<()> {
         let Some(hierarchy) = known
             .hierarchy
@@ -109,7 +110,7 @@ impl<'a> ComparedRelease<'a> {
         self.evidence.manifest()
     }
 
-    /// Returns the columns of the source that are released unchanged, or under a mask, and that are
+    /// Returns the columns of the source that are released unchanged or masked, and that are
     /// quasi-identifiers of the `other` release.
     fn told(&self, other: &Self) -> Vec<String> {
         let unchanged = self.evidence.unchanged().into_iter();
@@ -165,8 +166,8 @@ impl<'a> ComparedRelease<'a> {
     }
 
     /// Returns the labels that this release gives to the source's rows, and the values of columns
-    /// that are quasi-identifiers only in the `other` release. The tables of these labels are named
-    /// by `prefix` and a number.
+    /// that are quasi-identifiers only in the `other` release. The names of the tables with these
+    /// labels consist of `prefix` and a number.
     pub(super) async fn labels(
         &self,
         session: &SessionContext,
@@ -210,7 +211,7 @@ impl<'a> ComparedRelease<'a> {
         Ok(labels)
     }
 
-    /// Fails with a usage error if the labels of a column cannot be computed again.
+    /// Fails with a usage error if the labels of a column cannot be recomputed.
     fn check_known(&self, known: &Known) -> Result<()> {
         let (name, column) = (&self.side.name, &known.column);
         if known.form.is_of_class() {

@@ -76,7 +76,7 @@ pub(super) async fn check(
     Ok(())
 }
 
-/// Returns every attribute that a promise is about.
+/// Returns the attributes that the promises are about.
 fn attributes(sides: &[ComparedRelease<'_>; 2]) -> Vec<String> {
     let constraints = sides.iter().flat_map(|side| &side.side.claim.constraints);
     let read = constraints.filter(|c| c.model.reads().attribute);
@@ -92,7 +92,7 @@ fn admitted(prefix: char) -> String {
     format!("admitted_{prefix}")
 }
 
-/// Returns the name of the column with attribute number `number`.
+/// Returns the name of the column that contains the attribute with index `number`.
 fn value(number: usize) -> String {
     format!("v{number}")
 }
@@ -157,14 +157,15 @@ async fn register_classes(
     register(session, name, &sql).await
 }
 
-/// Returns the names of numbered columns of a table.
+/// Returns the names of the columns with the indices below `columns` in a table, separated by
+/// commas.
 fn keys(table: &str, prefix: char, columns: usize) -> String {
     let names: Vec<String> = (0..columns).map(|i| format!("{table}{prefix}{i}")).collect();
     names.join(", ")
 }
 
 /// Counts the rows by which the sizes of classes differ between the release and the source. A class
-/// that only the source has was suppressed, and does not count.
+/// that only the source has was suppressed, and is not counted.
 async fn unlike(session: &SessionContext, columns: usize, classes: &str, prefix: char) -> Result<u64> {
     let renamed: Vec<String> = (0..columns).map(|i| format!("{} AS k{i}", label(prefix, i))).collect();
     let k = keys("", 'k', columns);
@@ -178,8 +179,8 @@ async fn unlike(session: &SessionContext, columns: usize, classes: &str, prefix:
     count(session, &sql).await
 }
 
-/// Registers the labels of each row of the source in both releases. If a release does not contain
-/// the row, the labels are NULL and the flag of the release is false.
+/// Registers the labels of each row of the source in both releases. If a release does not contain a
+/// row, the row's labels are NULL and the flag of the release is false.
 async fn pair(
     session: &SessionContext,
     labels: &[SourceLabels; 2],

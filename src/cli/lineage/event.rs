@@ -13,7 +13,7 @@ const PRODUCER: &str = concat!("https://github.com/anonsql/anonsql/v", env!("CAR
 const EVENT: &str = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent";
 const FACETS: &str = "https://openlineage.io/spec/facets";
 
-/// A release whose run has begun.
+/// A release that has begun, and its run in the sense of OpenLineage.
 #[derive(Debug)]
 pub struct LineageRun {
     id: Uuid,
@@ -21,18 +21,19 @@ pub struct LineageRun {
     sources: BTreeSet<Dataset>,
 }
 
-/// The state of a run in an event.
+/// The state of a run that an event reports.
 pub enum RunState<'a> {
     /// The run began.
     Start,
-    /// The release is in place.
+    /// The release was put in place.
     Complete(&'a Release, &'a Manifest),
     /// The run failed, with this kind of error. The text of the error is omitted, because it may
     /// contain confidential names.
     Fail(&'a str),
 }
 
-/// A dataset as OpenLineage names it: the namespace of its store, and its name in the store.
+/// A dataset as OpenLineage identifies it: by the namespace of its store, and by its name in the
+/// store.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Dataset {
     namespace: String,
@@ -62,8 +63,8 @@ impl Dataset {
 }
 
 impl LineageRun {
-    /// Creates the run of a release. If there are several sources, each source in a folder is named
-    /// by its folder, so files in one folder form one dataset.
+    /// Creates the run of a release. If there are several sources, each file is identified by its
+    /// folder, so that the files in a folder form one dataset.
     pub fn new(target: &Path, sources: &[String]) -> Self {
         let folder = |source: &String| match source.rsplit_once('/') {
             Some((folder, _)) if sources.len() > 1 => Dataset::of(folder),
@@ -108,8 +109,8 @@ impl LineageRun {
         })
     }
 
-    /// Returns the facets of the release: its columns, and the source columns from which they were
-    /// made.
+    /// Returns the facets of the released dataset: its columns, and the source columns from which
+    /// they were derived.
     fn output(&self, manifest: &Manifest) -> Value {
         let fields = manifest
             .columns
@@ -139,7 +140,7 @@ impl LineageRun {
     }
 }
 
-/// Returns the checksums, the figures and the checks of a release.
+/// Returns the checksums, the figures and the checks of a release, for a facet.
 fn promises(release: &Release, manifest: &Manifest) -> Value {
     let checks = manifest
         .checks
@@ -157,8 +158,8 @@ fn promises(release: &Release, manifest: &Manifest) -> Value {
     })
 }
 
-/// Returns a facet with `content` and the fields that all facets have. `schema` is the version and
-/// the name of the facet's schema.
+/// Returns a facet with the fields of `content` and the fields that all facets have. `schema`
+/// consists of the version and the name of the facet's schema.
 fn facet(schema: &str, content: Value) -> Value {
     let mut facet = json!({"_producer": PRODUCER, "_schemaURL": format!("{FACETS}/{schema}.json")});
     if let (Value::Object(facet), Value::Object(content)) = (&mut facet, content) {

@@ -1,9 +1,11 @@
-//! Lineage for data catalogues: OpenLineage events of every release, without data values.
+//! Lineage for data catalogues: emits OpenLineage events for every release. The events contain no
+//! data values.
 //!
-//! A release emits START once its target is open, and COMPLETE once it is in place. COMPLETE
-//! contains the columns, the models and the figures. A statement that fails or is cancelled in
-//! between emits FAIL. Events are appended to a file, one JSON object per line, or sent to a server
-//! by POST. An unreachable server never fails a release; the problem is reported at the end.
+//! A release emits START when its target has been opened, and COMPLETE when it has been put in
+//! place. COMPLETE contains the columns, the models and the figures. If the statement fails or is
+//! cancelled in between, it emits FAIL. Events are either appended to a file, with one JSON object
+//! per line, or sent to a server by POST. If the server cannot be reached, the release does not
+//! fail; the problem is reported at the end.
 
 mod event;
 mod sender;
@@ -17,10 +19,10 @@ use sender::Sender;
 use std::path::Path;
 use std::time::Duration;
 
-/// The maximum time at the end of a statement for sending its events.
+/// The maximum time for sending the events of a statement at its end.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// The destination of a process's events. Without a destination, no events are emitted.
+/// Emits the events of a process to a file or a server. Without a sender, no events are emitted.
 #[derive(Debug, Default)]
 pub struct Lineage {
     sender: Option<Sender>,
@@ -28,8 +30,8 @@ pub struct Lineage {
 }
 
 impl Lineage {
-    /// Opens the destination of `--lineage`: a file, or a server by its URL. `None` is no
-    /// destination.
+    /// Opens the destination given with `--lineage`, which is a file or the URL of a server. If
+    /// `place` is `None`, no events are emitted.
     pub fn open(place: Option<&str>) -> Result<Self> {
         Ok(Self {
             sender: place.map(Sender::open).transpose()?,
@@ -54,7 +56,8 @@ impl Lineage {
     }
 
     /// Emits the event FAIL if the current release has not completed. `outcome` is the outcome of
-    /// the statement. Waits until all events are sent; returns a message if they cannot be sent.
+    /// the statement. Waits until all events have been sent. Returns a message if they could not be
+    /// sent.
     pub async fn finish(&self, outcome: &str) -> Option<String> {
         let sender = self.sender.as_ref()?;
         if let Some(run) = self.run.lock().take() {

@@ -1,4 +1,4 @@
-//! Sends the events of a process in order, on a separate thread.
+//! Sends the events of a process on a separate thread, in the order in which they were emitted.
 
 use crate::error::{Error, Result};
 use client::{HttpClient, HttpConnector, ReqwestConnector};
@@ -11,7 +11,7 @@ use tokio::runtime::Builder;
 use tokio::sync::{mpsc, oneshot};
 use url::Url;
 
-/// The default path for events on a server.
+/// The default path to which events are sent on a server.
 const API: &str = "api/v1/lineage";
 /// The maximum number of attempts to send an event.
 const ATTEMPTS: u32 = 3;
@@ -22,25 +22,26 @@ pub(super) struct Sender(mpsc::UnboundedSender<Parcel>);
 
 enum Parcel {
     Event(Value),
-    /// Requests the first failure so far, after all earlier events are sent.
+    /// A request for the first failure so far, to be answered after all earlier events have been
+    /// sent.
     Flush(oneshot::Sender<Option<String>>),
 }
 
-/// The destination of events.
+/// The destination to which events are sent.
 enum Place {
     File(File),
     Server { client: HttpClient, url: Url },
 }
 
 impl Sender {
-    /// Opens a file, or a server by its URL. Fails with `ErrorKind::Usage` for a URL with
-    /// credentials, because OPENLINEAGE_API_KEY contains the key of a server.
+    /// Opens a destination, which is a file or the URL of a server. Fails with `ErrorKind::Usage`
+    /// if a URL contains credentials, because the key of a server belongs in OPENLINEAGE_API_KEY.
     pub(super) fn open(place: &str) -> Result<Self> {
         let place = Place::open(place).map_err(|e| e.context("--lineage"))?;
         let (sender, parcels) = mpsc::unbounded_channel();
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|e| Error::io("cannot send events", e))?;
-        // A separate thread sends the events, so that they are sent even if the statement is
+        // Events are sent on a separate thread, so that they are sent even if the statement is
         // cancelled.
         std::thread::spawn(move || runtime.block_on(place.serve(parcels)));
         Ok(Self(sender))
@@ -51,7 +52,7 @@ impl Sender {
         let _ = self.0.send(Parcel::Event(event));
     }
 
-    /// Waits until all events are sent. Returns the first failure since the last call.
+    /// Waits until all events have been sent. Returns the first failure since the last call.
     pub(super) async fn flushed(&self) -> Option<String> {
         let (ask, answer) = oneshot::channel();
         let _ = self.0.send(Parcel::Flush(ask));
@@ -107,7 +108,7 @@ impl Place {
         }
     }
 
-    /// Sends an event. The error is the reason of the last failure.
+    /// Sends an event. If all attempts fail, the error describes the last failure.
     async fn send(&mut self, event: &Value) -> std::result::Result<(), String> {
         match self {
             Self::File(file) => writeln!(file, "{event}").map_err(|e| e.to_string()),

@@ -1,4 +1,4 @@
-//! Formats values as text for readers.
+//! Formats values as text for human readers.
 
 use crate::error::Result;
 use arrow::array::Array;
@@ -8,7 +8,7 @@ use arrow::util::display::FormatOptions;
 
 pub use arrow::util::display::ArrayFormatter as Formatter;
 
-/// Returns true if columns of this type are aligned to the right.
+/// Returns true if columns of this type are right-aligned.
 pub fn is_number(kind: &DataType) -> bool {
     match kind {
         DataType::Dictionary(_, value) => value.is_numeric(),
@@ -16,17 +16,18 @@ pub fn is_number(kind: &DataType) -> bool {
     }
 }
 
-/// Returns a formatter for each column of a batch. NULL becomes `null`.
+/// Returns a formatter for each column of a batch. `null` is the text for NULL.
 pub fn formatters<'a>(batch: &'a RecordBatch, null: &'a str) -> Result<Vec<Formatter<'a>>> {
     let format = |column: &'a dyn Array| {
-        // A value that cannot be formatted, such as a date out of range, is replaced by its error.
+        // If a value cannot be formatted, such as a date that is out of range, the error is shown
+        // in its place.
         let options = FormatOptions::new().with_display_error(true).with_null(null);
         Formatter::try_new(column, &options).map_err(super::sink::unshown)
     };
     batch.columns().iter().map(|c| format(c.as_ref())).collect()
 }
 
-/// Formats each row of a statement without a result as a note of one line.
+/// Formats each row of a statement that has no result as a one-line note.
 pub fn notes(batch: &RecordBatch) -> Result<Vec<String>> {
     let (schema, formatters) = (batch.schema(), formatters(batch, "NULL")?);
     let note = |row| {

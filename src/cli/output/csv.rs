@@ -11,7 +11,8 @@ use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use std::io::Write;
 use std::sync::Arc;
 
-/// A writer of CSV with a header. Nested columns, which CSV does not support, are written as text.
+/// A writer for CSV with a header. Nested columns are written as text, because CSV does not support
+/// them.
 pub struct Csv {
     writer: Writer<Out>,
 }
@@ -22,7 +23,7 @@ impl Csv {
         let mut csv = Self {
             writer: Writer::new(out),
         };
-        // Writing an empty batch writes the header even if there are no rows.
+        // Writing an empty batch writes the header, even if no rows follow.
         csv.writer
             .write(&RecordBatch::new_empty(flat(schema)))
             .map_err(unshown)?;
@@ -55,7 +56,8 @@ impl ResultSink for Csv {
                 Arc::new((0..column.len()).map(text).collect::<StringArray>())
             });
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-        // The batch has its own schema, because its string types may differ from those of the plan.
+        // The schema is taken from the batch, because its string types may differ from those in the
+        // plan.
         let flat = RecordBatch::try_new_with_options(flat(&batch.schema()), columns.collect(), &options);
         self.writer.write(&flat.map_err(unshown)?).map_err(unshown)
     }

@@ -1,4 +1,4 @@
-//! The file of `-o`, which is moved into place once it contains all results.
+//! The file of `-o`, which is moved into place when it contains all results.
 
 use crate::error::{Error, Result};
 use crate::location::resolved;
@@ -7,16 +7,17 @@ use std::fs::{File, OpenOptions};
 use std::path::Path;
 use std::sync::Arc;
 
-/// A file that collects results before it is moved into place.
+/// A file in which results are collected before it is moved into place.
 pub struct OutputFile {
     file: Arc<File>,
-    /// The hidden file until the results are complete; `None` for a device, which is written
-    /// directly.
+    /// The hidden file that is used until the results are complete; `None` for a device, which is
+    /// written to directly.
     stage: Option<Stage>,
 }
 
 impl OutputFile {
-    /// Prepares the file at `path`. An existing file remains until [`OutputFile::publish`].
+    /// Prepares the output file for `path`. An existing file remains until [`OutputFile::publish`]
+    /// is called.
     pub fn open(path: &Path) -> Result<Self> {
         let failed = |e| Error::io(format!("--output {}", path.display()), e);
         let is_device = std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
@@ -45,7 +46,7 @@ impl OutputFile {
         })
     }
 
-    /// Returns the file that collects the results.
+    /// Returns the file in which results are collected.
     pub fn file(&self) -> Arc<File> {
         Arc::clone(&self.file)
     }

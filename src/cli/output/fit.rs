@@ -1,24 +1,25 @@
 //! Chooses the columns of a table that fit on a terminal, and their widths.
 
-/// The width of a column in addition to its text: `| ` before the text, and a blank after it.
+/// The width that a column needs in addition to its text: `| ` before the text, and a blank after
+/// it.
 pub const FRAME: usize = 3;
 
-/// The choice of columns.
+/// The columns that are shown, and their widths.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ColumnFit {
     /// The index and the width of each shown column, in order.
     pub shown: Vec<(usize, usize)>,
-    /// The number of shown columns before the gap; `None` if all columns are shown.
+    /// The number of shown columns before the omitted ones; `None` if all columns are shown.
     pub gap: Option<usize>,
 }
 
-/// Chooses the columns that fit into `room`. Columns are narrowed before any is omitted. The
-/// columns in the middle are omitted first.
+/// Chooses columns that fit into the width `room`. Columns are narrowed before any column is
+/// omitted. The columns in the middle are omitted first.
 ///
-/// `natural` contains the width at which each column is shown in full. `least` contains its minimum
-/// width: a column that does not fit with this width is omitted.
+/// For each column, `natural` contains the width at which it is shown in full, and `least` contains
+/// its minimum width. If not all columns fit at their minimum widths, some are omitted.
 pub fn fit(natural: &[usize], least: &[usize], room: usize) -> ColumnFit {
-    // The frame ends with one more `|`.
+    // The frame ends with a further `|`.
     let room = room.saturating_sub(1);
     let needed: usize = least.iter().map(|w| w + FRAME).sum();
     let (mut columns, gap) = match needed <= room {
@@ -39,7 +40,7 @@ pub fn fit(natural: &[usize], least: &[usize], room: usize) -> ColumnFit {
     ColumnFit { shown, gap }
 }
 
-/// Takes columns alternately from both ends as long as they fit into `room`.
+/// Takes columns alternately from the left and the right end, as long as they fit into `room`.
 fn ends(least: &[usize], mut room: usize) -> (Vec<usize>, Vec<usize>) {
     let (mut left, mut right) = (vec![], vec![]);
     while left.len() + right.len() < least.len() {
@@ -59,8 +60,8 @@ fn ends(least: &[usize], mut room: usize) -> (Vec<usize>, Vec<usize>) {
     (left, right)
 }
 
-/// Divides `room` among the columns. All get the same width, but none is wider than its natural
-/// width or narrower than its minimum width.
+/// Divides the width `room` among the columns. All columns get the same width, except that no
+/// column is wider than its natural width or narrower than its minimum width.
 fn shares(columns: &[usize], natural: &[usize], least: &[usize], room: usize) -> Vec<(usize, usize)> {
     let widths = |level: usize| {
         columns

@@ -18,13 +18,13 @@ pub enum OutputFormat {
 }
 
 impl OutputFormat {
-    /// Returns true if programs read the results, so that other text must not be printed between
-    /// them.
+    /// Returns true if the results are meant for programs, so that no other text may be printed
+    /// between them.
     pub fn is_for_programs(self) -> bool {
         matches!(self, Self::Csv | Self::Json | Self::Ndjson)
     }
 
-    /// Returns true if two consecutive results are not a valid text of this format.
+    /// Returns true if two consecutive results would not form a valid text in this format.
     pub fn is_one_result(self) -> bool {
         matches!(self, Self::Csv | Self::Json)
     }

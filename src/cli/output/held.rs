@@ -1,5 +1,5 @@
-//! The destination of results: standard output, a file, or memory until the length of a result is
-//! known.
+//! The destination of results: standard output, a file, or memory, where a result is kept until its
+//! length is known.
 
 use super::standard::StandardOutput;
 use parking_lot::Mutex;
@@ -10,9 +10,9 @@ use std::sync::Arc;
 /// The destination of results.
 #[derive(Debug, Clone)]
 pub enum Destination {
-    /// Standard output, while the results are computed.
+    /// Standard output. Results are printed while they are computed.
     Standard,
-    /// Memory. A pager then shows a result that is longer than the screen.
+    /// Memory, so that a pager can show a result that is longer than the screen.
     Held(Held),
     /// A file.
     File(Arc<File>),
@@ -33,11 +33,11 @@ impl Destination {
     }
 }
 
-/// The maximum number of bytes in memory. A longer result is written directly to standard output,
-/// without a pager.
+/// The maximum number of bytes that are kept in memory. A longer result is written to standard
+/// output directly, without a pager.
 const MOST: usize = 4 << 20;
 
-/// Output that is kept in memory until [`Held::take`].
+/// Output that is kept in memory until [`Held::take`] is called.
 #[derive(Debug, Clone, Default)]
 pub struct Held(Arc<Mutex<State>>);
 
@@ -54,7 +54,7 @@ impl Default for State {
 }
 
 impl Held {
-    /// Returns the bytes in memory, and removes them. Later output is kept again.
+    /// Removes the bytes from memory and returns them. Later output is kept in memory again.
     pub fn take(&self) -> Vec<u8> {
         match std::mem::take(&mut *self.0.lock()) {
             State::Holding(bytes) => bytes,

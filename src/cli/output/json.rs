@@ -8,19 +8,19 @@ use arrow::json::writer::{JsonArray, JsonFormat, LineDelimited, Writer};
 use arrow::record_batch::RecordBatch;
 use std::io::Write;
 
-/// A writer of JSON. Every object contains all columns.
+/// A writer for JSON. Every object contains all columns.
 pub struct Json<F: JsonFormat> {
     writer: Writer<Out, F>,
     /// The text after the last row.
     end: &'static str,
 }
 
-/// Creates a writer of an array of objects with a final line break.
+/// Creates a writer for an array of objects, which ends with a line break.
 pub fn array(out: Out) -> Json<JsonArray> {
     new(out, "\n")
 }
 
-/// Creates a writer of one object per line.
+/// Creates a writer for objects, one per line.
 pub fn lines(out: Out) -> Json<LineDelimited> {
     new(out, "")
 }

@@ -8,7 +8,7 @@ use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use std::io::Write;
 
-/// A writer of a Markdown table. It writes rows as they arrive, without padding.
+/// A writer for a Markdown table. It writes rows without padding as soon as they arrive.
 pub struct Markdown {
     out: Out,
 }

@@ -1,4 +1,4 @@
-//! Prints results in the requested format, to standard output or to another destination.
+//! Prints results in the requested format to a destination, such as standard output.
 
 mod cell;
 mod csv;
@@ -35,37 +35,37 @@ use std::io::{BufWriter, IsTerminal};
 pub struct Printing {
     /// The format of results.
     pub format: OutputFormat,
-    /// The maximum number of printed rows of a table; `None` for all rows.
+    /// The maximum number of rows that are printed of a table; `None` for all rows.
     pub max_rows: Option<usize>,
     /// The destination of results.
     pub to: Destination,
     /// The terminal; `None` if standard output is not a terminal.
     pub screen: Option<Screen>,
-    /// Whether a pager may show text that is longer than the screen.
+    /// Whether a pager may be used for text that is longer than the screen.
     pub pager: bool,
-    /// Whether errors during reading may quote data.
+    /// Whether errors that occur while data is read may quote the data.
     pub show_values: bool,
     /// Whether printing is turned off.
     pub silent: bool,
 }
 
-/// The outcome of printing an answer.
+/// The outcome of printing a result.
 #[derive(Debug, Default)]
 pub struct Printed {
-    /// The number of rows in the answer.
+    /// The number of rows in the result.
     pub rows: u64,
-    /// Whether the answer was printed as a result.
+    /// Whether the rows were printed as a result, and not as notes.
     pub is_result: bool,
-    /// The notes of a statement without a result. They are not part of the printed results.
+    /// The notes of a statement that has no result. They are not printed with the results.
     pub notes: Vec<String>,
 }
 
 impl Printing {
-    /// Prints an answer while it is computed.
+    /// Prints the rows of a statement while they are computed.
     pub async fn print(&self, answer: Answer) -> Result<Printed> {
         let is_note = answer.is_note && self.format.is_for_programs();
         let mut stream = answer.rows;
-        // Statements such as CREATE and DROP return no columns, so there is no result to print.
+        // Statements such as CREATE and DROP return no columns, so nothing is printed.
         let mut sink = match answer.schema.fields().is_empty() || is_note || self.silent {
             true => None,
             false => Some(self.sink(&answer.schema, self.out())?),
@@ -96,7 +96,7 @@ impl Printing {
         Ok(printed)
     }
 
-    /// Shows the output in memory, with a pager if it is longer than the screen.
+    /// Prints the output that is kept in memory, in a pager if it is longer than the screen.
     pub fn show_held(&self) -> Result<()> {
         let Destination::Held(held) = &self.to else {
             return Ok(());
@@ -107,14 +107,14 @@ impl Printing {
         }
     }
 
-    /// Shows a text, with a pager if it is longer than the screen.
+    /// Prints a text, in a pager if it is longer than the screen.
     pub fn show(&self, text: &str) -> Result<()> {
         pager::show(text.as_bytes(), self.screen.as_ref(), self.pager).map_err(unwritable)
     }
 
     fn out(&self) -> Out {
         let out = BufWriter::new(self.to.writer());
-        // A table escapes its own cells, and contains colours.
+        // A table escapes its cells itself, and contains escape sequences for colours.
         match self.to.is_standard() && std::io::stdout().is_terminal() && self.format != OutputFormat::Table {
             true => Box::new(terminal::Spelled::new(out, self.format)),
             false => Box::new(out),
@@ -138,12 +138,12 @@ mod testing {
     use std::io::{Result, Write};
     use std::sync::Arc;
 
-    /// Output in memory.
+    /// A destination in memory, for tests.
     #[derive(Clone, Default)]
     pub struct Kept(Arc<parking_lot::Mutex<Vec<u8>>>);
 
     impl Kept {
-        /// Returns the written text.
+        /// Returns the text that was written.
         pub fn text(&self) -> String {
             String::from_utf8(self.0.lock().clone()).unwrap()
         }

@@ -1,11 +1,11 @@
-//! Rounds floating-point numbers for readers.
+//! Rounds floating-point numbers for human readers.
 
-/// The number of decimals that every number keeps, so that an amount of money keeps its cents.
+/// The number of decimal places that every number keeps, so that amounts of money keep their cents.
 const DECIMALS: i32 = 4;
-/// The number of significant digits that a small number keeps.
+/// The minimum number of significant digits that a small number keeps.
 const DIGITS: i32 = 6;
 
-/// Returns a floating-point number with fewer digits if its text has many. Returns any other text
+/// Shortens the text of a floating-point number if it has many digits. Returns any other text
 /// unchanged.
 pub fn rounded(text: &str) -> String {
     let Some(value) = text.parse::<f64>().ok().filter(|v| v.is_finite() && *v != 0.0) else {

@@ -9,18 +9,18 @@ use std::process::{Command, Stdio};
 
 /// The default pager.
 const USUAL: &str = "less";
-/// The options of `less` if the user sets none: exit at once if the text fits, keep colours, and
-/// leave the text on the screen.
+/// The options for `less` if the user has not set any: exit at once if the text fits, keep colours,
+/// and leave the text on the screen.
 const LESS: &str = "FRX";
-/// The exit code of a shell that cannot find a command.
+/// The exit code of a shell if it does not find a command.
 const NOT_FOUND: i32 = 127;
 
-/// Shows text on standard output. If `with_pager` is true, a pager shows text that is longer than
-/// the screen.
+/// Prints a text on standard output. If `with_pager` is true and the text is longer than the
+/// screen, it is shown in a pager.
 pub fn show(text: &[u8], screen: Option<&Screen>, with_pager: bool) -> Result<()> {
     let pager = std::env::var("PAGER").unwrap_or_else(|_| if is_there(USUAL) { USUAL } else { "" }.into());
     let long = screen.is_some_and(|s| is_long(&String::from_utf8_lossy(text), s));
-    // A pager would read the keys that the user has typed for the prompt.
+    // A pager would consume the keys that the user has already typed for the prompt.
     if with_pager && long && !pager.trim().is_empty() && !typing::is_waiting() && paged(&pager, text)? {
         return Ok(());
     }
@@ -28,7 +28,7 @@ pub fn show(text: &[u8], screen: Option<&Screen>, with_pager: bool) -> Result<()
     out.write_all(text).and_then(|()| out.flush())
 }
 
-/// Returns true if the text and a line for the prompt do not fit on the screen.
+/// Returns true if the text does not fit on the screen together with a line for the prompt.
 fn is_long(text: &str, screen: &Screen) -> bool {
     let width = screen.columns.max(1);
     let height = |line| measure_text_width(line).div_ceil(width).max(1);
@@ -40,7 +40,7 @@ fn is_long(text: &str, screen: &Screen) -> bool {
     })
 }
 
-/// Returns true if the command exists in a folder of `PATH`.
+/// Returns true if a folder in `PATH` contains the command.
 fn is_there(command: &str) -> bool {
     let folders = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&folders).any(|folder| folder.join(command).is_file())
@@ -58,7 +58,7 @@ fn paged(pager: &str, text: &[u8]) -> Result<bool> {
     };
     if let Some(mut stdin) = child.stdin.take() {
         match stdin.write_all(text) {
-            // The user has quit the pager, or the command does not exist.
+            // The pipe is closed if the user has quit the pager, or if the command does not exist.
             Err(e) if e.kind() == ErrorKind::BrokenPipe => {}
             done => done?,
         }

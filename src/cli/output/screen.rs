@@ -1,33 +1,33 @@
-//! The terminal that shows tables, with its settings.
+//! The terminal on which tables are shown, with its settings.
 
 use crate::plain;
 use console::Term;
 
-/// The condition for showing a result on its side, with a line for each value.
+/// The condition under which a result is shown in expanded form, with one line for each value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expanded {
     /// Always.
     On,
     /// Never.
     Off,
-    /// If the result is too wide for a table, and its lines fit on the screen.
+    /// If the result is too wide for a table, and its expanded form fits on the screen.
     Auto,
 }
 
-/// The terminal that shows tables, with its settings.
+/// The terminal on which tables are shown, with its settings.
 #[derive(Debug, Clone)]
 pub struct Screen {
-    /// The width in columns.
+    /// The width in character columns.
     pub columns: usize,
     /// The height in lines.
     pub lines: usize,
-    /// The condition for showing results on their side.
+    /// The condition under which results are shown in expanded form.
     pub expanded: Expanded,
-    /// The text for NULL.
+    /// The text that is shown for NULL.
     pub null: String,
     /// Whether colours are used.
     pub colours: bool,
-    /// Whether the user can type commands such as `\x`, so that messages may name them.
+    /// Whether the user can type commands such as `\x`, so that messages may mention them.
     pub prompts: bool,
 }
 
@@ -47,14 +47,14 @@ impl Screen {
         })
     }
 
-    /// Reads the size of the terminal again, because it may have changed.
+    /// Updates the size of the terminal, which may have changed.
     pub fn measure(&mut self) {
         if let Some(size) = size(&Term::stdout()) {
             (self.lines, self.columns) = size;
         }
     }
 
-    /// Returns the text for NULL, dimmed if colours are used.
+    /// Returns the text that is shown for NULL, dimmed if colours are used.
     pub(super) fn shown_null(&self) -> String {
         match self.colours && !self.null.is_empty() {
             true => format!("\x1b[2m{}\x1b[0m", plain::line(&self.null)),
@@ -63,7 +63,7 @@ impl Screen {
     }
 }
 
-/// Returns the lines and columns of a terminal; `None` if its size is unknown.
+/// Returns the number of lines and columns of a terminal; `None` if its size is unknown.
 fn size(terminal: &Term) -> Option<(usize, usize)> {
     let (lines, columns) = terminal.size_checked()?;
     (lines > 0 && columns > 0).then_some((lines.into(), columns.into()))

@@ -1,4 +1,4 @@
-//! The interface for writing a result in one format, and its errors.
+//! The interface of the writers for results, one for each format, and their errors.
 
 use crate::error::{Error, Result};
 use arrow::error::ArrowError;
@@ -9,7 +9,7 @@ use std::io::Write;
 pub trait ResultSink: Send {
     /// Writes a batch of rows.
     fn write(&mut self, batch: &RecordBatch) -> Result<()>;
-    /// Writes the end of the result, and flushes the output.
+    /// Writes the text after the last row, and flushes the output.
     fn finish(self: Box<Self>) -> Result<()>;
 }
 
@@ -21,7 +21,8 @@ pub fn unwritable(error: std::io::Error) -> Error {
     Error::io("standard output", error)
 }
 
-/// Converts the error of an Arrow writer: a failed write, or a column that the writer cannot print.
+/// Converts an error of an Arrow writer. The cause is either a failed write, or a column that the
+/// writer cannot print.
 pub fn unshown(error: ArrowError) -> Error {
     match error {
         ArrowError::IoError(_, e) => unwritable(e),

@@ -1,15 +1,16 @@
-//! Standard output, with a record of whether its reader has closed it.
+//! Standard output, with a flag that tells whether its reader has closed the pipe.
 
 use std::io::{ErrorKind, Stdout, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Standard output. It records when its reader has closed it.
+/// A writer to standard output. When a write fails because the reader has closed the pipe, it sets
+/// the flag that [`reader_gone`] returns.
 pub struct StandardOutput(Stdout);
 
 static READER_GONE: AtomicBool = AtomicBool::new(false);
 
-/// Returns true if the reader of standard output, such as `head`, has closed it. This is not an
-/// error.
+/// Returns true if the reader of standard output, such as `head`, has closed the pipe. This is not
+/// treated as an error.
 pub fn reader_gone() -> bool {
     READER_GONE.load(Ordering::Relaxed)
 }

@@ -1,5 +1,5 @@
-//! Prints a table for readers. On a terminal, the table is made to fit: long texts are wrapped or
-//! cut, columns in the middle are omitted, or a line is printed for each value.
+//! Prints a table for human readers. The table is fitted to the width of a terminal: long texts are
+//! wrapped or cut, columns in the middle are omitted, or each value is printed on its own line.
 
 use super::cell;
 use super::fit::{ColumnFit, FRAME, fit};
@@ -15,8 +15,8 @@ use arrow::record_batch::RecordBatch;
 use console::measure_text_width;
 use std::io::Write;
 
-/// Prints a table. It collects all rows first, because the widest value of a column decides its
-/// width.
+/// A writer for a table. It collects all rows first, because the width of a column is determined by
+/// its widest value.
 pub struct TablePrinter {
     out: Out,
     header: Vec<String>,
@@ -27,12 +27,12 @@ pub struct TablePrinter {
     screen: Option<Screen>,
 }
 
-/// A line of the table, with the text of each shown column.
+/// A line of a table row: one text for each shown column.
 type Line = Vec<String>;
 
 impl TablePrinter {
-    /// Creates a table with at most `max_rows` rows. With `None`, it prints all rows, or does not
-    /// fit the table to a screen.
+    /// Creates a writer for a table. If `max_rows` is `None`, all rows are printed. If `screen` is
+    /// `None`, the table is not fitted to a terminal.
     pub fn new(schema: &SchemaRef, out: Out, max_rows: Option<usize>, screen: Option<Screen>) -> Self {
         Self {
             out,
@@ -45,9 +45,9 @@ impl TablePrinter {
         }
     }
 
-    /// Returns the natural width and the minimum width of each column. At the natural width,
-    /// nothing is wrapped or cut. The minimum width keeps all digits of numbers and some letters of
-    /// text.
+    /// Returns the natural widths and the minimum widths of the columns. At its natural width, a
+    /// column is neither wrapped nor cut. The minimum width suffices for all digits of numbers, and
+    /// for some letters of texts.
     fn widths(&self) -> (Vec<usize>, Vec<usize>) {
         let mut widths = vec![0; self.header.len()];
         for row in &self.rows {
@@ -65,7 +65,7 @@ impl TablePrinter {
         .unzip()
     }
 
-    /// Returns the lines of the table, and the number of shown columns.
+    /// Returns the lines of the printed table, and the number of columns that are shown.
     fn laid_out(&self) -> (Vec<String>, usize) {
         let ((widths, least), all) = (self.widths(), self.header.len());
         let whole = |widths: &[usize]| ColumnFit {
@@ -83,7 +83,7 @@ impl TablePrinter {
         if needed <= screen.columns {
             return (self.drawn(&whole(&widths), wrapped), all);
         }
-        // One line of the screen is left for the prompt.
+        // One line of the screen is needed for the prompt.
         let fits = |lines: &[String]| lines.len() < screen.lines;
         let fitted = fit(&widths, &least, screen.columns);
         if fitted.gap.is_none() {
@@ -103,7 +103,7 @@ impl TablePrinter {
         )
     }
 
-    /// Draws the shown columns in a frame. `broken` breaks the text of a cell into lines of a given
+    /// Draws the shown columns in a frame. `broken` splits the text of a cell into lines of a given
     /// width.
     fn drawn(&self, fit: &ColumnFit, broken: impl Fn(&str, usize) -> Vec<String>) -> Vec<String> {
         let rule = joined(fit, |_, width| format!("+{}", "-".repeat(width + 2)), "+---") + "+";
@@ -125,7 +125,7 @@ impl TablePrinter {
         lines
     }
 
-    /// Returns one framed line of the table.
+    /// Returns a line of the table with its frame.
     fn framed(&self, fit: &ColumnFit, texts: &[String]) -> String {
         let mut texts = texts.iter();
         let cell = |i: usize, width: usize| {
@@ -139,8 +139,8 @@ impl TablePrinter {
         joined(fit, cell, "| … ") + "|"
     }
 
-    /// Returns a line for each value. The further lines of a long value are aligned with its first
-    /// line.
+    /// Returns the expanded form of the table, with one line for each value. Further lines of a
+    /// long value are aligned with its first line.
     fn on_its_side(&self, columns: usize) -> Vec<String> {
         let width = self.header.iter().map(|h| measure_text_width(h)).max().unwrap_or(0);
         let width = width.min((columns / 2).max(1));
@@ -159,7 +159,7 @@ impl TablePrinter {
         lines
     }
 
-    /// Returns a line about omitted rows and columns; `None` if all are shown.
+    /// Returns a line about the omitted rows and columns; `None` if nothing is omitted.
     fn missing(&self, columns: usize) -> Option<String> {
         let rows = (self.total > self.rows.len()).then(|| format!("{} of {} rows", self.rows.len(), self.total));
         let columns = (columns < self.header.len()).then(|| format!("{columns} of {} columns", self.header.len()));
@@ -170,12 +170,12 @@ impl TablePrinter {
     }
 }
 
-/// The minimum width of a text column before columns are omitted.
+/// The minimum width of a text column. If it cannot be reached, columns are omitted.
 const LEAST_COLUMN: usize = 12;
-/// The minimum width of a value next to its name.
+/// The minimum width of a value in the expanded form, next to the name of its column.
 const LEAST_VALUE: usize = 8;
 
-/// Joins the shown columns. `marker` stands for the omitted columns.
+/// Joins the shown columns to a line. `marker` is inserted in place of the omitted columns.
 fn joined(fit: &ColumnFit, mut cell: impl FnMut(usize, usize) -> String, marker: &str) -> String {
     let mut line = String::new();
     for (at, (i, width)) in fit.shown.iter().enumerate() {
@@ -219,7 +219,7 @@ impl ResultSink for TablePrinter {
                 let text = formatter.value(row).to_string();
                 match column.data_type().is_floating() {
                     true => rounded(&text),
-                    // Without quotes, this text would look like NULL.
+                    // Without quotes, the text could not be distinguished from NULL.
                     false if text == screen.null => format!("'{}'", plain::line(&text)),
                     false => text.split('\n').map(plain::line).collect::<Vec<_>>().join("\n"),
                 }

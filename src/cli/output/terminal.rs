@@ -1,5 +1,5 @@
-//! Protects a terminal from control characters in formats for programs, which contain values
-//! unchanged.
+//! Protects a terminal from control characters. Formats for programs contain values unchanged, so
+//! their control characters would otherwise reach the terminal.
 
 use super::format::OutputFormat;
 use crate::plain;
@@ -14,7 +14,7 @@ pub struct Spelled<W> {
 }
 
 impl<W: Write> Spelled<W> {
-    /// Creates a writer that escapes text of this format, and writes it to `out`.
+    /// Creates a writer that escapes text in the given format, and writes it to `out`.
     pub fn new(out: W, format: OutputFormat) -> Self {
         let spell = match format {
             OutputFormat::Json | OutputFormat::Ndjson => plain::json,
@@ -52,7 +52,7 @@ mod tests {
 
     fn sent(format: OutputFormat, text: &str) -> String {
         let mut terminal = Spelled::new(vec![], format);
-        // The text is written byte by byte, so that multi-byte characters arrive in parts.
+        // The text is written byte by byte, so that characters of several bytes arrive in parts.
         text.bytes().for_each(|b| terminal.write_all(&[b]).unwrap());
         String::from_utf8(terminal.out).unwrap()
     }

@@ -2,13 +2,13 @@
 
 use console::{measure_text_width, truncate_str};
 
-/// Cuts the text to `width` columns. A text that was cut ends with `…`.
+/// Cuts a text to `width` columns. If anything is cut off, the text ends with `…`.
 pub fn cut(text: &str, width: usize) -> String {
     truncate_str(text, width, "…").into_owned()
 }
 
-/// Breaks the text into lines of at most `width` columns, at spaces if possible. Line breaks in the
-/// text are kept. The parts of a broken line have its indentation.
+/// Breaks a text into lines of at most `width` columns, at spaces if possible. Existing line breaks
+/// are kept. The parts of a broken line keep its indentation.
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let indented = |line: &str| {
         let indent = line.len() - line.trim_start_matches(' ').len();
@@ -36,7 +36,7 @@ fn broken(line: &str, width: usize) -> Vec<String> {
             .take_while(fits)
             .last()
             .map_or(0, |(at, c)| at + c.len_utf8());
-        // The line may also end directly before a space.
+        // The break may also be directly before a space.
         let space = match rest[end..].starts_with(' ') {
             true => Some(end),
             false => rest[..end].rfind(' ').filter(|at| *at > 0),

@@ -1,4 +1,4 @@
-//! Helps the line editor with completion and colours.
+//! Provides the line editor with completions and colours.
 
 use super::complete::{self, Completion};
 use super::highlight;
@@ -11,16 +11,16 @@ use rustyline::validate::Validator;
 use rustyline::{Context, Helper};
 use std::borrow::Cow;
 
-/// The completion and the colours of the line editor.
+/// The helper of the line editor for completion and colours.
 pub struct Assistant {
     names: Names,
-    /// The earlier lines of the statement, before the current line.
+    /// The lines of the statement before the current line.
     before: String,
     files: FilenameCompleter,
 }
 
 impl Assistant {
-    /// Creates a helper for a session with these names.
+    /// Creates a helper that completes the given names.
     pub fn new(names: Names) -> Self {
         Self {
             names,
@@ -29,7 +29,7 @@ impl Assistant {
         }
     }
 
-    /// Sets the earlier lines of the statement, before the current line.
+    /// Sets the lines of the statement before the current line.
     pub fn set_before(&mut self, lines: &str) {
         self.before.replace_range(.., lines);
     }
@@ -52,8 +52,8 @@ impl Completer for Assistant {
                 Ok((start, paths))
             }
             Completion::Words(start, mut words) => {
-                // A complete word gets a space, so that the cursor moves on. A tab in pasted text
-                // then becomes a space too.
+                // A space is appended to a word that is already complete, so that the cursor moves
+                // on. A tab in pasted text thus becomes a space as well.
                 if let [only] = &mut words[..]
                     && line[start..pos].eq_ignore_ascii_case(only)
                 {
@@ -83,5 +83,5 @@ impl Highlighter for Assistant {
     }
 }
 
-/// Accepts every line as typed, because the session joins the lines of a statement.
+/// Accepts every line, because the session itself joins the lines of a statement.
 impl Validator for Assistant {}

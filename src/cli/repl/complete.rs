@@ -1,4 +1,4 @@
-//! The completions of the tab key at the cursor.
+//! Computes the completions that the tab key offers at the cursor.
 
 use super::command::{self, CommandArgument};
 use super::follow;
@@ -11,18 +11,18 @@ use crate::session::STATEMENTS;
 use crate::sql::Expectation;
 use std::collections::BTreeSet;
 
-/// The completions at the cursor.
+/// The completions that are offered at the cursor.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Completion {
     /// Paths of files.
     Files,
-    /// Words. Each replaces the text of the line from this byte to the cursor. A keyword ends with
-    /// a space.
+    /// Words, and the byte offset in the line where the replaced text starts. A chosen word
+    /// replaces the text from this offset to the cursor. Keywords end with a space.
     Words(usize, Vec<String>),
 }
 
-/// Returns the completions at byte `pos` of `line`. `before` contains the earlier lines of the
-/// statement.
+/// Returns the completions at byte offset `pos` of `line`. `before` contains the lines of the
+/// statement before this line.
 pub fn candidates(names: &Names, before: &str, line: &str, pos: usize) -> Completion {
     let typed = &line[..pos];
     if let Some((name, argument)) = command::read(typed).filter(|_| before.is_empty() || typed.starts_with('\\')) {
@@ -44,8 +44,8 @@ pub fn candidates(names: &Names, before: &str, line: &str, pos: usize) -> Comple
     let statement = Statement::around(&whole, start);
     let typed = &text[start..];
     let found = words(in_line, typed, |some| statement.next(names, some));
-    // The session has hundreds of functions. They are offered only after the first letter, and only
-    // if nothing else matches.
+    // The session has hundreds of functions, so they are only offered after their first letter, and
+    // only if nothing else matches.
     let nothing = matches!(&found, Completion::Words(_, words) if words.is_empty());
     match nothing && !typed.is_empty() && statement.takes_expression() {
         true => words(in_line, typed, |_| names.functions()),
@@ -75,13 +75,13 @@ struct Statement<'t> {
     text: &'t str,
     /// The words and symbols before the cursor.
     before: Vec<&'t str>,
-    /// The byte position of the cursor in the text.
+    /// The byte offset of the cursor in the text.
     at: usize,
 }
 
 impl<'t> Statement<'t> {
-    /// Returns the statement of `text` around byte `at`. An ANONYMIZE in open parentheses counts as
-    /// a separate statement.
+    /// Returns the statement in `text` that contains byte offset `at`. An ANONYMIZE after an
+    /// unclosed `(` is treated as a separate statement.
     fn around(text: &'t str, at: usize) -> Self {
         let all: Vec<Piece> = pieces(text)
             .into_iter()
@@ -119,8 +119,8 @@ impl<'t> Statement<'t> {
         }
     }
 
-    /// Returns the words that may come next. `some` is true if the user has typed the beginning of
-    /// a word.
+    /// Returns the words that may follow at the cursor. `some` tells whether the user has already
+    /// typed the beginning of a word.
     fn next(&self, names: &Names, some: bool) -> Vec<String> {
         if let [.., table, "."] = self.before[..] {
             let table = table.trim_matches('"');
@@ -131,7 +131,8 @@ impl<'t> Statement<'t> {
         }
         let expected = names.expected(&self.text[..self.at]);
         let mut all: Vec<String> = expected.iter().flat_map(|e| self.meant(names, e)).collect();
-        // If a keyword is offered alone, longer sequences that begin with it are removed.
+        // If a keyword is offered by itself, longer sequences of keywords that begin with it are
+        // removed.
         let offered: BTreeSet<String> = all.iter().cloned().collect();
         all.retain(|text| {
             let first = text.split_once(' ').filter(|(_, rest)| !rest.is_empty());
@@ -141,7 +142,7 @@ impl<'t> Statement<'t> {
             all.extend(self.followed(names));
         }
         if all.is_empty() && !some {
-            // Only a symbol can come next.
+            // Here, only a symbol can follow.
             all.extend(expected.iter().filter_map(|e| match e {
                 Expectation::Symbol(symbol) => Some(symbol.clone()),
                 _ => None,
@@ -150,8 +151,8 @@ impl<'t> Statement<'t> {
         all
     }
 
-    /// Returns true if the words before the cursor belong to a statement that anonsql adds to SQL,
-    /// outside of its queries.
+    /// Returns true if the cursor is in a statement that anonsql adds to SQL, but not in a query
+    /// inside this statement.
     fn is_ours(&self) -> bool {
         let begins = |start: &&str| {
             let mut before = self.before.iter();
@@ -162,9 +163,10 @@ impl<'t> Statement<'t> {
         (STATEMENTS.iter().flat_map(|s| s.starts).any(begins) || wraps()) && !self.is_in_query()
     }
 
-    /// Returns true if the cursor is in a query inside the statement.
+    /// Returns true if the cursor is in a query inside a statement.
     fn is_in_query(&self) -> bool {
-        // For the whole text and for each open bracket: whether it has a SELECT so far.
+        // The entries are true if a SELECT has occurred: first for the whole text, and then for
+        // each bracket that is open.
         let mut open = vec![false];
         for word in &self.before {
             match (*word, open.last_mut()) {
@@ -177,12 +179,13 @@ impl<'t> Statement<'t> {
         open.contains(&true)
     }
 
-    /// Returns true if the statement is one of DataFusion, and an expression may come next.
+    /// Returns true if the statement is a statement of DataFusion, and an expression may follow at
+    /// the cursor.
     fn takes_expression(&self) -> bool {
         !self.is_ours() && follow::next(&self.before).names == Some(follow::Names::Columns)
     }
 
-    /// Returns the completions for one expectation of the parser.
+    /// Returns the completions that correspond to an expectation of the parser.
     fn meant(&self, names: &Names, expected: &Expectation) -> Vec<String> {
         let what = match expected {
             Expectation::Keywords(words) => return vec![format!("{words} ")],
@@ -207,7 +210,7 @@ impl<'t> Statement<'t> {
         meant.map_or(vec![], |(_, all)| all())
     }
 
-    /// Returns the words that may come next in a statement of DataFusion.
+    /// Returns the words that may follow at the cursor in a statement of DataFusion.
     fn followed(&self, names: &Names) -> Vec<String> {
         let next = follow::next(&self.before);
         let mut all: Vec<String> = next.keywords.iter().map(|w| format!("{w} ")).collect();
@@ -219,7 +222,8 @@ impl<'t> Statement<'t> {
         all
     }
 
-    /// Returns the columns of the statement's sources, or of all tables if it has no source yet.
+    /// Returns the columns of the sources in the statement, or the columns of all tables if there
+    /// is no source yet.
     fn columns(&self, names: &Names) -> Vec<String> {
         let sources = sources(self.text);
         let all: Vec<String> = match sources.is_empty() {
@@ -238,9 +242,10 @@ fn quoted(names: Vec<String>) -> Vec<String> {
     names.iter().map(|n| ident(n).to_string()).collect()
 }
 
-/// Returns the words that begin with the typed text, ignoring case and quotes. Words with control
-/// characters are removed. Keywords get the case of the typed text. The argument of `all` is true
-/// if the typed text is not empty.
+/// Returns the words that begin with the text `typed`, ignoring case and quotes. They replace the
+/// line from byte offset `start`. Words with control characters are removed, and keywords get the
+/// case of the typed text. `all` returns all words; its argument tells whether the typed text is
+/// not empty.
 fn words(start: usize, typed: &str, all: impl Fn(bool) -> Vec<String>) -> Completion {
     let lower = typed.starts_with(|c: char| c.is_lowercase());
     let prefix = typed.trim_start_matches('"').to_lowercase();
@@ -259,7 +264,7 @@ mod tests {
     use datafusion::prelude::SessionContext;
     use tokio::runtime::Runtime;
 
-    /// Returns the completions at the `|` in a text.
+    /// Returns the completions at the position of `|` in a text.
     fn found(text: &str) -> Vec<String> {
         found_after("", text)
     }

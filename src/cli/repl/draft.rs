@@ -3,7 +3,7 @@
 use super::lex::{PieceClass, pieces};
 use crate::sql;
 
-/// The input that a new line completes.
+/// The input that is complete after a new line.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Typed {
     /// A backslash command, or a word such as `exit`.
@@ -28,14 +28,14 @@ pub struct IncompleteStatement {
 }
 
 impl IncompleteStatement {
-    /// Returns the lines so far, each with its line break.
+    /// Returns the lines so far. Each ends with a line break.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Adds a line. Returns the input that it completes; `None` if the statement is still
-    /// incomplete. A backslash command may come between the lines of a statement. `is_command`
-    /// recognizes other commands, which must come before the first line.
+    /// Adds a line. Returns the input if this line completes it, and `None` otherwise. A backslash
+    /// command may come between the lines of a statement. All other commands, which `is_command`
+    /// recognizes, must come before the first line.
     pub fn add(&mut self, line: &str, is_command: impl Fn(&str) -> bool) -> Option<Typed> {
         let between = line.trim_start().starts_with('\\') && !self.is_inside_quotes();
         if between || (self.text.is_empty() && is_command(line)) {
@@ -52,7 +52,7 @@ impl IncompleteStatement {
         None
     }
 
-    /// Returns the lines so far, and removes them.
+    /// Removes the lines so far, and returns them.
     pub fn take(&mut self) -> String {
         std::mem::take(&mut self.text)
     }

@@ -1,11 +1,11 @@
-//! Predicts the next words in a statement of DataFusion from the words before the cursor.
+//! Predicts the next words of a DataFusion statement from the words before the cursor.
 
 /// The words that may come next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Next {
     /// The keywords that may come next.
     pub keywords: &'static [&'static str],
-    /// The kind of names that may come next; `None` if no name may.
+    /// The kind of names that may come next; `None` if no name may come next.
     pub names: Option<Names>,
 }
 
@@ -18,7 +18,7 @@ pub enum Names {
     Columns,
 }
 
-/// The first words of statements.
+/// The first words of DataFusion statements.
 const STARTS: &[&str] = &[
     "SELECT",
     "WITH",
@@ -32,7 +32,8 @@ const STARTS: &[&str] = &[
     "SET",
 ];
 
-/// The words that may come directly after one of these words.
+/// The words that may come directly after certain words. Each entry consists of these words, and of
+/// what may follow them.
 const AFTER: &[(&[&str], Next)] = &[
     (&["SELECT"], columns(&["DISTINCT", "CASE"])),
     (&["DISTINCT", "BY", "CASE", "WHEN", "THEN", "ELSE"], columns(&[])),
@@ -57,8 +58,8 @@ const AFTER: &[(&[&str], Next)] = &[
     (&["LIMIT", "OFFSET", "LOCATION"], words(&[])),
 ];
 
-/// The words that may come after a finished name, value or bracket, in the clause that one of these
-/// words begins.
+/// The words that may come after a complete name, value or bracket. Each entry consists of words
+/// that begin a clause, and of what may follow within this clause.
 const WITHIN: &[(&[&str], Next)] = &[
     (&["SELECT"], words(&["FROM", "AS"])),
     (
@@ -126,7 +127,7 @@ const fn tables(keywords: &'static [&'static str]) -> Next {
     }
 }
 
-/// Returns the words that may come after these words and symbols of a statement.
+/// Returns the words that may follow the words and symbols in `before`.
 pub fn next(before: &[&str]) -> Next {
     let upper: Vec<String> = before.iter().map(|w| w.to_ascii_uppercase()).collect();
     let Some(last) = upper.last() else {
@@ -143,8 +144,8 @@ pub fn next(before: &[&str]) -> Next {
         return next;
     }
     let begins = |w: &String| found(WITHIN, w);
-    // After a comma, the list of the clause continues. After an operator or an opening bracket, an
-    // expression begins.
+    // After a comma, another item of the clause follows. After an operator or an opening bracket,
+    // an expression follows.
     match last.as_str() {
         "," => match upper.iter().rev().find(|w| begins(w).is_some()).map(String::as_str) {
             Some("FROM") => tables(&[]),

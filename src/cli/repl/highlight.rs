@@ -9,8 +9,8 @@ const NUMBER: &str = "\x1b[36m";
 const COMMENT: &str = "\x1b[2m";
 const RESET: &str = "\x1b[0m";
 
-/// The most common keywords of DataFusion. The keywords of anonsql come from the syntax texts of
-/// its statements.
+/// The most common keywords of DataFusion. The keywords of anonsql are taken from the syntax texts
+/// of its statements.
 const COMMON: &[&str] = &[
     "ALL",
     "AND",
@@ -89,8 +89,8 @@ fn is_keyword(word: &str) -> bool {
     COMMON.contains(&upper.as_str()) || session::keywords().contains(upper.as_str())
 }
 
-/// Adds colours to a line; its visible characters do not change. `before` contains the earlier
-/// lines of the statement.
+/// Adds colours to a line without changing its visible characters. `before` contains the lines of
+/// the statement before this line.
 pub fn coloured(before: &str, line: &str) -> String {
     let text = format!("{before}{line}");
     let mut out = String::with_capacity(line.len() * 2);

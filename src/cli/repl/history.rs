@@ -5,8 +5,8 @@ use rustyline::{Editor, Helper};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The environment variable for the path of the history file. If it is set to an empty value, no
-/// history is kept.
+/// The environment variable with the path of the history file. If its value is empty, no history is
+/// kept.
 const VARIABLE: &str = "ANONSQL_HISTORY";
 
 /// Returns the path of the history file; `None` if no history is kept.
@@ -34,8 +34,8 @@ fn place(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     Some(data.join("anonsql").join("history"))
 }
 
-/// Appends the history since the last call to the file. Does nothing if the history is empty. A
-/// failed write is ignored.
+/// Appends the history since the last call to the file. Does nothing if the history is empty. If
+/// writing fails, the error is ignored.
 pub fn keep<H: Helper>(editor: &mut Editor<H, FileHistory>, file: &Path) {
     if editor.history().is_empty() {
         return;

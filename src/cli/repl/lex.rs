@@ -1,5 +1,5 @@
-//! Splits the typed text into pieces for colours and completion: the tokens of the SQL parser, and
-//! the unfinished rest of the text.
+//! Splits the typed text into pieces, for colours and completion. The pieces are the tokens of the
+//! SQL parser, and the unfinished rest of the text.
 
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer, Whitespace};
@@ -33,10 +33,10 @@ pub struct Piece {
     pub open: bool,
 }
 
-/// Splits `text` into pieces, which cover the whole text.
+/// Splits `text` into pieces that cover the whole text.
 pub fn pieces(text: &str) -> Vec<Piece> {
     let mut tokens = vec![];
-    // An unfinished token is an error, but the tokens before it remain in the buffer.
+    // An unfinished token causes an error, but the tokens before it are already in the buffer.
     let mut tokenizer = Tokenizer::new(&GenericDialect {}, text);
     let _ = tokenizer.tokenize_with_location_into_buf(&mut tokens);
     let mut pieces = vec![];

@@ -43,7 +43,7 @@ const CONTINUED: &str = "    ...> ";
 
 /// Reads and runs commands and statements until the user quits.
 pub fn run(runner: &mut Runner) -> Result<()> {
-    // Completion has its own thread, because the threads of a cancelled statement may still be
+    // Completion has a thread of its own, because the threads of a cancelled statement may still be
     // computing.
     let lookups = StatementRuntime::start(NonZeroUsize::MIN)?;
     let done = converse(runner, &lookups);
@@ -77,8 +77,8 @@ fn unusable(error: ReadlineError) -> Error {
     Error::usage(format!("the terminal cannot be used: {error}"))
 }
 
-/// Handles Ctrl-C at the prompt. With the editor's own command for this key, text that was typed
-/// after the key would be lost. Therefore, the line is accepted and marked as discarded.
+/// Handles Ctrl-C at the prompt. The line is accepted and marked as discarded, because the editor's
+/// own command for this key would lose text that was typed after the key.
 struct Discard(Arc<AtomicBool>);
 
 impl ConditionalEventHandler for Discard {
@@ -88,10 +88,10 @@ impl ConditionalEventHandler for Discard {
     }
 }
 
-/// The line editor, and the state that typed lines change.
+/// The line editor, and the state that typed input changes.
 struct Session<'a> {
     editor: Editor<Assistant, FileHistory>,
-    /// Whether Ctrl-C ended the last line.
+    /// Whether the last line was discarded with Ctrl-C.
     discarded: Arc<AtomicBool>,
     history: Option<PathBuf>,
     shell: Shell<'a>,
@@ -112,7 +112,7 @@ impl<'a> Session<'a> {
         editor.bind_sequence(KeyEvent::ctrl('C'), discard);
         let history = history::file();
         if let Some(file) = &history {
-            // The history file does not exist before the first session.
+            // In the first session, the history file does not exist yet.
             let _ = editor.load_history(file);
         }
         runner.expect_typing();
@@ -136,15 +136,15 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Discards the typed lines. All lines but the last are added to the history, so that the user
-    /// can edit them.
+    /// Discards the typed lines. All of them except the last are added to the history, so that the
+    /// user can edit them again.
     fn discard(&mut self) {
         let discarded = self.shell.draft.take();
         self.remember(&discarded);
     }
 
-    /// Runs the commands and statements of a text, line by line, up to the first error. A text with
-    /// several lines was pasted, or comes from the history or an editor.
+    /// Processes a text line by line, and runs its commands and statements up to the first error. A
+    /// text of several lines was pasted, or comes from the history or from an editor.
     fn take(&mut self, text: &str) -> Flow {
         let mut lines = text.split('\n');
         while let Some(line) = lines.next() {
@@ -172,7 +172,7 @@ impl<'a> Session<'a> {
         Flow::Go
     }
 
-    /// Adds a text to the history, and saves the history at once, so that it is not lost if the
+    /// Adds a text to the history, and saves the history immediately, so that it is not lost if the
     /// terminal is killed.
     fn remember(&mut self, text: &str) {
         let text = text.trim_end();
@@ -186,7 +186,7 @@ impl<'a> Session<'a> {
 }
 
 impl Shell<'_> {
-    /// Runs one command or several statements.
+    /// Runs one command, or one or more statements.
     fn run(&mut self, typed: &Typed) -> Result<Flow> {
         let started = Instant::now();
         if let Some(screen) = &mut self.runner.printing_mut().screen {

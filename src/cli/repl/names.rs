@@ -1,4 +1,4 @@
-//! The names of a session's objects, for completion.
+//! The names of the objects in a session, for completion.
 
 use super::sources::StatementSource;
 use crate::session::{AnonContext, Registry};
@@ -13,23 +13,23 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
-/// The maximum time that a completion waits for the columns of a source.
+/// The maximum time for which a completion waits for the columns of a source.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The names of a session's objects.
+/// The names of the objects in a session.
 pub struct Names {
     context: AnonContext,
     handle: Handle,
 }
 
 impl Names {
-    /// Creates the names for the session `context`. Tables are looked up on the runtime of
-    /// `handle`.
+    /// Creates the names of the session `context`. Tables are looked up on the runtime that
+    /// `handle` belongs to.
     pub fn new(context: AnonContext, handle: Handle) -> Self {
         Self { context, handle }
     }
 
-    /// Returns the registry of everything that statements can name.
+    /// Returns the registry with the entries that statements can name.
     pub(super) fn registry(&self) -> Arc<Registry> {
         self.context.registry()
     }
@@ -57,7 +57,7 @@ impl Names {
         names
     }
 
-    /// Returns the parser's expectations at the end of an unfinished text.
+    /// Returns what the parser expects at the end of an unfinished text.
     pub(super) fn expected(&self, text: &str) -> Vec<Expectation> {
         self.context.expected(text)
     }
@@ -74,8 +74,8 @@ impl Names {
         names
     }
 
-    /// Returns the columns of a table or a path. Returns none if it does not exist, or the lookup
-    /// takes longer than [`PATIENCE`].
+    /// Returns the columns of a table or a path; empty if it does not exist, or if the lookup takes
+    /// longer than [`PATIENCE`].
     pub(super) fn columns(&self, name: &str) -> Vec<String> {
         let session = self.context.session();
         let parsed = match name.contains(['/', '*']) || Path::new(name).exists() {
@@ -85,12 +85,13 @@ impl Names {
         self.within_patience(session.table_provider(parsed), |table| table.schema())
     }
 
-    /// Returns the columns of a source of a statement; none in the same cases.
+    /// Returns the columns of a source in a statement; empty in the same cases as
+    /// [`Names::columns`].
     pub(super) fn columns_of(&self, source: &StatementSource) -> Vec<String> {
         match source {
             StatementSource::Named(name) => self.columns(name),
             StatementSource::Query(query) => {
-                // The query is planned, but not run.
+                // The query is planned, but not executed.
                 let planned = self.context.session().state();
                 let plan = async move { planned.create_logical_plan(query).await };
                 self.within_patience(plan, |plan| Arc::clone(plan.schema().inner()))

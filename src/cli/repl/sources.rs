@@ -1,5 +1,5 @@
-//! Finds the tables, files and queries that a statement reads. The statement can use the names of
-//! their columns.
+//! Finds the tables, files and queries that a statement reads, because the statement can use the
+//! names of their columns.
 
 use super::lex::{Piece, PieceClass, pieces};
 
@@ -12,7 +12,7 @@ pub enum StatementSource {
     Query(String),
 }
 
-/// The keywords that precede the name of a source.
+/// The keywords after which the name of a source may follow.
 const READERS: &[&str] = &[
     "FROM",
     "JOIN",
@@ -25,7 +25,7 @@ const READERS: &[&str] = &[
     "AGAINST",
 ];
 
-/// Returns the sources of a statement in the order of their first appearance.
+/// Returns the sources of a statement, in the order of their first occurrence.
 pub fn sources(statement: &str) -> Vec<StatementSource> {
     let all: Vec<Piece> = pieces(statement)
         .into_iter()
@@ -40,7 +40,7 @@ pub fn sources(statement: &str) -> Vec<StatementSource> {
         }
         let source = match (piece.class, text(piece)) {
             (PieceClass::Word, word) => {
-                // A name can have several parts, separated by dots.
+                // A name can have several parts, which are separated by dots.
                 let parts = all[i + 1..].chunks_exact(2).take_while(|two| text(&two[0]) == ".");
                 let more: String = parts.flatten().map(text).collect();
                 Some(StatementSource::Named(format!(
@@ -66,7 +66,7 @@ pub fn sources(statement: &str) -> Vec<StatementSource> {
 }
 
 /// Returns the index of the `)` that closes the `(` at index `open`; `None` if it is not closed.
-/// Both are indices into `all`, the pieces of `statement`.
+/// Both are indices into `all`, which contains the pieces of `statement`.
 pub fn closing(statement: &str, all: &[Piece], open: usize) -> Option<usize> {
     let mut depth = 0usize;
     for (i, piece) in all.iter().enumerate().skip(open) {

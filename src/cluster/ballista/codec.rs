@@ -1,5 +1,5 @@
-//! Writes plans for Ballista. The codec of this crate writes operators of this crate, and
-//! Ballista's own codec writes Ballista's operators.
+//! Serializes plans for Ballista. The codec of this crate serializes operators of this crate, and
+//! Ballista's own codec serializes Ballista's operators.
 //!
 //! The scheduler divides a plan into stages and passes them to executors. It does not decode
 //! operators of this crate, but passes on their bytes. It therefore needs neither the secrets of
@@ -23,10 +23,10 @@ use std::sync::Arc;
 const OURS: u8 = 1;
 const THEIRS: u8 = 0;
 
-/// Writes and reads operators of this crate and of Ballista.
+/// Serializes and restores operators of this crate and of Ballista.
 #[derive(Debug)]
 pub(super) struct BallistaCodec {
-    /// The codec for operators of this crate; `None` if their bytes are passed on.
+    /// The codec for operators of this crate; `None` if these operators are passed on as bytes.
     own: Option<Codec>,
     theirs: BallistaPhysicalExtensionCodec,
 }
@@ -100,7 +100,8 @@ impl PhysicalExtensionCodec for BallistaCodec {
     }
 
     fn try_decode_udf(&self, name: &str, bytes: &[u8]) -> Result<Arc<ScalarUDF>> {
-        // The scheduler decodes the expressions of the plans that it passes on.
+        // The scheduler decodes the expressions in plans, even though it does not execute the
+        // plans.
         match function(name) {
             Some(function) => Ok(function),
             None => self.theirs.try_decode_udf(name, bytes),
@@ -109,7 +110,7 @@ impl PhysicalExtensionCodec for BallistaCodec {
 }
 
 /// An operator of this crate whose bytes are passed on without decoding. In the scheduler's plan,
-/// it has the partitions of its input.
+/// it has the same partitions as its input.
 #[derive(Debug)]
 struct Sealed {
     name: String,

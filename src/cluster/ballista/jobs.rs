@@ -42,21 +42,21 @@ use tonic::transport::{Channel, Endpoint};
 use url::Url;
 use uuid::Uuid;
 
-/// The maximum number of single-task jobs that wait at the scheduler at once, and the number of
-/// parts of a shuffle. The scheduler assigns tasks to executors, but does not report the number of
-/// executors.
+/// The maximum number of single-task jobs that the driver submits at once, and the number of parts
+/// of a shuffle. A constant is used because the scheduler assigns tasks to executors but does not
+/// report the number of executors.
 const AT_ONCE: NonZeroUsize = NonZeroUsize::MIN.saturating_add(7);
-/// The minimum and the maximum time between two requests for the state of a job. The time grows
-/// with the age of the job.
+/// The minimum and the maximum interval between two requests for the state of a job. The interval
+/// grows with the age of the job.
 const LOOK: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(1)];
 /// The interval at which empty batches report the progress of a job.
 const BEAT: Duration = Duration::from_secs(5);
-/// The maximum time without progress at the first attempt of a job, in addition to the time for
-/// reading its bytes. The time doubles with each further attempt.
+/// The maximum time without progress for the first attempt of a job, in addition to the time that
+/// reading its input takes at the rate [`BYTES`]. The time doubles with each further attempt.
 const STILL: Duration = Duration::from_secs(20);
-/// The assumed minimum read rate of a job, in bytes per second.
+/// The assumed minimum rate at which a job reads its input, in bytes per second.
 const BYTES: u64 = 16 << 20;
-/// The maximum time until an executor answers a greeting. The executor may be busy with another
+/// The maximum time until an executor responds to a greeting. The executor may be busy with another
 /// task.
 const THERE: Duration = Duration::from_secs(30);
 
@@ -136,7 +136,8 @@ impl Ballista {
         }
     }
 
-    /// Returns the rows of a plan. While the plan is running, the stream has empty batches.
+    /// Executes a plan, and returns its rows. The stream contains empty batches while the plan is
+    /// running.
     async fn answers(&self, plan: Arc<dyn ExecutionPlan>, attempts: usize) -> Result<MemberRows, Option<Error>> {
         let schema = plan.schema();
         let read = Duration::from_secs(bytes_of(&plan) / BYTES);
@@ -162,7 +163,7 @@ impl Ballista {
         Ok(MemberRows::new(all.filter_map(futures::future::ready).boxed(), ()))
     }
 
-    /// Returns a plan whose decoding checks that the executor has the version of the driver.
+    /// Returns a plan that fails to decode if the executor has another version than the driver.
     fn greeting() -> Arc<dyn ExecutionPlan> {
         let nothing = Arc::new(EmptyExec::new(Arc::new(Schema::empty())));
         Arc::new(OperatorExec::looking(nothing, TaskOutput))
@@ -278,7 +279,7 @@ impl Job {
         }
     }
 
-    /// Returns the number of stages that are done; 0 if the scheduler does not answer.
+    /// Returns the number of completed stages; 0 if the scheduler does not respond.
     async fn stages(&mut self) -> usize {
         let asked = GetJobMetricsParams {
             job_id: self.id.clone(),
@@ -290,7 +291,7 @@ impl Job {
             .map_or(0, |metrics| metrics.into_inner().stages.len())
     }
 
-    /// Ends the job, and requests the removal of its files.
+    /// Cancels the job, and requests the removal of its files.
     async fn end(&mut self) {
         self.is_over = true;
         ended(self.client.clone(), self.id.clone()).await;
@@ -315,8 +316,8 @@ async fn ended(mut client: SchedulerGrpcClient<Channel>, job: String) {
     let _ = timeout(SILENCE, clean).await;
 }
 
-/// Returns the locations of a job's rows, one for each partition. Fails if a partition occurs
-/// twice, which may happen after the scheduler repeats a stage.
+/// Checks that each partition of a job occurs once in `places`, and returns `places`. Fails if a
+/// partition occurs twice, which may happen after the scheduler repeats a stage.
 fn each_once(places: Vec<PartitionLocation>) -> DfResult<Vec<PartitionLocation>> {
     let partition = |place: &PartitionLocation| place.partition_id.as_ref().map(|id| (id.stage_id, id.partition_id));
     let distinct: HashSet<_> = places.iter().map(partition).collect();
@@ -346,10 +347,10 @@ async fn fetched(located: Vec<PartitionLocation>) -> DfResult<Vec<RecordBatch>> 
     Ok(batches)
 }
 
-/// Returns the error for a message of the scheduler. The message may contain an error of this
+/// Converts an error message of the scheduler to an error. The message may contain an error of this
 /// crate.
 fn refused(text: &str) -> DataFusionError {
-    // The scheduler reports errors in Rust's debug form.
+    // The scheduler formats errors with Rust's `Debug`, which escapes quotes.
     DataFusionError::Execution(text.replace("\\\"", "\""))
 }
 

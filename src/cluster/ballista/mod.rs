@@ -13,8 +13,8 @@
 //! operators of this crate, and therefore does not need the secret of a hash ([`codec`]).
 //!
 //! Ballista cannot present certificates, so all its processes run on one machine and use loopback
-//! addresses only. The rows of a shuffle are in files while its job runs. The files are removed
-//! with the job. The next executor removes the files of a killed executor ([`work`]).
+//! addresses only. The rows of a shuffle are written to files, which exist until the job is
+//! removed. If an executor is killed, the next executor removes its files ([`work`]).
 
 #[cfg(feature = "ballista")]
 mod codec;
@@ -43,7 +43,7 @@ pub(super) fn engine(state: &SessionState, scheduler: &Url, codec: Codec) -> Res
     Ok(Arc::new(jobs::Ballista::of(state, scheduler, codec)?))
 }
 
-/// Returns the error of a build without Ballista.
+/// Fails, because this build does not contain Ballista.
 #[cfg(not(feature = "ballista"))]
 pub(super) fn engine(_: &SessionState, scheduler: &Url, _: Codec) -> Result<Arc<dyn Engine>> {
     Err(crate::error::Error::usage(format!(

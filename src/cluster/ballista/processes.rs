@@ -29,28 +29,30 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// The maximum number of bytes of a message. Plans contain the keys of all equivalence classes.
+/// The maximum size of a message in bytes. The limit is large because plans contain the keys of all
+/// equivalence classes.
 const MESSAGE: u32 = i32::MAX as u32;
-/// The time in seconds after which the scheduler considers a silent executor lost: a day. The
-/// scheduler would then execute whole stages again, and count the rows of some of their tasks
-/// twice.
+/// The time in seconds after which the scheduler considers a silent executor lost: one day, so that
+/// this does not happen in practice. The scheduler would otherwise execute whole stages again, and
+/// count the rows of some of their tasks twice.
 const LOST: u64 = 24 * 3600;
-/// The time in seconds between the end of a job and another removal of its files, in case the
-/// driver ended early or some tasks continued.
+/// The delay in seconds after which the files of a finished job are removed once more, in case the
+/// driver exited early or some tasks continued.
 const LEFT: u64 = 120;
-/// The age in seconds at which an executor removes the remaining files of a job, and the time
-/// between two checks.
+/// The age in seconds at which an executor removes the remaining files of a job.
 const OLD: u64 = 3600;
+/// The interval in seconds between two checks for such files.
 const SWEEP: u64 = 60;
-/// The interval at which an executor checks whether the scheduler answers, and the time without an
-/// answer after which the executor removes the files of all jobs.
+/// The interval at which an executor checks whether the scheduler responds.
 const BEAT: Duration = Duration::from_secs(5);
+/// The time without a response from the scheduler after which an executor removes the files of all
+/// jobs.
 const ALONE: Duration = Duration::from_secs(60);
-/// The number of seconds for which a new executor waits for its scheduler.
+/// The maximum number of seconds for which a new executor waits for its scheduler.
 const WAIT: u16 = 30;
 
-/// Runs the scheduler, which distributes jobs to executors, until the process ends. Calls `ready`
-/// with the address.
+/// Runs the scheduler, which distributes jobs to executors, until the process exits. Calls `ready`
+/// with the address of the scheduler.
 pub(crate) async fn schedule(address: &str, ready: impl FnOnce(SocketAddr)) -> Result<()> {
     let address = free(listening(address, false)?)?;
     let host = address.ip().to_string();
@@ -63,7 +65,7 @@ pub(crate) async fn schedule(address: &str, ready: impl FnOnce(SocketAddr)) -> R
         external_host: host,
         bind_port: address.port(),
         scheduling_policy: TaskSchedulingPolicy::PullStaged,
-        // The scheduler must not retry; only the driver does.
+        // Only the driver retries, never the scheduler.
         task_max_failures: 1,
         stage_max_failures: 1,
         executor_timeout_seconds: LOST,
@@ -101,7 +103,7 @@ pub(crate) struct ExecutorProcess<'a> {
 }
 
 /// Runs an executor with the memory, the threads and the temporary files of `session`, until the
-/// process ends. Calls `ready` with the address.
+/// process exits. Calls `ready` with the address of the executor.
 pub(crate) async fn execute(
     session: &SessionContext,
     executor: ExecutorProcess<'_>,
@@ -158,7 +160,7 @@ pub(crate) async fn execute(
     removed
 }
 
-/// Removes the files of all jobs whenever the scheduler has not answered for [`ALONE`], because no
+/// Removes the files of all jobs whenever the scheduler has not responded for [`ALONE`], because no
 /// other process would then request their removal.
 async fn cleaned(health: ExecutorHealth, work: PathBuf) {
     let mut silent = Duration::ZERO;
@@ -195,7 +197,7 @@ fn producing(config: SessionConfig) -> ConfigProducer {
     Arc::new(move || config.clone())
 }
 
-/// Returns the address, with a free port in place of port 0. Ballista must know its port before it
+/// Returns `address`, with port 0 replaced by a free port. Ballista must know its port before it
 /// listens.
 fn free(address: SocketAddr) -> Result<SocketAddr> {
     let listener = TcpListener::bind(address);

@@ -1,5 +1,5 @@
-//! The object stores of a scheduler. A scheduler decodes plans, and the scans in them look up their
-//! stores, but it never opens a file.
+//! The object stores of a scheduler. A scheduler decodes plans whose scans look up object stores,
+//! but it never opens a file.
 
 use datafusion::error::Result;
 use datafusion::execution::object_store::ObjectStoreRegistry;

@@ -20,7 +20,7 @@ impl Work {
     pub(super) fn create(parent: &Path) -> Result<Self> {
         for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
             let is_ours = entry.file_name().to_string_lossy().starts_with(PREFIX);
-            // A folder of another user cannot be locked, and remains.
+            // A folder of another user cannot be locked, and is left in place.
             if let (true, Ok(Some(_held))) = (is_ours, hold(&entry.path())) {
                 let _ = fs::remove_dir_all(entry.path());
             }
@@ -29,7 +29,8 @@ impl Work {
         loop {
             let path = parent.join(format!("{PREFIX}{}", Uuid::new_v4().simple()));
             create_private(&path).map_err(|e| failed(&path, e))?;
-            // Before the new folder is locked, another executor may consider it abandoned.
+            // Another executor may have considered the new folder abandoned, and locked or removed
+            // it.
             if let Some(held) = hold(&path).map_err(|e| failed(&path, e))? {
                 return Ok(Self { path, _held: held });
             }

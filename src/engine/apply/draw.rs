@@ -26,9 +26,9 @@ use tokio::task::JoinSet;
 /// number.
 const MATRIX_ROWS: usize = 4_096;
 
-/// Draws the permutations of the randomized columns. The rows are ordered by the columns of
-/// `first`, then by all other columns. With `measure`, also computes the mutual information between
-/// each column and the released classes.
+/// Draws the permutations of the randomized columns. A permutation from a matrix applies to the
+/// rows in the order of the columns of `first`, and then of all other columns. If `measure` is
+/// true, also computes the mutual information between each column and the released classes.
 pub(super) async fn draw(
     job: &Job,
     decision: &Decision,
@@ -60,7 +60,7 @@ fn spill_space(input: &Input) -> SpillSpace {
 }
 
 /// Counts all randomly permuted columns in one scan of the released rows, and draws their
-/// permutations. Returns each permutation with the position of its column in `job.roles.sensitive`.
+/// permutations. Returns each permutation with the index of its column in `job.roles.sensitive`.
 async fn survey(job: &Job, decision: &Decision, source: &Surveyed, measure: bool) -> Result<Vec<(usize, Permutation)>> {
     let named = job.roles.sensitive.iter().enumerate();
     let randomized: Vec<(usize, &str, &Randomization)> = named
@@ -122,7 +122,7 @@ async fn survey(job: &Job, decision: &Decision, source: &Surveyed, measure: bool
     Ok(permutations)
 }
 
-/// Returns the numbering that maps a row to the number of its class.
+/// Returns the numbering that maps a row to the index of its class.
 pub(super) async fn numbering(decision: &Decision, recoding: &Arc<RecodingPlan>) -> Result<Arc<Numbering>> {
     let (recoding, classes) = (Arc::clone(recoding), Arc::clone(&decision.classes));
     let kept = decision.verdict.kept.clone();
@@ -130,8 +130,8 @@ pub(super) async fn numbering(decision: &Decision, recoding: &Arc<RecodingPlan>)
     blocking("numbering the classes", number).await
 }
 
-/// Permutes a column by a matrix. Row i of the matrix belongs to row i of the release before the
-/// column is permuted.
+/// Draws the permutation of a column from a matrix. Row i of the matrix belongs to row i of the
+/// release before the column is permuted.
 async fn draw_by_matrix(
     (job, decision, source): (&Job, &Decision, &Surveyed),
     column: &str,
@@ -139,8 +139,8 @@ async fn draw_by_matrix(
     first: &[String],
     measure: bool,
 ) -> Result<Permutation> {
-    // The other columns decide the order. Rows that are equal in them are ordered by the column
-    // itself.
+    // The other columns determine the order. Rows that are equal in the other columns are ordered
+    // by the column itself.
     let is_other = |c: &Released| job.roles.randomization(&c.name).is_none();
     let mut columns: Vec<Released> = treatments(job, decision, source, &[])?
         .into_iter()
@@ -184,15 +184,15 @@ fn without_suppressed(batch: RecordBatch) -> Result<RecordBatch> {
     }
 }
 
-/// Returns the class number of each row. Fails with `ErrorKind::Data` if a row has no class.
+/// Returns the index of the class of each row. Fails with `ErrorKind::Data` if a row has no class.
 fn classes(numbering: &Numbering, batch: &RecordBatch) -> Result<Vec<u32>> {
     let numbers = numbering.of(batch)?.into_iter();
     let known = |n: Option<u32>| n.ok_or_else(|| Error::data("the source changed during the run"));
     numbers.map(known).collect()
 }
 
-/// Counts the rows of `plan`, a recoding plan over `rows`. Each partition is read by a separate
-/// task.
+/// Executes `plan`, which recodes `rows`, and adds the values of every counted column to the
+/// column's entry in `tallies`. A separate task reads each partition.
 async fn scan(
     plan: Arc<dyn ExecutionPlan>,
     rows: &DataFrame,
@@ -235,7 +235,8 @@ async fn scan(
 }
 
 /// Reads a matrix. Fails if the matrix is not square, if it does not have one row for each of the
-/// `released` rows, or if it has an entry that is not a finite number.
+/// `released` rows, if it has more than [`MATRIX_ROWS`] rows, or if it has an entry that is not a
+/// finite number.
 async fn read_matrix(name: &str, rows: &DataFrame, released: u64) -> Result<Vec<Vec<f64>>> {
     let columns = rows.schema().fields().len();
     if released as usize != columns || released as usize > MATRIX_ROWS {

@@ -1,5 +1,5 @@
-//! Personal limits, which are limits that rows of the source have of their own: prepares the second
-//! scan, which enforces the limit of each row.
+//! Personal limits: limits that individual rows of the source set for themselves. Prepares the
+//! second scan, which enforces the limit of each row.
 
 use crate::error::{Error, Result};
 use crate::frequency::gathered;
@@ -19,16 +19,16 @@ use datafusion::physical_plan::ExecutionPlan;
 use parking_lot::Mutex;
 use std::sync::Arc;
 
-/// The personal limits of the rows, which the second scan enforces. The outcome is known when that
-/// scan has ended.
+/// The personal limits of the rows, which the second scan enforces. The outcome is known once the
+/// second scan has ended.
 pub(super) struct PersonalLimits {
     columns: Arc<PersonalColumns>,
     outcome: Arc<Mutex<Option<PersonalOutcome>>>,
 }
 
 impl PersonalLimits {
-    /// Reads the values of the sensitive attribute and places them in its hierarchy. Returns `None`
-    /// if the job has no personal limits.
+    /// Reads the values of the sensitive attribute, and binds its hierarchy to these values.
+    /// Returns `None` if the job has no personal limits.
     pub(super) async fn of(job: &Job) -> Result<Option<Self>> {
         let Some((constraint, limit)) = job.guarantees.personal() else {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! Stage 3: a decision becomes the plan that rewrites the source.
+//! Stage 3: turns a decision into the plan that rewrites the source.
 
 mod draw;
 mod limits;

@@ -1,5 +1,5 @@
-//! The check of a release's order: each row is compared with the row before it while the rows are
-//! returned.
+//! The check of a release's order: while the rows are returned, each row is compared with the row
+//! before it.
 //!
 //! This file does not use order keys, levels or groups. It compares the released values themselves.
 //! It therefore detects every other order, such as the order of the source or an order by values
@@ -135,7 +135,7 @@ impl Ascending {
     }
 }
 
-/// The state of the comparison: the last row seen.
+/// The state of the comparison, which includes the last row seen.
 struct Order {
     columns: Vec<Compared>,
     last: Option<RecordBatch>,
@@ -157,7 +157,7 @@ impl Order {
             }
             require(ordering)?;
         }
-        // The rows that equal the row before them in all columns compared so far.
+        // The indices of the rows that equal the row before them in all columns compared so far.
         let mut alike: Vec<u32> = (1..batch.num_rows() as u32).collect();
         for compared in &self.columns {
             if alike.is_empty() {
@@ -212,7 +212,7 @@ impl Compared {
 }
 
 /// Returns the dictionary indices of labels if the indices sort as the labels do: the dictionary
-/// ascends, and neither it nor the column contains NULL. Otherwise returns `None`.
+/// ascends, and neither the dictionary nor the column contains NULL. Otherwise returns `None`.
 fn indices(values: &ArrayRef) -> Option<&[i32]> {
     let labels = values.as_dictionary_opt::<Int32Type>()?;
     let texts = labels.values().as_string_opt::<i32>()?;

@@ -1,4 +1,4 @@
-//! A release as rows: the ordered plan that rewrites the source, and a table over this plan.
+//! The ordered plan that rewrites the source to the rows of a release, and a table over this plan.
 
 use crate::error::Result;
 use crate::operator::{ComputedTable, Operator, Rows, project};
@@ -16,11 +16,12 @@ use std::sync::Arc;
 /// other columns, and finally by the columns of `last`. The last columns of each row are the
 /// columns of the order key.
 ///
-/// Only released values define the order: the columns of PARTITIONED BY, the quasi-identifiers in
-/// the order of the statement, the other columns in the order of the source. Labels ascend by the
-/// bytes of their texts, other values by the order of their type, and NULL comes last. The order
-/// therefore reveals nothing beyond the rows. Only equal rows can change places, so the result does
-/// not depend on the order of the input. [`super::order`] checks the order.
+/// Only released values define the order: first the columns of PARTITIONED BY, then the
+/// quasi-identifiers in the order of the statement, then the other columns in the order of the
+/// source. Labels ascend by the bytes of their texts, other values by the order of their type, and
+/// NULL comes last. The order therefore reveals nothing beyond the rows. Only equal rows can
+/// exchange their positions, so the result does not depend on the order of the input.
+/// [`super::order`] checks the order.
 pub(in crate::engine) async fn plan(
     source: &DataFrame,
     recoding: Arc<RecodingPlan>,
@@ -41,11 +42,11 @@ pub(in crate::engine) async fn plan(
 
 /// The columns of a release that are sorted, and the columns by which they are sorted.
 pub(in crate::engine) struct Arrangement {
-    /// The columns that pass through the sort.
+    /// The indices of the columns that pass through the sort.
     pub(in crate::engine) carried: Vec<usize>,
     /// The schema of these columns.
     pub(in crate::engine) schema: SchemaRef,
-    /// The columns of `schema` in the order in which they are compared.
+    /// The indices of the columns of `schema`, in the order in which the columns are compared.
     pub(in crate::engine) sorted: Vec<usize>,
 }
 
@@ -58,7 +59,7 @@ impl Arrangement {
         first: &[String],
         last: &[String],
     ) -> Result<Self> {
-        // Columns that the order key determines are not compared and do not pass through the sort,
+        // Columns that the order key determines are neither compared nor passed through the sort,
         // unless they are in `first`.
         let is_told = |name: &str| recoding.is_in_order_key(name) && !first.iter().any(|f| f == name);
         let carried: Vec<usize> = (0..released.fields().len())
@@ -101,7 +102,7 @@ impl Arrangement {
 }
 
 /// Returns the rows of a release in no particular order, with the columns of the order key last.
-/// Kept strings have the string type of the scan.
+/// Strings in kept columns have the string type of the scan.
 pub(in crate::engine) async fn recoded(
     rows: &DataFrame,
     recoding: Arc<RecodingPlan>,
@@ -116,7 +117,7 @@ struct Read {
     released: SchemaRef,
 }
 
-/// Returns the plan of the columns of the source that a recoding plan reads.
+/// Returns a plan that reads only the columns of the source that a recoding plan needs.
 pub(in crate::engine) async fn columns_read(
     rows: &DataFrame,
     recoding: &RecodingPlan,
@@ -155,7 +156,7 @@ pub(in crate::engine) fn table_over(
     Ok(ComputedTable::new(PlanRows { plan, state }, schema))
 }
 
-/// Returns `plan` without the columns of the order key, except the columns of `kept`.
+/// Returns `plan` without the columns of the order key, except those that `kept` names.
 pub(in crate::engine) fn without_order_key(
     plan: Arc<dyn ExecutionPlan>,
     kept: &[String],

@@ -59,8 +59,8 @@ pub(super) fn recoding_of(job: &Job, decision: &Decision, columns: Vec<Released>
     )
 }
 
-/// Returns the recoding plan of `columns`. Rows in classes that are `kept` get labels. The other
-/// rows are written if `starred`, and are left out if not.
+/// Returns the recoding plan of `columns`. Rows in the classes for which `kept` is true get labels.
+/// The other rows are written if `starred` is true, and are left out otherwise.
 pub(in crate::engine) fn recoding_among(
     roles: &Roles,
     decision: &Decision,

@@ -33,7 +33,7 @@ pub(in crate::engine) struct Rewrite {
 }
 
 /// Reads the inputs of the rewriting scan other than the rows: personal limits, matrices, and the
-/// columns of drawn masks. Fails if the rewriting scan would fail on them.
+/// columns of drawn masks. Fails if the rewriting scan would fail because of these inputs.
 pub(in crate::engine) async fn foresee_rewrite(job: &Job, decision: &Decision) -> Result<()> {
     let first: &[String] = job.output.target.as_ref().map_or(&[], |t| &t.partitioned_by);
     let source = Surveyed::of(job).await?;
@@ -43,10 +43,10 @@ pub(in crate::engine) async fn foresee_rewrite(job: &Job, decision: &Decision) -
     Ok(())
 }
 
-/// Draws the permutations of the randomized columns and plans the rows. The rows come from the
-/// classes alone if the classes determine the released rows, and otherwise from a second scan. If
-/// the job has a target, also measures the mutual information between the randomized columns and
-/// the classes.
+/// Draws the permutations of the randomized columns, and builds the plan of the released rows. The
+/// plan computes the rows from the classes alone if the classes determine them, and otherwise from
+/// a second scan of the source. If the job has a target, the mutual information between the
+/// randomized columns and the classes is measured, too.
 pub(in crate::engine) async fn rewrite(
     job: &Job,
     decision: &Decision,
@@ -115,14 +115,14 @@ pub(in crate::engine) async fn rewrite(
 }
 
 impl Rewrite {
-    /// Returns the outcome of the rows' personal limits. Returns `None` if no row has a limit, or
-    /// before all rows were read.
+    /// Returns the outcome of the personal limits. Returns `None` if the rows have no limits, or if
+    /// not all rows have been read yet.
     pub(in crate::engine) fn outcome(&self) -> Option<PersonalOutcome> {
         self.limits.as_ref()?.outcome()
     }
 
-    /// Returns the mutual information of each randomized column and the released classes, in bits,
-    /// once all rows were read. Returns an empty vector if it is not measured.
+    /// Returns the mutual information between each randomized column and the released classes, in
+    /// bits, once all rows have been read. Returns an empty vector if it is not measured.
     pub(in crate::engine) fn measured(&self) -> Vec<f64> {
         self.measured.as_ref().map_or_else(Vec::new, |m| m.lock().clone())
     }

@@ -1,7 +1,7 @@
 //! The source, prepared for the scans that rewrite it. A drawn mask needs the rank of each row and
 //! all values of its column.
 //!
-//! The rank of a row follows from the values of its columns alone, so the masks do not depend on
+//! The rank of a row follows from the values in its columns alone, so the masks do not depend on
 //! the order in which the rows are read.
 
 use crate::error::{Error, ErrorKind, Result};
@@ -20,7 +20,8 @@ use datafusion::functions_window::expr_fn::row_number;
 use datafusion::logical_expr::{ExprFunctionExt, SortExpr};
 use datafusion::prelude::{Expr, lit};
 
-/// The rows of the source with the ranks that drawn masks need.
+/// The rows of the source with the ranks that drawn masks need, and the surveys of the masked
+/// columns.
 pub(super) struct Surveyed {
     /// The rows of the source, with the columns of ranks that drawn masks read.
     pub(super) rows: DataFrame,
@@ -59,7 +60,8 @@ impl Surveyed {
                     ),
                 )
             })?;
-            // A mask that only distinguishes rows shares the ranks of another mask.
+            // A mask that needs the ranks only to distinguish rows shares the ranks of another
+            // mask.
             let shared = own.surveys.first().filter(|_| of.clause.kind.reads == Reads::Column);
             let survey = match shared {
                 Some(other) => Survey {
@@ -79,8 +81,9 @@ impl Surveyed {
         Ok(own)
     }
 
-    /// Returns the mask of a column with its secret. A drawn mask also gets its survey, and counts
-    /// the rows that tell their own value if the job has a report.
+    /// Returns the mask of a column with its secret. A drawn mask also gets the survey of the
+    /// column. If the job has a report, a drawn mask also counts the rows whose released value
+    /// equals or nearly equals their value in the source.
     pub(super) fn masking(&self, job: &Job, of: &MaskOf) -> Result<Masking> {
         let masking = of.with_secret()?;
         if of.clause.kind.reads == Reads::Identifiers {
@@ -125,9 +128,9 @@ async fn survey(input: &Input, name: &str, number: usize) -> Result<Survey> {
     })
 }
 
-/// Returns the rank of a row by a column. Rows with equal values in this column are ranked by all
-/// other columns that the release depends on. Only rows that are released alike can therefore
-/// change places.
+/// Returns the expression for the rank of a row by the surveyed column. Rows with equal values in
+/// this column are ranked by all other columns that the release depends on. Only rows that are
+/// released alike can therefore exchange their ranks.
 fn rank(job: &Job, survey: &Survey) -> Result<Expr> {
     let is_redacted = job
         .roles

@@ -46,7 +46,8 @@ impl ColumnTally {
         })
     }
 
-    /// Counts rows and returns the codes of their values.
+    /// Counts the rows with these `values`, and returns the code of each value. `classes` contains
+    /// the class of each row, and `within` contains the columns that define groups of rows.
     pub(super) fn add(&mut self, classes: &[u32], within: &[ArrayRef], values: &ArrayRef) -> Result<Vec<u32>> {
         let codes = self.values.intern(std::slice::from_ref(values))?;
         self.counts.resize(self.values.len(), 0);

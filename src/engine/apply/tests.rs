@@ -82,7 +82,7 @@ async fn the_entity_is_recounted_and_hidden() {
     assert!(rewrite.plan.schema().column_with_name("illness").is_some());
 }
 
-/// Tests that a recoding plan that was packed and unpacked produces the same rows.
+/// Tests that a recoding plan that was serialized and deserialized produces the same rows.
 #[tokio::test]
 async fn a_recoding_plan_is_the_same_elsewhere() {
     use super::plan::recoded;

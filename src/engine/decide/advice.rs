@@ -20,16 +20,17 @@ const TRIED: &str = "mondrian";
 const MOST: usize = 65_536;
 /// The maximum number of cells that are divided for advice: combinations times quasi-identifiers.
 const CELLS: usize = 16 * MOST;
-/// The minimum number of rows per combination for a table above either limit. Dividing the
-/// combinations then takes a small part of the time for reading and writing the rows.
+/// The minimum number of rows per combination for a trial on a table above either limit. With that
+/// many rows, dividing the combinations takes a small part of the time for reading and writing the
+/// rows.
 const ROWS_EACH: u64 = 8;
-/// The smallest loss for which local recoding is advised.
+/// The minimum loss at which local recoding is advised.
 const LOSS: f64 = 0.1;
-/// Local recoding loses far less if its loss is below this share of the other loss.
+/// Local recoding counts as losing far less if its loss is below this share of the other loss.
 const FAR_LESS: f64 = 0.5;
 
-/// Returns advice on a search that could lose far less than the search that lost `value` by the
-/// job's metric.
+/// Returns advice on a search that could lose far less than the search that was run, whose loss by
+/// the job's metric is `value`.
 pub fn advice(job: &Job, evaluator: &Arc<Evaluator>, value: f64) -> Result<Option<String>> {
     match job.goal.choice {
         Choice::Partition(_) => Ok(coarser(&job.roles, evaluator)),
@@ -37,8 +38,8 @@ pub fn advice(job: &Job, evaluator: &Arc<Evaluator>, value: f64) -> Result<Optio
     }
 }
 
-/// Returns the advice to divide more combinations, if levels were raised because there are too many
-/// combinations.
+/// Returns the advice to divide more combinations if the levels were raised because there are too
+/// many combinations.
 fn coarser(roles: &Roles, evaluator: &Evaluator) -> Option<String> {
     let bottom = evaluator.lattice.bottom();
     let lookups = evaluator.sets().base().key_schema.lookups();

@@ -1,5 +1,5 @@
 //! Chooses the node or partition to release: by a search, by local recoding, or as the statement
-//! gives it.
+//! specifies it.
 
 use super::decision::Decision;
 use super::divide::divided;

@@ -16,7 +16,7 @@ pub(super) fn budget(goal: &Goal, observer: &dyn Observer) -> SearchBudget {
     }
 }
 
-/// Returns why a search ended early, in words. Returns the error if the search failed.
+/// Returns the reason, in words, why a search ended early. Returns the error if the search failed.
 pub(super) fn reason(stop: Stop) -> Result<&'static str> {
     match stop {
         Stop::Failed(e) => Err(e),

@@ -58,7 +58,8 @@ mod tests {
     use crate::lattice::Node;
     use arrow::array::Int64Array;
 
-    /// Tests the combinations [1, 2], which 1 represents, and 5.
+    /// Tests two combinations: one for the values 1 and 2, which 1 represents, and one for the
+    /// value 5.
     #[test]
     fn a_label_covers_all_values_under_a_combination() {
         let rows = [["1", "low", "*"], ["2", "low", "*"], ["5", "high", "*"]];

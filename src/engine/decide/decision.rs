@@ -17,7 +17,7 @@ pub enum Proof {
     Optimal,
     /// No anonymous node has a better value of the metric than this bound.
     Bound(f64),
-    /// There is no proof about other nodes.
+    /// Nothing is proven about other nodes.
     None,
     /// The node was given in the statement.
     Given,
@@ -44,7 +44,8 @@ pub struct Decision {
     pub nodes: u64,
     /// The reason why the search ended early, if it did.
     pub stopped: Option<&'static str>,
-    /// For a partition: the index that finds the group of a row by its combination.
+    /// The index that finds the group of a row by its combination; `None` unless the choice is a
+    /// partition.
     pub combinations: Option<Combinations>,
     /// The Pareto front of the assessed nodes by the terms of a weighted sum, if a report is to
     /// show the front.
@@ -68,7 +69,7 @@ pub struct GeneralizedItems {
 pub struct Alternatives {
     /// The nodes with the value of each term. The node that is best in the first term comes first.
     pub nodes: Vec<(Node, Vec<f64>)>,
-    /// The position of the knee in `nodes`.
+    /// The index of the knee in `nodes`.
     pub knee: usize,
 }
 

@@ -1,5 +1,5 @@
-//! Local recoding: has algorithms divide the base set, which is the set of distinct combinations of
-//! quasi-identifier values, and chooses the partition that loses least.
+//! Local recoding: runs algorithms that divide the base set, which is the set of distinct
+//! combinations of quasi-identifier values, and chooses the partition with the minimum loss.
 
 use super::context::{budget, context, reason};
 use super::cover::check_partition;
@@ -32,13 +32,13 @@ struct Division<'a> {
     memory: MemoryReservation,
 }
 
-/// The largest number of combinations for which a second form of an algorithm is run. For a larger
-/// table, the second form would gain little for the time it takes.
+/// The maximum number of combinations for which the second form of an algorithm is run. For a
+/// larger table, the second form would gain little for the time it takes.
 const SECOND_FORM: usize = 1 << 18;
 
 /// Runs every algorithm that can meet the request, one after the other within one budget, each as
-/// if it were the only algorithm. Chooses the partition with the least loss by the job's metric. If
-/// several partitions have the same loss, the default metric decides, and then the order of the
+/// if it were the only algorithm. Chooses the partition with the minimum loss by the job's metric.
+/// If several partitions have the same loss, the default metric decides, and then the order of the
 /// algorithms. An algorithm is skipped if it exceeds the memory limit, if it would suppress too
 /// many rows, or if a partition is already found and the budget is used up. For a large table, the
 /// second form of an algorithm is skipped as well.
@@ -116,8 +116,8 @@ fn passed_over(error: &Error) -> Option<&'static str> {
     }
 }
 
-/// Returns true if two forms of an algorithm divide the table alike: they differ in how columns
-/// with ranges are labelled, and no column has ranges.
+/// Returns true if two forms of an algorithm divide the table in the same way: the forms differ
+/// only in how they label columns with ranges, and no column has ranges.
 fn is_same(job: &Job, evaluator: &Evaluator, form: &Candidate, other: &Candidate) -> Result<bool> {
     let forms = [form.partitioner.as_ref(), other.partitioner.as_ref()];
     if forms.iter().any(|form| form.reads_class_label()) {
@@ -159,9 +159,9 @@ fn beats(job: &Job, evaluator: &Evaluator, found: &Division, best: &Division) ->
     Ok(value(found)? < value(best)?)
 }
 
-/// Has an algorithm divide the base set, and judges the groups as they would be released. Also
-/// returns the reason if the budget ended the algorithm early. An algorithm that is `dispensable`
-/// is not run once the budget is used up.
+/// Runs an algorithm that divides the base set, and judges the groups as they would be released.
+/// Also returns the reason if the budget ended the algorithm early. If `dispensable` is true, the
+/// algorithm is not run once the budget is used up.
 fn divide<'a>(
     job: &Job,
     evaluator: &Arc<Evaluator>,

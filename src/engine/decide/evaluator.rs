@@ -19,7 +19,8 @@ use std::sync::Arc;
 pub(super) struct PreparedModel {
     pub(super) predicate: Box<dyn Predicate>,
     pub(super) monotonicity: Monotonicity,
-    /// The position of the sensitive attribute among the details of the base set.
+    /// The index of the model's sensitive attribute among the details of the base set; `None` if
+    /// the model has no sensitive attribute.
     pub(super) detail: Option<usize>,
     /// Whether the model reads the number of classes of each size.
     reads_sizes: bool,
@@ -40,7 +41,7 @@ impl PreparedModel {
     }
 }
 
-/// A metric to minimise or maximise, prepared for this table.
+/// A metric to minimize or maximize, prepared for this table.
 #[derive(Debug)]
 pub(super) struct Objective {
     pub(super) measure: Box<dyn Measure>,
@@ -50,10 +51,10 @@ pub(super) struct Objective {
 /// The judgement of the classes of a node, or of the groups of a partition.
 #[derive(Debug, Clone)]
 pub struct Verdict {
-    /// The partition whose groups are the classes, in the same order; `None` for the classes of a
-    /// node.
+    /// The partition whose groups are the classes, in the same order; `None` if the classes are
+    /// those of a node.
     pub partition: Option<Arc<Partition>>,
-    /// For each entry of the frequency set: whether it is a class that is kept.
+    /// For each entry of the frequency set, whether the entry is a class that is kept.
     pub kept: Vec<bool>,
     /// The number of kept classes.
     pub classes: u64,
@@ -70,8 +71,8 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Returns the number of released classes. Once they are written, classes that a reader cannot
-    /// distinguish count as one.
+    /// Returns the number of released classes. Once the rows are written, classes that a reader
+    /// cannot distinguish count as one.
     pub fn released_classes(&self) -> u64 {
         self.alike.as_ref().map_or(self.classes, |sizes| sizes.len() as u64)
     }
@@ -110,7 +111,7 @@ impl Judged {
 }
 
 impl Evaluator {
-    /// Creates an evaluator for `job` over its scanned table. A search minimises the first metric.
+    /// Creates an evaluator for `job` over its scanned table. A search minimizes the first metric.
     pub fn new(job: &Job, scanned: Scanned, metrics: &[&dyn Metric]) -> Result<Self> {
         let Scanned { sets, lattice, drift } = scanned;
         let base = Arc::clone(sets.base());
@@ -183,8 +184,8 @@ impl Evaluator {
     }
 
     /// Binds the hierarchy of a sensitive attribute to the values of its detail. `asked` names the
-    /// model or objective that needs the hierarchy, for the error if the attribute has no
-    /// hierarchy. Fails if ON UNMAPPED ERROR or NULLS ERROR rules out the column.
+    /// model or objective that needs the hierarchy, for error messages. Fails if the attribute has
+    /// no hierarchy, or if ON UNMAPPED ERROR or NULLS ERROR rules out the column.
     pub(super) fn attribute_hierarchy(
         roles: &Roles,
         base: &Base,
@@ -263,7 +264,8 @@ impl Evaluator {
         self.verdict_among(set, |_| true)
     }
 
-    /// Returns the verdict on the classes of a node if only `wanted` entries may be kept.
+    /// Returns the verdict on the classes of a node if only the entries for which `wanted` returns
+    /// true may be kept.
     pub(super) fn verdict_among(&self, set: &FrequencySet, wanted: impl Fn(usize) -> bool) -> Result<Verdict> {
         self.judged_by(set, None, wanted)
     }
@@ -313,8 +315,8 @@ impl Evaluator {
         (released, overall)
     }
 
-    /// Returns the number of kept classes, the number of rows in them, the sum of their sizes, and
-    /// the rows of the population in all other classes.
+    /// Returns the number of kept classes, the number of rows in the kept classes, the sum of the
+    /// sizes of the kept classes, and the number of rows of the population in all other classes.
     fn sums(&self, set: &FrequencySet, kept: &[bool]) -> [u64; 4] {
         let pieces = pieces(set.len());
         let counted = map(pieces.len(), |piece| {
@@ -346,8 +348,8 @@ impl Evaluator {
         });
     }
 
-    /// Calls `f` for every kept class, with its sensitive values if `detail` names the detail that
-    /// contains them.
+    /// Calls `f` for every kept class. If `detail` is the index of a detail, `f` also gets the
+    /// sensitive values of the class from this detail.
     pub(super) fn each_class(
         &self,
         set: &FrequencySet,
@@ -404,8 +406,8 @@ impl Evaluator {
         kept.map(|(i, _)| self.size(set, i)).min()
     }
 
-    /// Returns the values of all metrics at a node, as the metrics define them, in the order they
-    /// were given.
+    /// Returns the values of all metrics at a node, as the metrics define them, in the order in
+    /// which the evaluator was given the metrics.
     pub fn measure(&self, set: &FrequencySet, verdict: &Verdict) -> Vec<f64> {
         let values = |o: &Objective| o.measure.value(&view(set, verdict));
         let measure = || self.objectives.iter().map(values).collect();
@@ -441,7 +443,7 @@ impl Evaluator {
     }
 }
 
-/// Returns the smallest number of rows that a class needs to satisfy the models.
+/// Returns the minimum number of rows required for a class to satisfy the models.
 fn least_rows(guarantees: &Guarantees) -> u64 {
     let full = guarantees.constraints.iter().filter(|c| c.is_of_classes());
     full.map(|c| c.model.min_class_size()).max().unwrap_or(1)

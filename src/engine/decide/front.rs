@@ -2,7 +2,7 @@
 //!
 //! A node must be anonymous by the job's models, if there are any. One objective may suppress more
 //! rows than the models require: k (or highest_risk) if it is among the objectives, otherwise the
-//! first of l and t. k is the greatest number such that the rows in smaller classes are within the
+//! first of l and t. k is the maximum number for which the rows in smaller classes are within the
 //! limit, and these rows are suppressed. For l and t, the classes with fewer values, or the classes
 //! farther from the table, are suppressed in the same way. All objectives of a node are then
 //! measured on the remaining classes: s_k, glm and the rest count the additional rows as
@@ -69,7 +69,7 @@ pub struct Reached {
 pub struct NodeFront {
     /// The nodes. The node that is best in the first objective comes first.
     pub rows: Vec<Reached>,
-    /// The position of the knee in `rows`.
+    /// The index of the knee in `rows`.
     pub knee: usize,
     /// The number of distinct nodes that were assessed.
     pub nodes: u64,
@@ -79,9 +79,9 @@ pub struct NodeFront {
     pub stopped: Option<&'static str>,
 }
 
-/// Reads the source, searches, and returns the front. Uses the search of the job if the statement
-/// named a search (`named`), and otherwise a search that is chosen by the size of the lattice: see
-/// [`search::for_front`].
+/// Reads the source, searches, and returns the front. Uses the search of the job if `named` is
+/// true, because the statement names it. Otherwise uses a search that is chosen by the size of the
+/// lattice: see [`search::for_front`].
 pub async fn front(
     job: Job,
     objectives: Vec<Objective>,
@@ -208,10 +208,10 @@ struct Ready {
 
 #[derive(Debug)]
 enum Measurement {
-    /// A property, and the position of the detail that contains the attribute which the property
+    /// A property, and the index of the detail that contains the attribute which the property
     /// reads.
     Property(Box<dyn Measured>, Option<usize>),
-    /// The position of the metric among the metrics.
+    /// The index of the metric among the metrics.
     Metric(usize),
 }
 
@@ -264,7 +264,7 @@ impl ReleasedClasses for Classes<'_> {
 pub struct FrontOracle {
     evaluator: Evaluator,
     objectives: Vec<Ready>,
-    /// The position of the objective that suppresses rows beyond the suppression by the models.
+    /// The index of the objective that suppresses rows beyond the suppression by the models.
     leader: Option<usize>,
 }
 
@@ -293,11 +293,11 @@ impl FrontOracle {
         })
     }
 
-    /// Converts costs to values or values to costs: both directions negate each maximised
+    /// Converts costs to values, or values to costs. Both conversions negate each maximized
     /// objective.
     fn values(&self, costs: &[f64]) -> Vec<f64> {
         let turned = costs.iter().zip(&self.objectives);
-        // Adding 0 turns the negative zero that negation leaves into an ordinary zero.
+        // Adding 0 turns the negative zero that negation can produce into a positive zero.
         turned
             .map(|(cost, objective)| if objective.maximise { -cost + 0.0 } else { *cost })
             .collect()
@@ -332,7 +332,8 @@ impl FrontOracle {
     }
 
     /// Returns the verdict after the worst classes by the leading objective are suppressed too, up
-    /// to the limit. Returns `None` if no more classes can be suppressed within the limit.
+    /// to the limit. Returns `None` if no more classes can be suppressed within the limit, or if
+    /// the objective is not a property.
     fn suppress(&self, leader: usize, set: &FrequencySet, verdict: &Verdict) -> Result<Option<Verdict>> {
         let Measurement::Property(property, detail) = &self.objectives[leader].of else {
             return Ok(None);
@@ -407,8 +408,8 @@ impl Oracle for FrontOracle {
         self.evaluator.is_monotone()
     }
 
-    /// Returns false if there is a leading objective, because it suppresses as many rows as the
-    /// limit allows at every node.
+    /// Returns false if there is a leading objective, because a leading objective suppresses as
+    /// many rows as the limit allows at every node.
     fn suppression_is_monotone(&self) -> bool {
         self.leader.is_none() && self.evaluator.suppression_is_monotone()
     }

@@ -21,7 +21,7 @@ pub struct Combinations {
     _memory: MemoryReservation,
 }
 
-/// The approximate number of bytes that a combination takes when combinations are grouped by some
+/// The approximate number of bytes that one combination takes when combinations are grouped by some
 /// columns: its key, and a group that may contain only this combination.
 const GROUPING_BYTES: usize = 96;
 
@@ -48,7 +48,7 @@ pub(super) fn reserve(job: &Job, evaluator: &Evaluator, partitioner: &dyn Partit
 }
 
 impl Combinations {
-    /// Indexes the combinations, and shrinks the reservation to the memory of the index and the
+    /// Indexes the combinations, and shrinks the reservation to the size of the index and the
     /// groups.
     pub(super) fn new(memory: MemoryReservation, evaluator: &Evaluator, partition: &Partition) -> Result<Self> {
         let index = Arc::new(KeyIndex::new(evaluator.sets.base().held()?));
@@ -127,9 +127,9 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// Returns the subsets of the quasi-identifiers whose groups the models judge, each with the size
-/// that a group needs. Fails with a usage error if a model reads more than a group's number of
-/// rows.
+/// Returns the subsets of the quasi-identifiers whose groups the models judge, each with the
+/// minimum size that the models require of a group. Fails with a usage error if a model of such
+/// groups depends on more than their numbers of rows.
 fn groupings(job: &Job, evaluator: &Evaluator) -> Result<Vec<Grouping>> {
     let mut groupings = vec![];
     for (constraint, rule) in job.guarantees.constraints.iter().zip(evaluator.rules.iter()) {
@@ -153,8 +153,8 @@ fn groupings(job: &Job, evaluator: &Evaluator) -> Result<Vec<Grouping>> {
 }
 
 impl Scratch {
-    /// Sums the entries of a detail over some classes. Afterwards `met` contains the codes in
-    /// ascending order, and `sums` contains their sums.
+    /// Sums the entries of a detail over the classes `combinations`. Afterwards `met` contains the
+    /// codes in ascending order, and `sums` contains the sum for each code.
     fn merge(&mut self, detail: &Detail, combinations: &[u32]) {
         for code in self.met.drain(..) {
             self.sums[code as usize] = 0;
@@ -208,8 +208,8 @@ impl Table for Groups<'_> {
             None => rows,
         };
         // A model of the entire release is checked for the group alone: if every group is within an
-        // average, the entire release is too. For other models, the judgement of the entire
-        // partition at the end decides.
+        // average, the entire release is too. For other models, the final judgement of the entire
+        // partition decides.
         let alone = Overall {
             classes: 1,
             size,

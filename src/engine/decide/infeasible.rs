@@ -8,7 +8,7 @@ use crate::lattice::Node;
 use crate::search::Oracle;
 use std::collections::BTreeMap;
 
-/// How near an infeasible request is to a release, in names and counts. It is the
+/// How far an infeasible request is from a possible release, in names and counts. It is the
 /// [`detail`](Error::detail) of an error of kind `Infeasible`.
 ///
 /// ```
@@ -78,8 +78,8 @@ pub(super) fn found_nothing(reason: &str) -> Error {
     )
 }
 
-/// Returns the error for an infeasible job. The error names the nearest miss: the fewest rows that
-/// would have to be suppressed, and the quasi-identifier that blocks.
+/// Returns the error for an infeasible job. The error names the nearest miss: the minimum number of
+/// rows that would have to be suppressed, and the quasi-identifier that blocks most.
 pub(super) fn infeasible(job: &Job, evaluator: &Evaluator) -> Result<Error> {
     let rows = evaluator.rows();
     let top = evaluator.lattice().top();

@@ -31,10 +31,10 @@ use arrow::array::Array;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Returns the decision for the classes that can be added to the release that `job` grows, or that
-/// can be the first batch of a release. Without APPEND, returns the decision unchanged. Fails as
-/// infeasible if more rows would have to wait than the suppression limit allows, or if the batch
-/// would break a promise of the rows in the existing release.
+/// Returns the decision for the classes that can be added to the existing release, or that can be
+/// the first batch of a new release. Without APPEND, returns the decision unchanged. Fails as
+/// infeasible if more rows would have to be held back than the suppression limit allows, or if the
+/// batch would break a promise to the rows in the existing release.
 pub(in crate::engine) async fn join(job: &Arc<Job>, decision: Decision) -> Result<Decision> {
     let Some(target) = job
         .output
@@ -127,7 +127,8 @@ struct Rule<'a> {
     base: &'a Base,
     attribute: Attribute,
     hierarchy: Option<Lookup>,
-    /// The sensitive values of each class of the batch, by their numbers among all values.
+    /// For each class of the batch, its sensitive values as indices among all values, with their
+    /// counts.
     batch: Vec<Vec<(u32, u64)>>,
     /// The classes of the union, each with the counts of its rows in the release and the classes of
     /// the batch that are added to it.
@@ -270,7 +271,8 @@ fn holds(predicate: &dyn Predicate, histogram: &[(u32, u64)]) -> bool {
     })
 }
 
-/// Returns the counts by ascending value, each value once.
+/// Adds up the counts of equal values. Returns the values in ascending order, each once with its
+/// sum.
 fn summed(mut counts: Vec<(u32, u64)>) -> Vec<(u32, u64)> {
     counts.sort_unstable();
     counts.dedup_by(|next, first| {

@@ -1,9 +1,9 @@
-//! The rows of each released label of a quasi-identifier, before and after suppression.
+//! The number of rows with each released label of a quasi-identifier, before and after suppression.
 
 use super::evaluator::{Evaluator, Verdict};
 use crate::frequency::FrequencySet;
 
-/// The numbers of rows of a label, before and after suppression.
+/// The number of rows with a label, before and after suppression.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LabelRows {
     /// The number of rows of the source whose value has the label.
@@ -12,10 +12,10 @@ pub struct LabelRows {
     pub released: u64,
 }
 
-/// Returns the rows of each label that occurs in a released class, in the order of the numbers or
-/// dates that the labels stand for, or of their texts if they stand for neither. Returns an empty
-/// vector for a partition, because its labels overlap and a value of the source does not belong to
-/// a single label.
+/// Returns the numbers of rows for each label that occurs in a released class. The labels are in
+/// the order of the numbers or dates that they stand for, or of their texts if they stand for
+/// neither. Returns an empty vector for a partition, because its labels overlap and a value of the
+/// source does not belong to a single label.
 pub fn label_rows(evaluator: &Evaluator, classes: &FrequencySet, verdict: &Verdict, column: usize) -> Vec<LabelRows> {
     if verdict.partition.is_some() {
         return vec![];

@@ -5,25 +5,25 @@ use crate::error::Result;
 use crate::frequency::FrequencySet;
 use crate::lattice::Node;
 
-/// The figures of one node in the answer to LATTICE OF.
+/// The figures of one node in the result of LATTICE OF.
 #[derive(Debug, Clone)]
 pub struct NodeProfile {
     /// Whether the suppressed rows are within the limit.
     pub anonymous: bool,
     /// The size of the smallest class of a release at the node. For a node that is not anonymous,
-    /// the largest k under the suppression limit. 0 if the node has no class.
+    /// the maximum k under the suppression limit. 0 if the node has no class.
     pub k: u64,
     /// The number of suppressed rows.
     pub suppressed: u64,
     /// The number of kept classes.
     pub classes: u64,
-    /// The values of all metrics, in the order they were given.
+    /// The values of all metrics, in the order in which the evaluator was given the metrics.
     pub metrics: Vec<f64>,
 }
 
 impl Evaluator {
-    /// Returns k under the suppression limit: the largest k such that the rows in classes smaller
-    /// than k number no more than the limit.
+    /// Returns k under the suppression limit: the maximum k for which the number of rows in classes
+    /// smaller than k is within the limit.
     pub fn reached_k(&self, set: &FrequencySet) -> u64 {
         let mut sizes: Vec<(u64, u64)> = (0..set.len())
             .filter(|i| set.counts()[*i] > 0)
@@ -40,7 +40,7 @@ impl Evaluator {
         sizes.last().map_or(0, |(size, _)| *size)
     }
 
-    /// Returns the size of the smallest kept class; 0 if none is kept.
+    /// Returns the size of the smallest kept class, or 0 if no class is kept.
     fn smallest(&self, set: &FrequencySet, verdict: &Verdict) -> u64 {
         let kept = (0..set.len()).filter(|class| verdict.kept[*class]);
         kept.map(|class| self.size(set, class)).min().unwrap_or(0)

@@ -14,8 +14,8 @@ use crate::observe::Observer;
 use crate::search::Oracle;
 use std::sync::Arc;
 
-/// Decides for the node of an earlier release if it satisfies the models. If it does not, a search
-/// replaces the node if the statement asks for a search. Otherwise fails with
+/// Returns the decision for the node of an earlier release if the node satisfies the models. If it
+/// does not, a search replaces the node if the statement asks for a search. Otherwise fails with
 /// `ErrorKind::Infeasible`: no mode of ON DRIFT permits a release that breaks a promise.
 pub(super) fn replayed(
     job: &Job,
@@ -159,8 +159,8 @@ mod tests {
     use crate::job::{Choice, SuppressionLimit};
     use crate::search;
 
-    /// Decides for six people. By decade, they form two classes, of four and two rows. By age
-    /// alone, they form six classes of one row.
+    /// Decides for six people. Generalized to decades, they form two classes, of four and two rows.
+    /// By exact age, they form six classes of one row.
     async fn decided(levels: Option<Vec<u8>>, on_drift: OnDrift, limit: u64) -> Result<Decision> {
         let mut job = job();
         job.guarantees.suppression = SuppressionLimit::Rows(limit);

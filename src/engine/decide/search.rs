@@ -14,7 +14,7 @@ use crate::search::{Assessment, Context, Finding, Oracle, Search, front::knee};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// Has a search choose the node. Fails with `ErrorKind::Infeasible` if no node satisfies the
+/// Runs a search that chooses the node. Fails with `ErrorKind::Infeasible` if no node satisfies the
 /// models.
 pub(super) fn searched(
     job: &Job,
@@ -35,8 +35,8 @@ pub(super) fn searched(
             None => infeasible(job, evaluator)?,
         });
     };
-    // The bound of the lattice's bottom is known without assessing it, and bounds every node,
-    // whatever the search proves.
+    // The bound at the bottom of the lattice is known without assessing that node. It bounds every
+    // node, whatever the search proves.
     let bound = finding.bound.max(evaluator.bound(evaluator.lattice().bottom(), 0));
     let proof = if cost <= bound {
         Proof::Optimal
@@ -101,8 +101,8 @@ fn answer(evaluator: &Evaluator, context: &Context, stopped: Option<&str>) -> Re
     Ok(found.anonymous.then(|| (top, found.cost())))
 }
 
-/// Runs a search to its end or to the end of its budget. Returns its finding, and the reason if it
-/// ended early.
+/// Runs a search until it ends or its budget is used up. Returns the finding of the search, and the
+/// reason if the search ended early.
 pub(super) fn run(
     search: &dyn Search,
     oracle: &dyn Oracle,

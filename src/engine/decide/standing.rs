@@ -28,7 +28,7 @@ pub(super) type ClassLabels = Vec<Option<String>>;
 pub(super) struct AttributeClasses {
     /// The distinct values of the attribute.
     pub(super) values: ArrayRef,
-    /// For each class, the positions of its values in `values`, with their counts.
+    /// For each class, the indices of its values in `values`, with their counts.
     pub(super) classes: HashMap<ClassLabels, Vec<(u32, u64)>>,
 }
 

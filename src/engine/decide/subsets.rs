@@ -44,8 +44,8 @@ impl Evaluator {
         }
     }
 
-    /// Returns the kept classes, their groups by a subset of the columns, and the group of each
-    /// class.
+    /// Returns the indices of the kept classes, their groups by a subset of the columns, and the
+    /// index of the group of each kept class.
     fn groups_of(
         &self,
         (set, partition): (&FrequencySet, Option<&Partition>),
@@ -60,7 +60,8 @@ impl Evaluator {
             let (groups, group_of) = released.roll_up(key_schema, &Node::new(levels.collect()));
             return (entries, groups, group_of);
         };
-        // The labels of a partition do not belong to the levels of a node.
+        // The cells of a partition may have labels of several levels, so they are grouped directly
+        // and not by a roll-up to a node.
         let columns: Vec<&[u32]> = (0..columns.len())
             .filter(|i| columns[*i])
             .map(|i| partition.cells(i))

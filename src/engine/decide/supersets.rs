@@ -9,9 +9,9 @@ use crate::model::Class;
 use crate::pool::check_cancelled;
 
 impl Evaluator {
-    /// Clears `kept` for each class of a node that satisfies the rule neither by itself nor within
-    /// one of its supersets. The supersets are classes of the more general nodes up to the top of
-    /// every hierarchy, nearest first.
+    /// Clears `kept` for each class of a node for which neither the class nor any of its supersets
+    /// satisfies the rule. The supersets are classes of the more general nodes up to the top of
+    /// every hierarchy, and are examined nearest first.
     pub(super) fn apply_among_supersets(
         &self,
         rule: &PreparedModel,

@@ -31,8 +31,8 @@ async fn a_given_node_is_judged_and_measured() {
     let decision = decided(job()).await.unwrap();
     let verdict = &decision.verdict;
     assert_eq!((verdict.classes, verdict.released, verdict.suppressed), (2, 6, 0));
-    // Four rows each stand for 4 of 6 ages, two rows each stand for 2, and every row stands for
-    // both zip codes.
+    // Four rows have a label for 4 of 6 ages, and two rows have a label for 2 of 6 ages. The label
+    // of every row stands for both zip codes.
     let ages = (4.0 * 3.0 + 2.0 * 1.0) / (5.0 * 6.0);
     assert!(
         (decision.value - (ages + 1.0) / 2.0).abs() < 1e-12,

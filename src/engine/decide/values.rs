@@ -1,4 +1,4 @@
-//! The values of two columns, numbered together.
+//! The values of two columns, with one numbering for both.
 
 use crate::canonical::one_spelling;
 use crate::error::Result;
@@ -8,8 +8,9 @@ use arrow::datatypes::DataType;
 use arrow::row::{RowConverter, SortField};
 use std::sync::Arc;
 
-/// The distinct values of two columns in ascending order, with NULL last, and the number of each
-/// value of the two columns in this order.
+/// The values of two columns with one numbering. `all` contains the distinct values in ascending
+/// order, with NULL last. `first` and `second` contain the index in `all` of each value of the
+/// first and of the second column.
 #[derive(Debug)]
 pub(super) struct Numbered {
     pub(super) all: ArrayRef,

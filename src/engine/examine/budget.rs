@@ -6,7 +6,7 @@ use crate::folder::Budget;
 use crate::job::Output;
 use crate::model::Sampling;
 
-/// How a release was made, for the manifest.
+/// The description of how a sample was made, for the manifest.
 const MECHANISM: &str = "every row drawn by itself with probability beta, generalized to the given levels, and released if its \
                          class has at least k drawn rows: hides whether one row is in the source, as far as epsilon and delta say; \
                          rows of one person, and other releases of the same people, add up";

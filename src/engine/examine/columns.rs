@@ -18,15 +18,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::task::JoinSet;
 
-/// The maximum number of values in the samples of all columns together.
+/// The maximum number of values in the samples of all columns in total.
 const MOST: usize = 1 << 19;
 /// The maximum number of values in the sample of one column.
 const MOST_OF_ONE: usize = 1 << 16;
 /// The number of distinct values whose form is examined in each column.
 const TEXTS: usize = 500;
 
-/// Returns the columns that are released unchanged or masked, and the codes of people, with their
-/// counts.
+/// Returns the columns that are released unchanged or masked, and the identifiers that may be codes
+/// of people, each with its counts.
 pub(super) async fn examined(job: &Job, progress: &Arc<AtomicU64>) -> Result<Vec<Examined>> {
     let mut columns = vec![];
     for field in job.input.source.rows.schema().fields() {
@@ -38,8 +38,8 @@ pub(super) async fn examined(job: &Job, progress: &Arc<AtomicU64>) -> Result<Vec
     let is_counted = |kind: ValueKind, fate: Fate| match kind {
         ValueKind::Nested | ValueKind::Binary => false,
         ValueKind::Number if follows => true,
-        // Amounts have many values by nature, so they are counted together with other columns only
-        // if they are kept.
+        // Amounts have many values by nature, so their values are counted only if the amounts are
+        // released unchanged.
         ValueKind::Number | ValueKind::Date | ValueKind::Other => matches!(fate, Fate::Kept | Fate::ClassLabel),
         ValueKind::Text | ValueKind::Integer => true,
     };
@@ -59,8 +59,8 @@ pub(super) async fn examined(job: &Job, progress: &Arc<AtomicU64>) -> Result<Vec
     Ok(examined.collect())
 }
 
-/// Returns true if most of these distinct values are texts with blanks around them. Examines a
-/// sample that is spread evenly over the values.
+/// Returns true if most of these distinct values are texts that begin or end with blanks. Examines
+/// a sample that is spread evenly over the values.
 pub(super) fn is_padded(values: &ArrayRef) -> Result<bool> {
     if ValueKind::of(values.data_type()) != ValueKind::Text {
         return Ok(false);
@@ -123,7 +123,7 @@ struct Tally {
     values: u64,
     distinct: ValueSketch<()>,
     texts: ValueSketch<String>,
-    /// Whether numbers are sampled, too, because a standard asks for their form.
+    /// Whether numbers are sampled as well as texts, because a standard limits their form.
     samples_numbers: bool,
 }
 

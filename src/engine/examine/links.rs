@@ -82,7 +82,7 @@ pub(super) async fn links(
     }
     let sketch = sketch.lock();
     Ok(Links {
-        // An estimate may be above the number of rows.
+        // An estimate may exceed the number of rows.
         alone: sketch
             .count(|holder| *holder != Holder::Several)
             .min(decision.verdict.released),

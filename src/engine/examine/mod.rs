@@ -55,13 +55,14 @@ pub(super) async fn examine(job: &Arc<Job>, decision: &Decision, observer: &Arc<
     Ok(findings)
 }
 
-/// Fails with `ErrorKind::Data` if the source has no rows and the release would replace a release
-/// with rows. The usual reason is a failed delivery, and the last release is then the better one.
+/// Fails with `ErrorKind::Data` if the source has no rows (or a sample has no class with enough
+/// drawn rows) and the release would replace a release with rows. The usual reason is a failed
+/// delivery of the source, and the last release is then the better one.
 fn check_replaced(job: &Job) -> Result<()> {
     let Some(target) = job.output.target.as_ref().filter(|target| target.replaces()) else {
         return Ok(());
     };
-    // A target that is not a release is refused when it is to be replaced.
+    // A target that is not a release is rejected later, when the release would replace it.
     match target.manifest()? {
         Some(last) if last.rows_out > 0 => Err(Error::data(format!(
             "{}, and OVERWRITE would replace the {} rows in {} with none; check the delivery of the \

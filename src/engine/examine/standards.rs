@@ -12,11 +12,11 @@ use arrow::compute::{cast, take};
 use arrow::datatypes::DataType;
 use arrow::util::display::array_value_to_string;
 
-/// The number of distinct values whose form is examined in each column.
+/// The maximum number of distinct values, approximately, whose form is examined in each column.
 const TEXTS: usize = 500;
 
 /// Fails if a standard of the request does not allow the values of a column. `examined` are the
-/// columns that are released as they are or masked.
+/// columns that are released unchanged or masked.
 pub(super) fn check(job: &Job, decision: &Decision, examined: &[Examined]) -> Result<()> {
     if job.guarantees.standards.is_empty() {
         return Ok(());
@@ -69,7 +69,7 @@ pub(super) fn check(job: &Job, decision: &Decision, examined: &[Examined]) -> Re
     Ok(())
 }
 
-/// Returns the labels of these numbers as texts.
+/// Returns the texts of the labels that have the indices `labels` at `level`.
 fn texts(lookup: &Lookup, level: u8, labels: &[u32]) -> Result<StringArray> {
     let texts = cast(&lookup.level(level).labels, &DataType::Utf8)?;
     let texts = take(&texts, &UInt32Array::from(labels.to_vec()), None)?;

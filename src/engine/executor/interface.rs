@@ -29,7 +29,7 @@ pub(super) struct ExecutorKind {
 /// Connects a session to its executor. Returns `None` if the session is not set to use it.
 type Connect = fn(&SessionState) -> Result<Option<Box<dyn Executor>>>;
 
-/// The place where the plans of a release run.
+/// Runs the plans of a release, on this machine or on others.
 pub(in crate::engine) trait Executor: Send + Sync {
     /// Counts the rows of a scan: returns its distinct rows with their counts, in as many streams
     /// as the session has partitions. Returns `None` if the scan has to run on this machine.
@@ -74,15 +74,15 @@ pub(in crate::engine) struct ToWrite<'a> {
     pub(in crate::engine) staging: &'a Staging,
     pub(in crate::engine) columns: &'a FileColumns,
     pub(in crate::engine) footer: &'a Footer,
-    /// The rows that are recounted in addition to the files; `None` if the files contain
-    /// everything that the recount needs.
+    /// The rows that are recounted in addition to the files; `None` if the files contain everything
+    /// that the recount needs.
     pub(in crate::engine) spool: Option<Spool>,
     /// The number of rows written so far.
     pub(in crate::engine) progress: Arc<AtomicU64>,
     pub(in crate::engine) observer: &'a dyn Observer,
 }
 
-/// The answer of an executor to the request to write a release.
+/// The result of asking an executor to write a release.
 pub(in crate::engine) enum Wrote {
     /// The executor wrote all files.
     Done(Done),
@@ -91,7 +91,7 @@ pub(in crate::engine) enum Wrote {
     Declined(Option<Spool>),
 }
 
-/// The files that an executor wrote, and the rows beside them.
+/// The files that an executor wrote, and the rows that are recounted in addition to them.
 pub(in crate::engine) struct Done {
     pub(in crate::engine) files: Vec<WrittenFile>,
     /// The rows that are recounted in addition to the files.

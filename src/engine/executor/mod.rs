@@ -1,4 +1,4 @@
-//! The places where the two scans, the write and the recount of a release run.
+//! Chooses where the two scans, the write and the recount of a release run.
 //!
 //! The scan, the write and the recount first ask the [`Executor`] of the session. The executor runs
 //! the work on other machines or declines it. A stage does declined work on this machine. A new

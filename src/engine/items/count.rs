@@ -17,16 +17,16 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
-/// The approximate number of bytes of a set without its items: its place in the hash table, in the
-/// sorted list, and under a cut.
+/// The approximate number of bytes of a set without its items: its entries in the hash table, in
+/// the sorted list, and under a cut.
 const ENTRY: usize = 160;
-/// The bytes of one item of a set: in the set, in the list of sets that contain the item, and for
-/// its label.
+/// The number of bytes of one item of a set: in the set, in the list of sets that contain the item,
+/// and for its label.
 const ITEM: usize = 12;
 
 /// The distinct sets of items of a column, with their rows.
 pub(super) struct Counted {
-    /// The distinct items, ascending. The position of an item is its code.
+    /// The distinct items in ascending order. The index of an item is its code.
     pub(super) items: ArrayRef,
     pub(super) sets: ItemSets,
     /// The number of items that are NULL.
@@ -36,7 +36,7 @@ pub(super) struct Counted {
 }
 
 /// Counts all columns of sets in one scan. Fails with `ErrorKind::Resources` if the sets do not fit
-/// the memory limit.
+/// within the memory limit.
 pub(super) async fn count(job: &Job, decision: &Decision) -> Result<Vec<Counted>> {
     let columns = job.roles.item_sets.iter().map(|s| Released {
         name: s.column.clone(),
@@ -131,7 +131,7 @@ impl Tally {
     }
 }
 
-/// Returns the error for sets that do not fit the memory limit.
+/// Returns the error for sets that do not fit within the memory limit.
 pub(super) fn too_many(column: &str) -> Error {
     Error::new(
         ErrorKind::Resources,

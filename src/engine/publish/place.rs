@@ -1,5 +1,5 @@
 //! The publication of a release: the manifest and the report are written first, and then the
-//! release is moved to its target at once.
+//! release is moved to its target in one step.
 
 use super::change::change;
 use super::grown::grown;
@@ -34,7 +34,7 @@ pub enum Placed {
     /// The target exists and the statement keeps it.
     Kept,
     /// No row could be added to the existing release (APPEND). The release is unchanged, and this
-    /// number of rows waits.
+    /// number of rows is held back for a later batch.
     Waiting(u64),
 }
 
@@ -82,7 +82,8 @@ impl Inputs {
     }
 }
 
-/// Writes the manifest and the report, and moves the release and its report to their places.
+/// Writes the manifest and the report, and moves the release and its report to their final
+/// locations.
 pub(in crate::engine) async fn publish(
     (job, target): (&Job, &Target),
     (decision, findings): (&Decision, Findings),
@@ -125,7 +126,7 @@ pub(in crate::engine) async fn publish(
     Ok(published)
 }
 
-/// Writes the manifest to the stage, and the report to a place where it is not visible yet.
+/// Writes the manifest to the stage, and the report to a location where it is not visible yet.
 async fn complete(
     (job, target): (&Job, &Target),
     (decision, findings): (&Decision, Findings),
@@ -198,7 +199,7 @@ pub(in crate::engine) async fn publish_rows(
     })
 }
 
-/// Writes the report of a recounted release, if one was requested, to a place where it is not
+/// Writes the report of a recounted release, if one was requested, to a location where it is not
 /// visible yet.
 async fn report(
     job: &Job,

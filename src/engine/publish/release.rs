@@ -49,7 +49,7 @@ impl Release {
     }
 
     /// Returns the figures that follow from a decision alone. Figures that are known only once rows
-    /// are written are missing: checks, randomized columns, and rows suppressed for their own
+    /// are written are missing: checks, randomized columns, and rows suppressed because of personal
     /// limits.
     pub(in crate::engine) fn foreseen(job: &Job, (decision, findings): (&Decision, Findings)) -> Self {
         let verdict = &decision.verdict;
@@ -79,8 +79,8 @@ impl Release {
     }
 }
 
-/// Returns the value of the job's metric on the released rows. Fails if it is unknown because rows
-/// were suppressed for their own limits.
+/// Returns the value of the job's metric on the released rows. Fails if the value is unknown
+/// because personal limits suppressed rows.
 fn value(goal: &Goal, decision: &Decision, written: &Written) -> Result<f64> {
     let values = written.settled.measure(decision, &[goal.metric.as_ref()]);
     values.into_iter().next().flatten().ok_or_else(|| {

@@ -5,7 +5,7 @@ use crate::folder::{FileSummary, Manifest};
 use crate::job::Target;
 use std::collections::HashMap;
 
-/// The maximum number of names that an error lists.
+/// The maximum number of file names that an error lists.
 const TOLD: usize = 5;
 
 /// Fails if a batch read files that an earlier batch of the release read, even under other names or
@@ -70,8 +70,8 @@ pub(in crate::engine) fn refuse(
     )))
 }
 
-/// Returns the number of the batch that first read each file. The files of waiting rows belong to
-/// the next batch.
+/// Returns the number of the batch that first read each file. The files of rows that were held back
+/// count as files of the next batch.
 fn known(standing: &Manifest, waiting: &[String]) -> HashMap<String, usize> {
     let batches = standing.all_batches();
     let mut known = HashMap::new();

@@ -5,8 +5,8 @@ use crate::frequency::{Attribute, Base, DetailRequest};
 use crate::job::{Constraint, Input, Job, Roles};
 use crate::metric::Metric;
 
-/// Returns the details that the classes of a job need for the job's models and for measuring
-/// `metrics`.
+/// Returns the details that the classes of a job must contain for the job's models and for
+/// measuring `metrics`.
 pub fn detail_requests(job: &Job, metrics: &[&dyn Metric]) -> Vec<DetailRequest> {
     let mut requests: Vec<DetailRequest> = vec![];
     let mut add = |request: DetailRequest| {
@@ -63,7 +63,8 @@ pub(in crate::engine) fn attribute_request(input: &Input, attribute: &str) -> De
     }
 }
 
-/// Returns the position of a detail in the base set, or `None` if the set does not contain it.
+/// Returns the index of a detail in the base set, or `None` if the base set does not contain the
+/// detail.
 pub(in crate::engine) fn position(base: &Base, request: &DetailRequest) -> Option<usize> {
     base.attributes.iter().position(|a| a.request == *request)
 }

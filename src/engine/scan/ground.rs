@@ -45,7 +45,8 @@ impl GroundChoice {
             Some(_) => return Ok(()),
             None => {}
         }
-        // Ranges end at values of the column. Without LEVELS, they may be the labels of the column.
+        // The bounds of ranges are values of the column. Without LEVELS, ranges may be the labels
+        // of the column.
         let has_ranges = self.is_local && q.levels.is_none() && lookup.is_ordered();
         if high == 0 || has_ranges || q.labels.is_of_class() {
             return Err(refusal(q, lookup.top(), coverage));

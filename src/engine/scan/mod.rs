@@ -34,7 +34,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use unknown::{of_attributes, unknown};
 
-/// The bytes of frequency sets that are cached for roll-up if memory is not limited.
+/// The maximum number of bytes of frequency sets that are cached for roll-up if memory is not
+/// limited.
 const CACHE_BYTES: usize = 512 << 20;
 
 /// Reads the source of a job once. The classes contain `details` beside their rows.
@@ -151,8 +152,8 @@ fn merge(
     Ok(Merged::Whole(Box::new((base, lattice, drift))))
 }
 
-/// Checks that a population contains its sample: no combination of values may have fewer rows in
-/// the population than in the sample. Fails with `ErrorKind::Data` if a combination does.
+/// Checks that a population contains its sample. Fails with `ErrorKind::Data` if a combination of
+/// values has fewer rows in the population than in the sample.
 fn contains_sample(base: &Base, spill_space: &SpillSpace) -> Result<()> {
     let missing = base.missing_people(spill_space)?;
     if missing == 0 {

@@ -1,5 +1,6 @@
-//! The check that a release has the decided classes: grouped by their labels, the released rows are
-//! exactly the decided classes. The check finds any change that sorts and files make to labels.
+//! Checks that a release has the decided classes: the released rows, grouped by their labels, form
+//! exactly these classes. The check detects every label that changed while the rows were sorted or
+//! written to files.
 
 use crate::canonical::one_spelling;
 use crate::engine::write::Settled;
@@ -30,8 +31,8 @@ pub(super) async fn check_classes(
     is_csv: bool,
 ) -> Result<()> {
     let table = session.table(released.name.as_str()).await?;
-    // CSV has one spelling for NULL and the empty text, so both sides treat them as equal. No
-    // column of a file has both.
+    // CSV writes NULL and the empty text alike, so both sides treat them as equal. No column of a
+    // file has both.
     let told = match is_csv {
         true => |value: &str| format!("nullif({value}, '')"),
         false => str::to_string,
@@ -50,7 +51,8 @@ pub(super) async fn check_classes(
     session.register_table(DECIDED, Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?))?;
     let keys: Vec<String> = (0..columns.len()).map(|i| format!("c{i}")).collect();
     let decided: Vec<String> = keys.iter().map(|key| format!("{} AS {key}", told(key))).collect();
-    // The query groups by position, because a column of the release may have the name of a key.
+    // The query groups by column position, because a column of the release may have the name of a
+    // key.
     let places: Vec<String> = (1..=keys.len()).map(|place| place.to_string()).collect();
     let (keys, places) = (keys.join(", "), places.join(", "));
     let sql = format!(
@@ -113,8 +115,8 @@ fn decided(
     Ok(RecordBatch::try_from_iter_with_nullable(columns)?)
 }
 
-/// Returns labels as the texts of their values in the released type, because files have fewer types
-/// than memory.
+/// Returns labels as the texts of their values in the released type, because files support fewer
+/// types than memory.
 fn text(labels: &ArrayRef, released: &DataType) -> Result<ArrayRef> {
     if let Some(ends) = labels.as_struct_opt() {
         return Ok(Arc::new(spelled(ends.column(0), ends.column(1))?));

@@ -39,7 +39,7 @@ pub(super) async fn read_back(
     Ok(())
 }
 
-/// Returns the rows with every column cast to the type that it was written from. Text is not cast,
+/// Returns the rows with every column cast to the type from which it was written. Text is not cast,
 /// whatever its encoding.
 pub(super) fn as_written(rows: DataFrame, written: &Schema) -> Result<DataFrame> {
     let columns = rows.schema().iter().map(|(table, field)| {

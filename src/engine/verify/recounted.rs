@@ -62,11 +62,11 @@ impl Recounted {
     }
 }
 
-/// The rows that a recount reads: the files, or the rows in the spool.
+/// The rows that a recount reads: the rows in the files, or the rows in the spool.
 #[derive(Clone, Copy)]
 enum Rows {
-    /// The rows of the files. If `tell` is true, the files contain everything that the promises
-    /// read. Otherwise only rows and classes are counted.
+    /// The rows of the files. If `tell` is true, the files contain everything that is needed to
+    /// recount the promises. Otherwise only rows and classes are counted.
     Files { format: Format, tell: bool },
     /// The rows that were kept in the spool.
     Kept,
@@ -244,8 +244,8 @@ impl Recount<'_> {
         })
     }
 
-    /// Fails with `ErrorKind::Infeasible` if the rows suppressed for their own limits exceed the
-    /// suppression limit.
+    /// Fails with `ErrorKind::Infeasible` if there are personal limits and more rows are suppressed
+    /// than the suppression limit allows.
     fn check_suppressed(&self) -> Result<()> {
         let (job, limit) = (self.job, self.decision.evaluator.suppression_limit());
         let suppressed = self.written.settled.verdict.suppressed;

@@ -33,7 +33,7 @@ pub(in crate::engine) struct Union {
     pub(in crate::engine) standing: Arc<Manifest>,
     /// The number of all rows, including the new rows.
     pub(in crate::engine) rows: u64,
-    /// The number of classes by released labels.
+    /// The number of classes of all rows. Rows with the same released labels form one class.
     pub(in crate::engine) classes: u64,
     /// The size of the smallest class of all rows.
     pub(in crate::engine) reached_k: Option<u64>,

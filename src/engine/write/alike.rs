@@ -1,9 +1,9 @@
-//! Refusing values that a file format cannot distinguish.
+//! Rejects columns with values that a file format cannot distinguish.
 //!
 //! Two values that were judged as different must be different in the file; otherwise the file
-//! guarantees less than was promised. CSV has one spelling for NULL and the empty text. JSON has
-//! one spelling for NULL and the floating-point values that are not numbers. A column with more
-//! than one of these values is refused before any row is visible.
+//! guarantees less than was promised. CSV writes NULL and the empty text alike. JSON writes NULL
+//! and the floating-point values that are not numbers alike. A column with more than one of these
+//! values is rejected before any row is visible.
 
 use super::compact::compact;
 use crate::error::{Error, Result};
@@ -53,8 +53,8 @@ impl Seen {
 }
 
 impl Alike {
-    /// Returns one bit for each kind of value in a column that the format writes alike; bit 0 is
-    /// NULL.
+    /// Returns the kinds of values in a column that the format writes alike, as one bit per kind.
+    /// Bit 0 stands for NULL.
     fn kinds(&self, column: &ArrayRef) -> Result<u8> {
         let null = u8::from(column.logical_null_count() > 0);
         if let DataType::Dictionary(..) = column.data_type() {
@@ -134,7 +134,7 @@ mod tests {
     use arrow::datatypes::Int32Type;
     use std::sync::Arc;
 
-    /// Returns true if the column can be written.
+    /// Returns true if the check accepts the column.
     fn told(alike: &Alike, column: ArrayRef) -> bool {
         let rows = RecordBatch::try_from_iter_with_nullable([("c", column, true)]).unwrap();
         let mut seen = Seen::new(alike.clone(), rows.schema());

@@ -1,4 +1,4 @@
-//! Copying rows without hidden bytes of other rows.
+//! Copies rows without hidden bytes of other rows.
 //!
 //! An Arrow array can contain more than its rows: a dictionary has labels that no row uses, a slice
 //! or a view refers to the buffers of other rows, and a NULL can cover the value that was removed.
@@ -44,7 +44,7 @@ fn own(array: &dyn Array) -> Result<ArrayRef> {
     Ok(make_array(data.into_builder().child_data(children).build()?))
 }
 
-/// Copies the rows of an array, with no values under NULLs.
+/// Copies the rows of an array, without the values that NULLs cover.
 fn copied(data: &ArrayData) -> Result<ArrayData> {
     let mut copy = MutableArrayData::new(vec![data], data.null_count() > 0, data.len());
     match data.nulls().filter(|nulls| nulls.null_count() > 0) {

@@ -137,7 +137,7 @@ fn beside(job: &Job, decision: &Decision, rewrite: &Rewrite) -> Vec<String> {
     rewrite.hidden.iter().cloned().chain(marks).collect()
 }
 
-/// Returns the positions of the columns that are recounted in addition to the files in `target`.
+/// Returns the indices of the columns that are recounted in addition to the files in `target`.
 /// Returns `None` if the files contain everything that the recount needs.
 fn recounted_beside(job: &Job, decision: &Decision, rewrite: &Rewrite, target: &Target) -> Option<Vec<usize>> {
     let reports = job.output.report.is_some() && target.format == Format::Csv;
@@ -158,9 +158,9 @@ fn recounted_beside(job: &Job, decision: &Decision, rewrite: &Rewrite, target: &
     Some((0..schema.fields().len()).filter(is_recounted).collect())
 }
 
-/// Returns true if the files alone cannot prove the models: they lack the entity, they do not mark
-/// suppressed rows, or their values are texts that cannot be compared with the values of the source
-/// or the population.
+/// Returns true if the files alone cannot prove the models: the files lack the entity, they do not
+/// mark suppressed rows, or their values are texts that cannot be compared with the values of the
+/// source or the population.
 fn files_do_not_tell(job: &Job, decision: &Decision, format: Format) -> bool {
     let mut compared = job.guarantees.constraints.iter().filter(|c| !c.is_personal());
     let reads_types = compared.any(|c| c.attribute.is_some())

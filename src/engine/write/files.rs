@@ -1,4 +1,4 @@
-//! Writing released batches to files, one after another. The bytes do not depend on the number of
+//! Writes released batches to files, one after another. The bytes do not depend on the number of
 //! threads.
 
 use super::alike::{Alike, Seen};
@@ -61,8 +61,8 @@ struct Partition {
 }
 
 impl Partition {
-    /// Adds a folder inside this one. Fails with `ErrorKind::Data` for a value that cannot name a
-    /// folder.
+    /// Adds a folder inside this one. Fails with `ErrorKind::Data` if the value cannot be the name
+    /// of a folder.
     fn add(&mut self, column: &str, value: Option<&str>, format: Format) -> Result<()> {
         if let (Format::Table(format), Some("")) = (format, value) {
             return Err(Error::data(format!(
@@ -232,7 +232,8 @@ impl<'a> Files<'a> {
 
     async fn finish(mut self) -> Result<Vec<WrittenFile>> {
         if self.open.is_none() && self.begun == self.standing {
-            // A release without rows still has its columns, including the columns that are folders.
+            // A release without rows still has its columns, including the columns that are encoded
+            // in folder names.
             let mut partition = Partition::default();
             for name in &self.target.partitioned_by {
                 partition.add(name, None, self.target.format)?;
@@ -257,7 +258,7 @@ async fn in_table(file: &File, format: &Entry, partition: Vec<(String, Option<St
 /// Describes which columns of the rows of a release are in its files.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(in crate::engine) struct FileColumns {
-    /// The columns that are names of folders.
+    /// The columns whose values are stored in folder names.
     pub(in crate::engine) partitioned_by: Vec<String>,
     /// The columns that are not released.
     pub(in crate::engine) hidden: Vec<String>,
@@ -274,8 +275,8 @@ pub(in crate::engine) struct FileRows {
 }
 
 impl FileRows {
-    /// Splits the columns of this schema into columns that are stored in files and columns that
-    /// become folders. Hidden columns and the columns of the order key are left out.
+    /// Splits the columns of this schema into columns that are stored in files and columns whose
+    /// values become folder names. Hidden columns and the columns of the order key are left out.
     pub(in crate::engine) fn of(schema: &SchemaRef, among: &FileColumns, format: Format) -> Result<(Self, Vec<usize>)> {
         let partition_columns: Vec<usize> = among
             .partitioned_by
@@ -308,7 +309,7 @@ impl FileRows {
         Ok((Self { schema, columns }, partition_columns))
     }
 
-    /// Returns the part of a batch that is in files.
+    /// Returns the part of a batch that is stored in files.
     pub(in crate::engine) fn of_batch(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         let columns = self.columns.iter().zip(self.schema.fields());
         let columns = columns.map(|(i, field)| exactly(batch.column(*i), field.data_type()));

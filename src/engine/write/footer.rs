@@ -40,7 +40,7 @@ pub(super) fn footer(job: &Job, target: &Target, decision: &Decision) -> Footer 
     footer
 }
 
-/// Returns a footer in the form of Parquet; `None` if it is empty.
+/// Returns a footer as the key-value metadata of Parquet, or `None` if the footer is empty.
 pub(super) fn metadata(footer: &Footer) -> Option<Vec<KeyValue>> {
     let pair = |(key, value): (&String, &String)| KeyValue::new(key.clone(), value.clone());
     (!footer.is_empty()).then(|| footer.iter().map(pair).collect())

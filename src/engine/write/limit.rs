@@ -9,7 +9,7 @@ use super::sink::ROW_GROUP;
 
 /// The maximum size of a file, in rows or in bytes.
 pub(super) struct Limit {
-    /// The maximum number of rows of a file of any size in bytes.
+    /// The maximum number of rows of a file, whatever its size in bytes.
     rows: u64,
     /// The approximate number of bytes of a file; `None` if it is not limited, or once the first
     /// rows have been measured.
@@ -42,12 +42,13 @@ impl Limit {
         let fit = u128::from(size) * u128::from(rows) / u128::from(bytes.max(1));
         let fit = u64::try_from(fit).unwrap_or(u64::MAX).max(1);
         let group = ROW_GROUP as u64;
-        // Parquet is read by row groups, so files end with complete row groups.
+        // Parquet is read by row groups, so a file with several row groups ends with a complete row
+        // group.
         let whole = match fit < group {
             true => fit,
             false => fit - fit % group,
         };
-        // A file that is already longer is full.
+        // A file that already has more rows is full.
         self.rows = self.rows.min(whole);
     }
 }

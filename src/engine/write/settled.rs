@@ -1,4 +1,4 @@
-//! The decided classes, without the rows that were suppressed for their own limits.
+//! The decided classes, without the rows that were suppressed because of personal limits.
 
 use crate::engine::decide::{Decision, Verdict};
 use crate::frequency::FrequencySet;
@@ -8,9 +8,9 @@ use crate::recode::personal::PersonalOutcome;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Returns the sizes of the classes that a reader can distinguish; `None` if these are the kept
-/// classes. Several classes can have the same mean, and several groups of local recoding can have
-/// the same labels.
+/// Returns the sizes of the classes that a reader can distinguish, or `None` if a reader can
+/// distinguish all kept classes. Several classes can have the same mean, and several groups of
+/// local recoding can have the same labels.
 fn alike(recoding: &RecodingPlan, classes: &FrequencySet, verdict: &Verdict) -> Option<Arc<Vec<u64>>> {
     if verdict.partition.is_none() && !recoding.has_computed_values() {
         return None;
@@ -74,8 +74,8 @@ impl Settled {
     }
 
     /// Returns the values of `metrics`, by which `decision` was judged, on the released rows. A
-    /// value is `None` if the metric reads a further column in each class, and rows were suppressed
-    /// after that column was counted.
+    /// value is `None` if rows were suppressed after the classes were counted and the metric reads
+    /// the class label or an attribute in each class.
     pub(in crate::engine) fn measure(&self, decision: &Decision, metrics: &[&dyn Metric]) -> Vec<Option<f64>> {
         let values = decision.evaluator.measure(&self.classes, &self.verdict);
         let known = |metric: &dyn Metric| !self.lost || !(metric.reads().class_label || metric.reads().attribute);

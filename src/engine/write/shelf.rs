@@ -1,4 +1,4 @@
-//! The place of finished files: they stay in the staging folder, or are uploaded to an object
+//! The destination of finished files: they stay in the staging folder, or are uploaded to an object
 //! store.
 
 use super::sink::{WRITING, failed};
@@ -33,7 +33,7 @@ pub(in crate::engine) struct InTable {
     pub(in crate::engine) statistics: String,
 }
 
-/// The place of the files of a release while the release is written.
+/// The destination of a release's files while the release is written.
 #[derive(Clone)]
 pub(super) enum Shelf {
     /// A folder that is not visible yet.
@@ -43,7 +43,7 @@ pub(super) enum Shelf {
     Store(Outbox, SpillSpace),
 }
 
-/// A finished file, in its place or on its way to an object store.
+/// A finished file, which is in the staging folder or is being uploaded to an object store.
 pub(super) enum Put {
     /// The file is in the staging folder.
     There(WrittenFile),
@@ -52,7 +52,7 @@ pub(super) enum Put {
 }
 
 impl Shelf {
-    /// Creates the file with this number. `partition` is empty, or ends in a slash.
+    /// Creates the file with this number. `partition` is empty or ends in a slash.
     pub(super) async fn create(&self, partition: &str, number: usize, extension: &str) -> Result<File> {
         match self {
             Self::Folder(folder) => {
@@ -103,7 +103,7 @@ impl Shelf {
 }
 
 impl Put {
-    /// Waits until the file is in its place.
+    /// Waits until the file is at its destination.
     pub(super) async fn done(self) -> Result<WrittenFile> {
         match self {
             Self::There(file) => Ok(file),

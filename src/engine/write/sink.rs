@@ -1,4 +1,4 @@
-//! Encoding the rows of one file: Parquet in parallel by column, and CSV in parallel by rows.
+//! Encodes the rows of one file: Parquet in parallel by column, and CSV in parallel by rows.
 
 use super::footer::metadata;
 use crate::error::{Error, Result};
@@ -21,13 +21,13 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 
-/// Rows per encoded batch. Together with [`ROW_GROUP`], this number decides where pages end, so it
-/// is not a setting.
+/// The number of rows per encoded batch. Together with [`ROW_GROUP`], this number determines where
+/// pages end, so it is not a setting.
 const BATCH: usize = 1 << 14;
-/// Rows per row group of a Parquet file.
+/// The number of rows per row group of a Parquet file.
 pub(super) const ROW_GROUP: usize = 1 << 18;
-/// The bytes of rows that may wait for encoding, in addition to one row group or batch, while
-/// further rows are collected.
+/// The maximum number of bytes of rows that wait to be encoded while further rows are collected, in
+/// addition to one row group or batch.
 const ENCODING: usize = 1 << 25;
 /// The name of the write task in error messages.
 pub(in crate::engine) const WRITING: &str = "writing the release";
@@ -106,8 +106,8 @@ impl ParquetSink {
         })
     }
 
-    /// Starts to encode the collected rows. Appends the oldest row groups to the file while more
-    /// bytes wait than [`ENCODING`].
+    /// Starts to encode the collected rows. Then appends the oldest row groups to the file, as long
+    /// as the rows that are still being encoded take more than [`ENCODING`] bytes.
     async fn encode_group(&mut self) -> Result<()> {
         let batches = std::mem::take(&mut self.group);
         let mut writers = self.factory.create_column_writers(self.groups)?.into_iter();

@@ -26,26 +26,26 @@ use std::fmt;
 use std::io::Cursor;
 use std::sync::Arc;
 
-/// The bytes of rows that are kept in memory if memory has no limit.
+/// The maximum number of bytes of rows that are kept in memory if memory has no limit.
 const HELD: usize = 256 << 20;
 /// The rows take at most the memory limit divided by this number.
 const PART: usize = 8;
 
-/// Spooled rows in the order they were added.
+/// Spooled rows, in the order in which they were added.
 #[derive(Debug)]
 pub(in crate::engine) struct Spool {
     schema: SchemaRef,
     rows: Vec<Held>,
-    /// The bytes of the rows in memory. `share` bytes are reserved for these rows when the spool
-    /// opens.
+    /// The number of bytes of the rows in memory.
     bytes: usize,
+    /// The number of bytes that are reserved for rows in memory when the spool opens.
     share: usize,
     memory: MemoryReservation,
     spill_space: SpillSpace,
     file: Option<(Arc<Overflow>, u64)>,
 }
 
-/// A batch of spooled rows, in memory or as its place in the file.
+/// A batch of spooled rows, in memory or as its position in the file.
 #[derive(Debug)]
 enum Held {
     Memory(RecordBatch),
@@ -77,7 +77,8 @@ impl Spool {
         self.schema.fields().iter().map(|f| f.name().clone()).collect()
     }
 
-    /// Adds all rows of a stream and closes the spool.
+    /// Adds all rows of a stream and closes the spool. Calls `told` with the number of rows of
+    /// every batch.
     pub(super) async fn fill(mut self, mut rows: SendableRecordBatchStream, told: impl Fn(u64)) -> Result<Self> {
         while let Some(batch) = rows.next().await {
             let batch = batch.map_err(Error::from_data)?;

@@ -52,7 +52,7 @@ impl Staging {
         })
     }
 
-    /// Returns the place where the files are written.
+    /// Returns the destination of the files.
     pub(super) fn shelf(&self, input: &Input) -> Shelf {
         match self {
             Self::Folder(stage) => Shelf::Folder(stage.folder().to_path_buf()),
@@ -82,8 +82,9 @@ impl Staging {
         self.run().map_or_else(Keeper::default, PrefixRun::keeper)
     }
 
-    /// Returns the locations from which a reader reads the written files: the files in an object
-    /// store, or the folder of all files. `one_by_one` is false if the folders in between are
+    /// Returns the locations from which a reader reads the written files: each file in an object
+    /// store, or the folder that contains all files. `one_by_one` must be false if folder names
+    /// encode partition columns, because a reader that is given single files does not find these
     /// columns.
     pub(in crate::engine) async fn places(&self, files: &[WrittenFile], one_by_one: bool) -> Result<Vec<String>> {
         match self {

@@ -32,7 +32,8 @@ pub(super) fn in_microseconds(data_type: &DataType) -> DataType {
     }
 }
 
-/// Returns a nested type with its parts changed. Any other type is returned unchanged.
+/// Returns a nested type in which `change` was applied to the types of its parts. Any other type is
+/// returned unchanged.
 fn within(data_type: &DataType, change: impl Fn(&DataType) -> DataType) -> DataType {
     let changed = |field: &FieldRef| -> FieldRef {
         let data_type = change(field.data_type());

@@ -36,7 +36,7 @@ pub(in crate::engine) struct Written {
     /// target these are all rows. With a target, rows are kept only if the files do not contain
     /// everything that the recount needs.
     pub(in crate::engine) rows: Option<Arc<Spool>>,
-    /// The schema of the rows; with a target, including the columns of the order key.
+    /// The schema of the rows. If there is a target, it includes the columns of the order key.
     pub(in crate::engine) schema: SchemaRef,
     /// The columns of `rows` that are not released.
     pub(in crate::engine) beside: Vec<String>,

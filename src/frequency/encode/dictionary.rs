@@ -1,4 +1,4 @@
-//! Turns values into codes: one dictionary per column, shared by the partitions of a scan.
+//! Encodes values as codes: one dictionary per column, shared by the partitions of a scan.
 
 use super::interner::{Interner, ranked};
 use super::last_dictionary::LastDictionary;
@@ -10,8 +10,8 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 
 /// The codes of one column. Codes are assigned in order of first appearance, which depends on the
-/// threads. [`Shared::finish`] returns the values in ascending order, which does not depend on the
-/// threads.
+/// scheduling of threads. [`Shared::finish`] returns the values in ascending order, which does not
+/// depend on the threads.
 #[derive(Debug)]
 pub(crate) struct Shared {
     column: String,
@@ -19,8 +19,8 @@ pub(crate) struct Shared {
     values: Mutex<Interner>,
 }
 
-/// The values of a column in ascending order with NULL last, and for each code of the scan the rank
-/// of its value.
+/// The values of a column in ascending order with NULL last. `ranks` contains the rank of the value
+/// for each code of the scan.
 #[derive(Debug, Clone)]
 pub(crate) struct Dictionary {
     pub(crate) values: ArrayRef,
@@ -53,8 +53,8 @@ impl Shared {
         self.values.lock().bytes()
     }
 
-    /// Returns the codes of values that are new to a partition. Fails with `ErrorKind::Data` beyond
-    /// 2^32 values.
+    /// Returns the codes of values that are new to a partition. Fails with `ErrorKind::Data` if the
+    /// column has too many values for 32-bit codes.
     fn intern(&self, values: &ArrayRef) -> Result<Vec<u32>> {
         let mut interner = self.values.lock();
         let codes = interner.intern(values)?;
@@ -67,7 +67,7 @@ impl Shared {
         }
     }
 
-    /// Returns the values seen so far in ascending order, with the rank of each code.
+    /// Returns the values seen so far in ascending order, and the rank of the value of each code.
     pub(crate) fn finish(&self) -> Result<Dictionary> {
         let seen = self.values.lock().values()?;
         let (sorted, ranks) = ranked(std::slice::from_ref(&seen))?;
@@ -91,10 +91,10 @@ pub(crate) struct Local {
 #[derive(Debug)]
 struct Met {
     values: Interner,
-    /// The shared code of each value, by its number in this partition.
+    /// The shared code of each value, by the value's code in this partition.
     codes: Vec<u32>,
-    /// True if every number equals its shared code, as in a scan of one partition. Then no row has
-    /// to be translated.
+    /// True if every code of this partition equals the shared code, as in a scan of one partition.
+    /// Then no code has to be translated.
     is_shared: bool,
     numbers: Vec<usize>,
 }
@@ -109,8 +109,8 @@ impl Local {
         views.collect()
     }
 
-    /// Creates a view of `shared`. With `reject_not_finite`, NaN and infinity are errors, because
-    /// no hierarchy can contain them.
+    /// Creates a view of `shared`. If `reject_not_finite` is true, encoding NaN or infinity fails,
+    /// because no hierarchy can contain these values.
     pub(crate) fn new(shared: Arc<Shared>, reject_not_finite: bool) -> Result<Self> {
         Ok(Self {
             met: Met {
@@ -150,8 +150,8 @@ impl Local {
 }
 
 impl Met {
-    /// Returns the code of every row of `array`, which is not a dictionary array. Calls `meet`
-    /// once, with all new values.
+    /// Returns the code of every row of `array`, which is not a dictionary array. If there are new
+    /// values, calls `meet` once with all of them.
     fn encode(&mut self, array: &ArrayRef, meet: impl FnOnce(&ArrayRef) -> Result<Vec<u32>>) -> Result<Vec<u32>> {
         let known = self.codes.len();
         if self.values.len() != known {
@@ -162,7 +162,7 @@ impl Met {
         if fresh > 0 {
             let mut rows = vec![0; fresh];
             for (row, number) in self.numbers.iter().enumerate() {
-                // Any row with the value can represent it.
+                // Any row with the new value can be passed to `meet`.
                 if let Some(fresh) = number.checked_sub(known) {
                     rows[fresh] = row as u32;
                 }

@@ -1,4 +1,4 @@
-//! Turns values into the codes of a lookup table, for the second scan.
+//! Encodes values as the codes of a lookup table, for the second scan.
 
 use super::dictionary::require_finite;
 use super::interner::Interner;
@@ -10,12 +10,12 @@ use arrow::array::{Array, ArrayRef};
 pub struct Encoder {
     values: Interner,
     column: String,
-    /// The position of the value of each code of the interner.
+    /// The position of the value in the lookup table, by code of the interner.
     positions: Vec<u32>,
 }
 
 impl Encoder {
-    /// Creates an encoder. The code of a value is its position in `values`.
+    /// Creates an encoder for a column. The code of a value is its index in `values`.
     pub fn new(column: &str, values: &ArrayRef) -> Result<Self> {
         let mut interner = Interner::new(values.data_type())?;
         let codes = interner.intern(values)?;
@@ -30,8 +30,8 @@ impl Encoder {
         })
     }
 
-    /// Returns the code of every row. Fails with `ErrorKind::Data` for a value that did not occur
-    /// in the first scan, because the source has then changed.
+    /// Returns the code of every row. Fails with `ErrorKind::Data` if a value did not occur in the
+    /// first scan, because the source has then changed.
     pub fn encode(&mut self, array: &ArrayRef) -> Result<Vec<u32>> {
         let mut codes = self.values.intern(array)?;
         for code in &mut codes {

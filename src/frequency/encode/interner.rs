@@ -1,5 +1,5 @@
-//! Turns the values of a column into dense codes. DataFusion's grouping decides which values are
-//! equal.
+//! Encodes the values of a column as dense codes. Values are equal if DataFusion's grouping treats
+//! them as equal.
 
 use super::last_dictionary::LastDictionary;
 use crate::error::{Error, Result};
@@ -14,7 +14,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// Assigns codes to the values of one column: 0, 1, 2, ... in order of first appearance. NULL is a
-/// value, and the two zeros of floating point are one value.
+/// value, and positive and negative zero are the same value.
 pub(crate) struct Interner {
     /// The lock is never contended. It makes the interner `Sync`, because `GroupValues` is `Send`
     /// only.
@@ -53,7 +53,8 @@ impl Interner {
         codes
     }
 
-    /// Replaces `numbers` by the code of every row of `column`, which is not a dictionary array.
+    /// Replaces the content of `numbers` with the code of every row of `column`, which is not a
+    /// dictionary array.
     pub(super) fn number(&mut self, column: &ArrayRef, numbers: &mut Vec<usize>) -> Result<()> {
         let data_type = grouped_as(&self.data_type);
         let groups = self.groups.get_mut();
@@ -87,7 +88,7 @@ impl Interner {
         }
     }
 
-    /// Returns the values in the order of their codes, and keeps the codes.
+    /// Returns the values in the order of their codes. The interner keeps its values and codes.
     pub(super) fn values(&mut self) -> Result<ArrayRef> {
         let empty = Self::new(&self.data_type)?;
         let values = std::mem::replace(self, empty).into_values()?;
@@ -109,9 +110,9 @@ impl fmt::Debug for Interner {
     }
 }
 
-/// Returns the type in which values are grouped. The 32-bit offsets of the smaller types end at 2
-/// GiB, where DataFusion's grouping panics. With the larger types, only the cast back to the
-/// column's type can fail, and it returns an error.
+/// Returns the type as which values are grouped. DataFusion's grouping panics if the 32-bit offsets
+/// of a type overflow at 2 GiB. With the types that have 64-bit offsets, only the cast back to the
+/// column's type can fail, and this cast returns an error.
 fn grouped_as(data_type: &DataType) -> &DataType {
     match data_type {
         DataType::Utf8 => &DataType::LargeUtf8,
@@ -151,10 +152,10 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::HashMap;
 
-    /// The number of the form for dictionary arrays.
+    /// The index of the array form for dictionary arrays.
     const DICTIONARY: usize = 6;
 
-    /// Returns these numbers as an array in one of the forms that a column can have.
+    /// Returns these numbers as an array in the form with index `form`.
     fn column(form: usize, rows: &[Option<u8>]) -> ArrayRef {
         let text = |v: u8| format!("{v} is told apart from {}", v ^ 1);
         match form {
@@ -186,7 +187,8 @@ mod tests {
             let mut map: HashMap<Option<u8>, u32> = HashMap::new();
             for rows in rows.chunks(batch) {
                 for (row, code) in rows.iter().zip(interner.intern(&column(form, rows)).unwrap()) {
-                    // New values of a dictionary are numbered in the dictionary's order.
+                    // The new values of a dictionary get their codes in the order of the
+                    // dictionary.
                     let next = if form < DICTIONARY { map.len() as u32 } else { code };
                     prop_assert_eq!(*map.entry(*row).or_insert(next), code);
                 }

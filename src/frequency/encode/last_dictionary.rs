@@ -1,4 +1,4 @@
-//! The codes of dictionary arrays. Each value of a dictionary is looked up once, not once per row.
+//! Encodes dictionary arrays. Each value of a dictionary is looked up once, not once per row.
 
 use crate::error::Result;
 use arrow::array::{Array, ArrayRef, AsArray, UInt32Array, make_array, new_null_array};
@@ -13,9 +13,9 @@ pub(super) struct LastDictionary {
     null: Option<u32>,
 }
 
-/// The values of a dictionary, with the codes of the values that have occurred in a row. A filter
-/// can leave values in the dictionary that do not occur in a row. They are not values of the
-/// column.
+/// The values of a dictionary, with the codes of the values that have occurred in a row. After a
+/// filter, the dictionary may contain values that do not occur in any row. Such values do not count
+/// as values of the column.
 #[derive(Debug)]
 struct Known {
     values: ArrayRef,
@@ -23,7 +23,7 @@ struct Known {
     unseen: usize,
 }
 
-/// Marks a value that has not occurred in a row, in place of its code.
+/// The code of a value that has not occurred in a row yet.
 const UNSEEN: u32 = u32::MAX;
 
 impl LastDictionary {
@@ -64,7 +64,7 @@ impl LastDictionary {
 }
 
 impl Known {
-    /// Encodes the values that occur in a row for the first time.
+    /// Encodes those values that occur in a row for the first time.
     fn meet(&mut self, keys: &UInt32Array, encode: &mut impl FnMut(&ArrayRef) -> Result<Vec<u32>>) -> Result<()> {
         let unseen = |key: &u32| self.codes[*key as usize] == UNSEEN;
         let mut fresh: Vec<u32> = keys.iter().flatten().filter(unseen).collect();

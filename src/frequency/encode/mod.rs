@@ -1,5 +1,5 @@
-//! Turns values into codes: the interner of a column's values, one dictionary per column of a scan,
-//! and the codes of a lookup table.
+//! Encodes values as codes: the interner for the values of a column, one dictionary per column of a
+//! scan, and the encoder for a lookup table.
 
 mod dictionary;
 mod encoder;

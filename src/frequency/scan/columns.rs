@@ -8,15 +8,15 @@ use std::sync::Arc;
 /// A detail of classes, which is counted in addition to their rows.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum DetailRequest {
-    /// The values of a column with their row counts (sensitive attributes, class labels).
+    /// The values of a column with their row counts, for sensitive attributes and class labels.
     Values(String),
-    /// The distinct values of a column (the entity of ENTITY).
+    /// The distinct values of a column, for the entity column that ENTITY names.
     Distinct(String),
-    /// The distinct pairs of an entity and a value, so that an entity counts once per value.
+    /// The distinct pairs of an entity and a value. Each entity is then counted once per value.
     Pairs {
         /// The entity column.
         entity: String,
-        /// The attribute.
+        /// The attribute column.
         values: String,
     },
 }
@@ -31,8 +31,8 @@ impl DetailRequest {
     }
 }
 
-/// The dictionaries of the columns, shared by the partitions of a scan, or by a sample and its
-/// population.
+/// The dictionaries of the columns. They are shared by the partitions of a scan, or by the scans of
+/// a sample and its population.
 #[derive(Debug, Clone)]
 pub struct Columns {
     pub(crate) quasi_identifiers: Vec<(String, Arc<Shared>)>,
@@ -57,7 +57,8 @@ impl Columns {
         })
     }
 
-    /// Returns the same dictionaries of the quasi-identifiers, without details.
+    /// Returns these columns without the details. The dictionaries of the quasi-identifiers are
+    /// shared.
     pub fn without_details(&self) -> Self {
         Self {
             quasi_identifiers: self.quasi_identifiers.clone(),

@@ -11,17 +11,17 @@ use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use std::sync::Arc;
 
-/// The number of entries whose keys are assembled at a time.
+/// The number of entries whose keys are assembled in one batch.
 const TOGETHER: usize = 1 << 14;
 
 /// The counts of one detail, grouped by (class, code) or (class, entity, code).
 #[derive(Debug)]
 pub(crate) struct DetailTally {
     pub(crate) counts: Sums<u64>,
-    /// The counts that were written to files: the key of a combination, followed by a word for each
-    /// code.
+    /// The counts that were written to files. The key of an entry is the key of a combination,
+    /// followed by one word for each code.
     files: LayoutFiles,
-    /// The codes of the uncounted rows that are not yet in a file.
+    /// The codes of rows that are written without counting them, and that are not yet in a file.
     unwritten: Vec<u64>,
     indices: Vec<usize>,
     locals: Vec<Local>,
@@ -40,7 +40,7 @@ impl DetailTally {
         })
     }
 
-    /// Returns the number of codes of an entry.
+    /// Returns the number of codes per entry.
     pub(crate) fn codes(&self) -> usize {
         self.indices.len()
     }
@@ -51,7 +51,7 @@ impl DetailTally {
         std::mem::replace(&mut self.counts, none).into_parts()
     }
 
-    /// Counts the rows of a batch. `classes` are the combinations of the rows.
+    /// Counts the rows of a batch. `classes` contains the index of the combination of each row.
     pub(super) fn add(&mut self, classes: &[u32], batch: &RecordBatch, weights: &RowWeights) -> Result<()> {
         let mut keys = self.encode(batch)?;
         let words = self.codes();
@@ -63,7 +63,7 @@ impl DetailTally {
         Ok(())
     }
 
-    /// Encodes a batch whose rows are not counted, and stores the codes for [`DetailTally::write`].
+    /// Encodes a batch whose rows are not counted, and keeps the codes for [`DetailTally::write`].
     pub(super) fn put_off(&mut self, batch: &RecordBatch) -> Result<()> {
         self.unwritten = self.encode(batch)?;
         Ok(())
@@ -82,8 +82,8 @@ impl DetailTally {
         Ok(rows)
     }
 
-    /// Writes the entries to a file and clears them. `keys` are the keys of the combinations that
-    /// the entries count.
+    /// Writes the entries to a file and clears them. `keys` contains the keys of the combinations
+    /// to which the entries refer.
     pub(super) fn spill(&mut self, layout: &PackedLayout, keys: &[u64], spill_space: &SpillSpace) -> Result<()> {
         let codes = self.codes();
         let counts = std::mem::replace(&mut self.counts, Sums::new(codes));
@@ -93,8 +93,8 @@ impl DetailTally {
         })
     }
 
-    /// Writes the rows of the last [`DetailTally::put_off`] to a file. `keys` are the keys of their
-    /// combinations. Without `counts`, each row counts once.
+    /// Writes the rows of the last [`DetailTally::put_off`] to a file. `keys` contains the keys of
+    /// their combinations. If `counts` is `None`, each row counts once.
     pub(super) fn write(
         &mut self,
         layout: &PackedLayout,
@@ -108,9 +108,10 @@ impl DetailTally {
         self.files.append(layout, self.codes(), spill_space, &entries, counts)
     }
 
-    /// Calls `f` with the layout of the keys and all entries with their counts, one part at a time,
-    /// whether the entries are in files or in memory. An entry is the key of a combination,
-    /// followed by a word for each code. Without counts, each entry counts once.
+    /// Calls `f` with the layout of the keys and all entries with their counts, one block at a
+    /// time, both for the entries in files and for the entries in memory. An entry is the key of a
+    /// combination, followed by one word for each code. If the counts are `None`, each entry counts
+    /// once.
     pub(super) fn for_each(
         &self,
         (layout, keys): (&PackedLayout, &[u64]),
@@ -133,7 +134,7 @@ impl DetailTally {
     }
 }
 
-/// Calls `f` with the entries in memory, in the form in which they are written to files.
+/// Calls `f` with the entries in memory, in the format in which they are written to files.
 fn for_each_entry(
     counts: &Sums<u64>,
     (layout, keys): (&PackedLayout, &[u64]),

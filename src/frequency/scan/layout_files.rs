@@ -1,4 +1,5 @@
-//! Packed keys in files, each file in the layout that the codes needed when it was written.
+//! Packed keys in files. The keys of each file have the layout that the codes required when the
+//! file was written.
 
 use crate::error::Result;
 use crate::frequency::key_file::KeyFile;
@@ -10,8 +11,8 @@ use crate::spill::SpillSpace;
 pub(super) struct LayoutFiles(Vec<(PackedLayout, KeyFile)>);
 
 impl LayoutFiles {
-    /// Appends keys of a layout, each followed by `more` further words. Without counts, each key
-    /// counts once.
+    /// Appends keys with the layout `layout`, each followed by `more` further words. If the counts
+    /// are `None`, each key counts once.
     pub(super) fn append(
         &mut self,
         layout: &PackedLayout,
@@ -35,7 +36,7 @@ impl LayoutFiles {
         self.0.is_empty()
     }
 
-    /// Calls `f` with the layout of the keys and all keys with their counts, one part at a time.
+    /// Calls `f` with the layout of the keys and all keys with their counts, one block at a time.
     pub(super) fn for_each(
         &self,
         mut f: impl FnMut(&PackedLayout, &[u64], Option<&[u64]>) -> Result<()>,

@@ -1,4 +1,4 @@
-//! The number of rows of each value of some columns, counted in one scan.
+//! The number of rows with each value of some columns, counted in one scan.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::encode::{Dictionary, Local, Shared};
@@ -9,18 +9,18 @@ use futures::StreamExt;
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
-/// The number of rows of each value of some columns.
+/// The number of rows with each value of some columns.
 #[derive(Debug)]
 pub(crate) struct Marginals {
     columns: Vec<Arc<Shared>>,
-    /// The counts by column and by code of its dictionary.
+    /// The counts, by column and by code of the column's dictionary.
     counts: Vec<Vec<u64>>,
 }
 
 impl Marginals {
-    /// Counts the rows of `streams`, each in a task of its own. The columns of the streams have
-    /// these dictionaries, in this order. Fails with `ErrorKind::Resources` if the values do not
-    /// fit in memory.
+    /// Counts the rows of `streams`, each in its own task. `columns` contains the dictionaries for
+    /// the columns of the streams, in the same order. Fails with `ErrorKind::Resources` if the
+    /// values do not fit in memory.
     pub(crate) async fn read(
         columns: Vec<Arc<Shared>>,
         streams: Vec<SendableRecordBatchStream>,
@@ -60,8 +60,8 @@ impl Marginals {
     }
 
     /// Returns the values of a column in ascending order with NULL last, and the number of rows
-    /// with each value. A value that occurs only in another scan with the same dictionary has 0
-    /// rows.
+    /// with each value. If a value occurs only in another scan with the same dictionary, its number
+    /// of rows is 0.
     pub(crate) fn of(&self, column: usize) -> Result<(ArrayRef, Vec<u64>)> {
         let Dictionary { values, ranks } = self.columns[column].finish()?;
         let mut counts = vec![0; values.len()];
@@ -99,7 +99,7 @@ mod tests {
     }
 
     proptest! {
-        /// The counts of one scan of several partitions equal the counts of a GROUP BY for each
+        /// The counts of a scan with several partitions equal the counts of a GROUP BY for each
         /// column.
         #[test]
         fn counts_are_those_of_queries(

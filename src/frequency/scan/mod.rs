@@ -1,4 +1,4 @@
-//! The first scan: turns rows into the distinct combinations of codes with their counts.
+//! The first scan: converts rows to the distinct combinations of codes with their counts.
 
 mod columns;
 mod detail_tally;
@@ -15,6 +15,6 @@ pub use parquet::read_dictionaries;
 pub use run::Scan;
 pub(crate) use tally::Tally;
 
-/// The name of a column of counted rows. The column contains the number of rows that each row
-/// represents.
+/// The name of a column that exists if the rows were already counted in part. The column contains
+/// the number of rows that each row represents.
 pub(crate) const ROWS: &str = "__anonsql_rows";

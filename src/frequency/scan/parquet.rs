@@ -1,10 +1,10 @@
-//! Reads Parquet's own dictionaries in the first scan. A column that a file stores as a dictionary
-//! with indices is read in this form, so that a value is looked up once per dictionary instead of
-//! once per row.
+//! Uses the dictionaries of Parquet files in the first scan. A column that a file stores as a
+//! dictionary with indices is read in this form, so that a value is looked up once per dictionary
+//! instead of once per row.
 //!
-//! DataFusion has no option for this. The Arrow schema of each file decides the type that its
-//! reader returns for a column, and the schema of the table must agree, or the dictionary is
-//! decoded again.
+//! DataFusion has no option for this. The Arrow schema of each file determines the type that the
+//! reader returns for a column. The schema of the table must have the same type, or else the
+//! dictionary is decoded again.
 
 use crate::canonical::is_spelled;
 use crate::error::Result;
@@ -26,14 +26,14 @@ use parquet::file::metadata::ParquetMetaData;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The greatest number of bytes per value at which a column is read as a dictionary. A larger
-/// column chunk consists mostly of dictionary values, and reading it as a dictionary would cost
-/// more than it saves.
+/// The maximum number of bytes per value in a column that is read as a dictionary. If a column
+/// chunk has more bytes per value, it consists mostly of dictionary values, and reading it as a
+/// dictionary would cost more than it saves.
 const BYTES_A_VALUE: i64 = 4;
 
-/// Returns a plan of the same rows with string columns as dictionaries, if every file of the scan
-/// stores them as dictionaries. Only a scan of Parquet files, with or without a selection of its
-/// columns, is changed; any other plan is returned unchanged.
+/// Returns a plan that returns the same rows, but reads string columns as dictionaries if every
+/// file of the scan stores them as dictionaries. Only a scan of Parquet files, with or without a
+/// projection to some of its columns, is changed; any other plan is returned unchanged.
 pub async fn read_dictionaries(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     if let Some(projection) = plan.downcast_ref::<ProjectionExec>() {
         return Ok(match projection.expr().iter().all(|e| is_read(&e.expr)) {
@@ -88,13 +88,14 @@ async fn scan(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionP
     Ok(Some(DataSourceExec::from_data_source(config)))
 }
 
-/// Returns true if an expression is a column, or a column whose values are brought to one spelling.
+/// Returns true if an expression is a column, or a column whose values are converted to their
+/// canonical form.
 fn is_read(expr: &Arc<dyn PhysicalExpr>) -> bool {
     expr.is::<Column>() || is_spelled(expr)
 }
 
-/// Returns the string columns of the files that the projection reads; `None` if the projection
-/// computes a column.
+/// Returns the string columns of the files that the projection returns unchanged. Returns `None` if
+/// an expression of the projection is neither a column nor the canonical form of a column.
 fn strings(projection: &ProjectionExprs, table: &TableSchema) -> Option<Vec<String>> {
     let mut names = vec![];
     for projected in projection.iter() {
@@ -151,9 +152,9 @@ impl Files {
         Ok(Self(footers))
     }
 
-    /// Returns true if every row group of every file has the column as texts, and as indices of a
-    /// small dictionary. A column that contains only NULLs may have no type in its file, and is not
-    /// text then.
+    /// Returns true if every row group of every file stores the column as strings, encoded with a
+    /// small dictionary. A column that contains only NULLs may have no string type in its file; the
+    /// result is then false.
     fn all_have_dictionary(&self, column: &str) -> bool {
         let row_groups = self.0.values().flat_map(|footer| footer.row_groups());
         row_groups.into_iter().all(|group| {
@@ -166,7 +167,8 @@ impl Files {
         })
     }
 
-    /// Returns the file with a schema that makes its reader return dictionaries.
+    /// Returns the file with an Arrow schema that makes the reader return `columns` as
+    /// dictionaries.
     fn with_dictionaries(&self, file: &PartitionedFile, columns: &[String]) -> Result<PartitionedFile> {
         let Some(footer) = self.0.get(file.object_meta.location.as_ref()) else {
             return Ok(file.clone());
@@ -221,7 +223,7 @@ mod tests {
         let options = ParquetReadOptions::default().table_partition_cols(vec![("year".into(), DataType::Utf8)]);
         let rows = session.read_parquet(folder.to_str().unwrap(), options).await.unwrap();
         let rows = spelled_once(rows).unwrap().select_columns(columns).unwrap();
-        // A scan returns its files only once, so each side needs its own plan.
+        // A scan returns its files only once, so each of the two executions needs its own plan.
         let plan = rows.clone().create_physical_plan().await.unwrap();
         let fast = read_dictionaries(rows.create_physical_plan().await.unwrap())
             .await

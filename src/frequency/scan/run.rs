@@ -1,4 +1,4 @@
-//! The execution of the first scan.
+//! Executes the first scan.
 
 use super::columns::{Columns, DetailRequest};
 use super::tally::Tally;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::task::JoinSet;
 
-/// The counts of one scan, with the codes of the scan.
+/// The counts of one scan, and the dictionaries of its columns.
 #[derive(Debug)]
 pub struct Scan {
     pub(crate) rows: u64,
@@ -24,23 +24,25 @@ pub struct Scan {
 }
 
 impl Scan {
-    /// Counts the rows of `streams`, each in a task of its own, within the memory of `spill_space`.
-    /// Combinations beyond that memory are written to files, if files are allowed. The number of
-    /// rows is added to `progress` batch by batch.
+    /// Counts the rows of `streams`, each in its own task, within the memory of `spill_space`.
+    /// Combinations that do not fit in this memory are written to files, if files are allowed. The
+    /// number of rows is added to `progress` after each batch.
     pub async fn read(
         columns: &Columns,
         streams: Vec<SendableRecordBatchStream>,
         spill_space: &SpillSpace,
         progress: Arc<AtomicU64>,
     ) -> Result<Self> {
-        // Merging the partitions takes as much memory as the partitions themselves.
+        // Half of the memory is kept free, because merging the partitions takes as much memory as
+        // the partitions themselves.
         let share = spill_space
             .left()
             .map_or(usize::MAX, |left| left / 2 / streams.len().max(1));
         Self::within(columns, streams, spill_space, share, progress).await
     }
 
-    /// Counts the rows like [`Scan::read`], with `share` bytes of combinations per partition.
+    /// Counts the rows like [`Scan::read`], but with `share` bytes for the combinations of each
+    /// partition.
     pub(crate) async fn within(
         columns: &Columns,
         streams: Vec<SendableRecordBatchStream>,
@@ -63,8 +65,8 @@ impl Scan {
                         tally = blocking("writing combinations", make_room).await?;
                     }
                     progress.fetch_add(tally.rows - before, Ordering::Relaxed);
-                    // The task yields after every batch, and not only when its budget ends, so that
-                    // a dropped scan reads no further.
+                    // The task yields after every batch, and not only when Tokio's budget for the
+                    // task is used up, so that it stops soon after the scan is dropped.
                     tokio::task::yield_now().await;
                 }
                 tally.finish();
@@ -81,7 +83,7 @@ impl Scan {
         blocking("ordering the values of a scan", move || Self::of(tallies, &columns)).await
     }
 
-    /// Combines the counts of the partitions, and puts the values of all partitions in ascending
+    /// Combines the counts of the partitions, and sorts the values of all partitions in ascending
     /// order.
     fn of(tallies: Vec<Tally>, columns: &Columns) -> Result<Self> {
         Ok(Self {
@@ -108,9 +110,9 @@ impl Scan {
         })
     }
 
-    /// Updates this scan of `columns` to all values that are known now. A later scan of a
-    /// population may find values that the sample lacks, and these change the ranks of the other
-    /// values.
+    /// Updates the dictionaries of the quasi-identifiers after a later scan with the same
+    /// `columns`. The scan of a population may find values that the sample lacks, and these values
+    /// change the ranks of the other values.
     pub fn refresh(&mut self, columns: &Columns) -> Result<()> {
         let columns = columns.quasi_identifiers.iter().map(|(_, shared)| shared.finish());
         self.dictionaries = columns.collect::<Result<_>>()?;
@@ -133,7 +135,8 @@ impl Scan {
         self.tallies.iter().all(Tally::may_spill)
     }
 
-    /// Returns the bytes that merging the partitions takes in addition to the partitions.
+    /// Returns the number of bytes that merging the partitions needs in addition to the partitions.
+    /// `words` is the number of words in a merged key.
     pub(crate) fn bytes_to_merge(&self, words: usize) -> usize {
         let groups: usize = self.tallies.iter().map(|t| t.grouper.len()).sum();
         let entries = (0..self.details.len()).map(|detail| {
@@ -143,11 +146,11 @@ impl Scan {
                 .sum::<usize>()
         });
         let (all, most) = entries.fold((0, 0), |(all, most), n| (all + n, most.max(n)));
-        // The keys in their new codes, the class of each group, the position of each class in the
-        // order, and the ordered set with its counts.
+        // Memory for the translated keys, the class of each group, the position of each class in
+        // ascending order, and the ordered set with its counts.
         let classes = bytes_to_group(groups, words) + groups * (2 * words * 8 + 8 + 16 + 4 + 8);
-        // The entries of one detail at a time, bucketed by class and in order, and the results of
-        // all details.
+        // Memory for the entries of one detail at a time, as read, bucketed by class and sorted,
+        // and for the results of all details.
         classes + most * (24 + 4 + 16 + 4) + all * 12
     }
 
@@ -156,7 +159,7 @@ impl Scan {
         &self.dictionaries[column].values
     }
 
-    /// Returns the number of rows of each value of quasi-identifier `column`, in the order of
+    /// Returns the number of rows with each value of quasi-identifier `column`, in the order of
     /// [`Scan::values`].
     pub fn value_counts(&self, column: usize) -> Vec<u64> {
         let dictionary = &self.dictionaries[column];

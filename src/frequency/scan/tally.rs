@@ -1,11 +1,11 @@
 //! The counts of one partition of the first scan.
 //!
-//! If the combinations do not fit in memory, the partial counts are written to a file, in the codes
-//! of the scan, and counting starts again from zero. If nearly every row was a different
-//! combination, counting in memory gains nothing, so the keys of the next rows are written
-//! uncounted.
+//! If the combinations do not fit in memory, the partial counts are written to a file, with the
+//! codes of the scan, and counting starts again from zero. If nearly every row had a different
+//! combination, counting in memory saves nothing, so the keys of the next rows are written without
+//! counting them.
 //!
-//! A batch with the column [`ROWS`] is the result of an earlier, partial count: the column contains
+//! If a batch has the column [`ROWS`], its rows were already counted in part: the column contains
 //! the number of rows that each row represents.
 
 use super::columns::Columns;
@@ -29,21 +29,21 @@ pub(crate) struct Tally {
     pub(crate) counts: Vec<u64>,
     pub(crate) details: Vec<DetailTally>,
     pub(crate) rows: u64,
-    /// The number of rows by column and code of the scan. Before [`Tally::finish`], it includes
+    /// The number of rows, by column and by code of the scan. Before [`Tally::finish`], it includes
     /// only the combinations in files; afterwards, it includes all combinations.
     marginals: Vec<Vec<u64>>,
     /// The partial counts that were written to files, with the layout of their keys.
     files: LayoutFiles,
     /// The number of rows counted since the last file was written.
     counted: u64,
-    /// The number of rows whose keys are still to be written uncounted.
+    /// The number of further rows whose keys are to be written without counting them.
     uncounted: u64,
-    /// The uncounted keys that are not yet in the file. `weights` contains the number of rows of
-    /// each.
+    /// Keys of rows that were not counted, and that are not yet in a file. `weights` contains the
+    /// number of rows that each key represents.
     unwritten: Vec<u64>,
     weights: RowWeights,
     spill_space: SpillSpace,
-    /// The greatest number of bytes for keys and counts.
+    /// The maximum number of bytes for keys and counts.
     share: usize,
     indices: Vec<usize>,
     locals: Vec<Local>,
@@ -52,16 +52,17 @@ pub(crate) struct Tally {
     owns_dictionaries: bool,
 }
 
-/// The initial bits of a column's codes. A column gets more bits when it needs them.
+/// The initial number of bits for the codes of a column. The number increases when the codes no
+/// longer fit.
 const FIRST_BITS: u32 = 6;
-/// Combinations are nearly unique if ten rows have more than this number of combinations.
+/// Combinations are nearly unique if there are more than this number of combinations per ten rows.
 const NEARLY_UNIQUE: u64 = 8;
-/// After nearly unique combinations, this multiple of the rows counted before is written uncounted.
-/// Then rows are counted again.
+/// If combinations are nearly unique, this many times the number of counted rows are then written
+/// without counting them. After that, rows are counted again.
 const UNCOUNTED: u64 = 8;
 
 impl Tally {
-    /// Creates a tally whose keys and counts take at most about `share` bytes.
+    /// Creates a tally whose keys and counts use at most about `share` bytes.
     pub(crate) fn new(
         columns: &Columns,
         schema: &SchemaRef,
@@ -99,14 +100,15 @@ impl Tally {
         })
     }
 
-    /// Returns the keys of these groups.
+    /// Returns the keys of the groups in memory with indices in `groups`.
     pub(crate) fn keys(&self, groups: Range<usize>) -> impl ExactSizeIterator<Item = &[u64]> {
         let words = self.layout.words();
         self.grouper.keys()[groups.start * words..groups.end * words].chunks_exact(words)
     }
 
-    /// Calls `f` with the layout of the keys and all keys with their counts, one part at a time,
-    /// whether the keys are in files or in memory. Without counts, each key counts once.
+    /// Calls `f` with the layout of the keys and all keys with their counts, one block at a time,
+    /// both for the keys in files and for the keys in memory. If the counts are `None`, each key
+    /// counts once.
     pub(crate) fn for_each(
         &self,
         mut f: impl FnMut(&PackedLayout, &[u64], Option<&[u64]>) -> Result<()>,
@@ -115,8 +117,8 @@ impl Tally {
         f(&self.layout, self.grouper.keys(), Some(&self.counts))
     }
 
-    /// Calls `f` with all entries of a detail like [`Self::for_each`]. An entry is the key of a
-    /// combination, followed by a word for each code of the scan.
+    /// Calls `f` with all entries of a detail, like [`Self::for_each`]. An entry is the key of a
+    /// combination, followed by one word for each code of the scan.
     pub(crate) fn for_each_of_detail(
         &self,
         detail: usize,
@@ -125,12 +127,13 @@ impl Tally {
         self.details[detail].for_each((&self.layout, self.grouper.keys()), f)
     }
 
-    /// Returns the number of rows of each code of the scan in a column. The tally must be finished.
+    /// Returns the number of rows with each code of the scan in a column. The tally must be
+    /// finished.
     pub(crate) fn marginal(&self, column: usize) -> &[u64] {
         &self.marginals[column]
     }
 
-    /// Drops the keys and counts of combinations. The entries of details remain.
+    /// Drops the keys and counts of combinations that are in memory. The entries of details remain.
     pub(crate) fn drop_combinations(&mut self) {
         self.grouper = Grouper::new(self.layout.words());
         self.counts = vec![];
@@ -148,8 +151,8 @@ impl Tally {
     }
 
     /// Counts the rows of a batch. Returns false if the caller must call [`Self::make_room`] before
-    /// the next batch, because memory is short or because the keys of the batch are to be written
-    /// uncounted.
+    /// the next batch: because memory is short, or because the keys of the batch must be written to
+    /// a file without counting them.
     pub(crate) fn add(&mut self, columns: &Columns, batch: &RecordBatch) -> Result<bool> {
         let rows = batch.num_rows();
         let weights = RowWeights::of(batch)?;
@@ -188,7 +191,7 @@ impl Tally {
         Ok(self.bytes() <= self.share && self.try_reserve(columns))
     }
 
-    /// Adds the combinations in memory to the marginals. Call it after all rows were added.
+    /// Adds the combinations in memory to the marginals. Must be called after all rows were added.
     pub(crate) fn finish(&mut self) {
         tally_marginals(
             &self.layout,
@@ -198,7 +201,7 @@ impl Tally {
         );
     }
 
-    /// Writes keys in the current layout to a file. Without counts, each key counts one row.
+    /// Writes keys in the current layout to a file. If `counts` is `None`, each key counts one row.
     fn write(&mut self, keys: &[u64], counts: Option<&[u64]>) -> Result<()> {
         tally_marginals(&self.layout, keys, counts, &mut self.marginals);
         self.files.append(&self.layout, 0, &self.spill_space, keys, counts)
@@ -221,7 +224,7 @@ impl Tally {
         self.write(grouper.keys(), Some(&counts))
     }
 
-    /// Widens the layout if a code no longer fits its bits.
+    /// Gives more bits to columns whose codes no longer fit in the layout.
     fn widen(&mut self, codes: &[Vec<u32>]) {
         let needed = |column: usize| bits_for(codes[column].iter().max().map_or(0, |m| *m as usize + 1));
         if (0..codes.len()).all(|c| needed(c) <= self.layout.bits(c)) {
@@ -251,9 +254,9 @@ impl Tally {
         self.layout = layout;
     }
 
-    /// Reserves the memory of the tally. Before that, writes uncounted keys, and counts beyond the
-    /// share, to a file. Fails with `ErrorKind::Resources` if the memory limit is reached although
-    /// nothing more can be written to files.
+    /// Reserves the memory of the tally. Before that, writes uncounted keys to a file, and also the
+    /// counts if they exceed the share. Fails with `ErrorKind::Resources` if the memory limit is
+    /// reached and nothing more can be written to files.
     pub(crate) fn make_room(&mut self, columns: &Columns) -> Result<()> {
         let (keys, weights) = (std::mem::take(&mut self.unwritten), std::mem::take(&mut self.weights));
         if !keys.is_empty() {
@@ -300,7 +303,7 @@ impl Tally {
     }
 }
 
-/// Adds the rows of packed keys to the numbers of rows by column and code.
+/// Adds the rows of packed keys to `marginals`, the number of rows by column and by code.
 fn tally_marginals(layout: &PackedLayout, keys: &[u64], counts: Option<&[u64]>, marginals: &mut [Vec<u64>]) {
     for (column, marginal) in marginals.iter_mut().enumerate() {
         for (i, key) in keys.chunks_exact(layout.words()).enumerate() {

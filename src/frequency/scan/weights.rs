@@ -7,8 +7,8 @@ use arrow::buffer::ScalarBuffer;
 use arrow::datatypes::UInt64Type;
 use arrow::record_batch::RecordBatch;
 
-/// The number of rows that each row of a batch represents: one, or the number in the column
-/// [`ROWS`].
+/// The number of rows that each row of a batch represents: the number in the column [`ROWS`], or 1
+/// if the batch has no such column.
 #[derive(Debug, Default)]
 pub(super) struct RowWeights(Option<ScalarBuffer<u64>>);
 
@@ -23,7 +23,7 @@ impl RowWeights {
         Ok(Self(Some(counts.values().clone())))
     }
 
-    /// Returns the number of rows that row number `row` represents.
+    /// Returns the number of rows that the row with index `row` represents.
     pub(super) fn of_row(&self, row: usize) -> u64 {
         self.0.as_ref().map_or(1, |counts| counts[row])
     }
@@ -33,7 +33,7 @@ impl RowWeights {
         self.0.as_ref().map_or(rows as u64, |counts| counts.iter().sum())
     }
 
-    /// Returns the counts of the rows; `None` if each row counts once.
+    /// Returns the number of rows that each row represents; `None` if each row represents one row.
     pub(super) fn as_counts(&self) -> Option<&[u64]> {
         self.0.as_deref()
     }

@@ -1,4 +1,4 @@
-//! The base frequency set: the counts of a scan in the codes of the lookup tables, in ascending
+//! The base frequency set: the counts of a scan, with the codes of the lookup tables, in ascending
 //! order of their keys.
 
 use super::detail::Attribute;
@@ -20,11 +20,11 @@ use std::sync::Arc;
 pub enum BaseSet {
     /// The classes in memory, in ascending order of their keys.
     Held(Arc<FrequencySet>),
-    /// The classes in files, because they do not fit in memory.
+    /// The classes in files, for the case that they do not fit in memory.
     Spilled(Arc<Spilled>),
 }
 
-/// The base frequency set, with the facts about the table that every evaluation needs.
+/// The base frequency set, with the data about the whole table that every evaluation needs.
 #[derive(Debug, Clone)]
 pub struct Base {
     /// The key schema of the table.
@@ -37,11 +37,11 @@ pub struct Base {
     /// They belong to no class.
     pub unmapped_rows: u64,
     /// The number of rows of the population that belong to no class because of an unmapped value; 0
-    /// without a population.
+    /// if there is no population.
     pub unmapped_people: u64,
-    /// The number of rows of each ground value over the whole table, per quasi-identifier.
+    /// For each quasi-identifier, the number of rows with each ground value in the whole table.
     pub marginals: Vec<Vec<u64>>,
-    /// The attributes of the set's details, in the same order.
+    /// The attributes that correspond to the details of the set, in the same order.
     pub attributes: Vec<Attribute>,
 }
 
@@ -58,10 +58,10 @@ impl Base {
     /// Creates the base set of a sample at the node `bottom`, with the counts of a population that
     /// was scanned with the same dictionaries.
     ///
-    /// `lookups`, with their rules for unknown values, are bound to [`Scan::values`] in the order
-    /// of the columns. The memory needed in addition to the scans is reserved in `spill_space`. If
-    /// this memory is not available, the set is kept in files. Fails with `ErrorKind::Resources` if
-    /// files are not possible either.
+    /// `lookups` contains one lookup per column, each bound to [`Scan::values`], with the treatment
+    /// of unmapped values. The memory that is needed in addition to the scans is reserved in
+    /// `spill_space`. If this memory is not available, the set is kept in files. Fails with
+    /// `ErrorKind::Resources` if files are not possible either.
     pub fn new(
         mut sample: Scan,
         population: Option<Scan>,
@@ -149,17 +149,17 @@ impl Base {
         })
     }
 
-    /// Moves a set from files into memory if it fits there. Partitions and files may have had the
-    /// same combinations, and the bottom node may be more general than the combinations, so the set
-    /// can be smaller than the files. It then equals the set of a scan whose combinations were
-    /// never in files.
+    /// Moves a set from files into memory if it fits there. The set can be smaller than the files,
+    /// because the same combination may occur in several partitions and files, and because the
+    /// bottom node may be more general than the combinations. The result equals the set of a scan
+    /// whose combinations were never in files.
     pub(crate) fn hold(self, spill_space: &SpillSpace, threads: usize) -> Result<Self> {
         let node = self.bottom().clone();
         self.hold_at(node, spill_space, threads)
     }
 
-    /// Does the same as `hold`, but with the classes of a node that is more general than the
-    /// bottom.
+    /// Does the same as [`Self::hold`], but with the classes of `node`, which is at least as
+    /// general as the bottom node.
     pub(super) fn hold_at(mut self, node: Node, spill_space: &SpillSpace, threads: usize) -> Result<Self> {
         let BaseSet::Spilled(spilled) = &self.set else {
             return Ok(self);
@@ -168,12 +168,12 @@ impl Base {
         let means = Means {
             spill_space,
             threads,
-            // Once the set is in memory, grouping a node needs further memory.
+            // Grouping a node needs further memory once the set is in memory.
             class_bytes: 2 * (words + 1) * 8 + partitioned::bytes_to_group(1, words),
         };
         if let NodeGrouping::Classes(set) = spilled.group(&self.key_schema, &node, None, means)? {
-            // The memory is needed for the set, for its copy in ascending order, and for the
-            // classes of a node, all with their details.
+            // Memory for the set, for its copy in ascending order, and for the classes of a node,
+            // each with their details.
             let room = spill_space.reservation("anonsql base frequency set");
             let bytes = 3 * set.bytes() + partitioned::bytes_to_group(set.len(), words);
             if room.try_resize(bytes).is_ok() {
@@ -183,8 +183,8 @@ impl Base {
         Ok(self)
     }
 
-    /// Returns the set in memory, for callers that need it there. Fails with `ErrorKind::Resources`
-    /// and advice if it is in files.
+    /// Returns the set if it is in memory. If it is in files, fails with `ErrorKind::Resources` and
+    /// advice.
     pub fn held(&self) -> Result<&Arc<FrequencySet>> {
         match &self.set {
             BaseSet::Held(set) => Ok(set),
@@ -201,8 +201,8 @@ impl Base {
         }
     }
 
-    /// Returns the number of rows of the population, without the rows with unknown values; `None`
-    /// without a population.
+    /// Returns the number of rows of the population, without the rows that have unmapped values.
+    /// Returns `None` if there is no population.
     pub fn people(&self) -> Option<u64> {
         match &self.set {
             BaseSet::Held(set) => set.populations().map(|people| people.iter().sum()),
@@ -235,7 +235,8 @@ impl Base {
         }
     }
 
-    /// Returns the number of classes of the bottom node; an upper bound if they are in files.
+    /// Returns the number of classes of the bottom node. If the classes are in files, the number is
+    /// an upper bound.
     pub fn combinations(&self) -> u64 {
         match &self.set {
             BaseSet::Held(set) => set.len() as u64,
@@ -246,7 +247,8 @@ impl Base {
 
 #[cfg(test)]
 impl Base {
-    /// Creates the base set of scans in files, even if it fits in memory.
+    /// Creates the base set in files, even if it fits in memory, from a sample and an optional
+    /// population.
     pub(crate) fn in_files(
         (sample, population): (Scan, Option<Scan>),
         marginals: Vec<Vec<u64>>,

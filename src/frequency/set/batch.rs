@@ -1,4 +1,4 @@
-//! Frequency sets as record batches, the form that DataFusion's plans read and return.
+//! Frequency sets as record batches, the form in which DataFusion's plans process them.
 
 use super::detail::Detail;
 use super::frequency_set::FrequencySet;
@@ -15,17 +15,17 @@ pub(super) const ROWS: &str = "rows";
 /// The name of the column with the number of rows in the population, if there is one.
 pub(super) const POPULATION: &str = "population";
 
-/// Returns the name of the column with word `word` of the keys.
+/// Returns the name of the column with the word at index `word` of the keys.
 pub(super) fn word_column(word: usize) -> String {
     format!("key_{word}")
 }
 
-/// Returns the name of the column with detail `detail`.
+/// Returns the name of the column with the detail at index `detail`.
 pub(super) fn detail_column(detail: usize) -> String {
     format!("detail_{detail}")
 }
 
-/// Returns the type of a detail's column: for each class a list of codes with their counts.
+/// Returns the type of the column of a detail: for each class, a list of codes with their counts.
 pub(super) fn detail_type() -> DataType {
     DataType::List(entry())
 }
@@ -41,8 +41,8 @@ fn entry_fields() -> Fields {
     ])
 }
 
-/// Returns a column of details. The codes and counts of class `i` are at
-/// `offsets[i]..offsets[i + 1]`.
+/// Returns a column with the content of a detail. The codes and counts of class `i` are at the
+/// indices `offsets[i]..offsets[i + 1]`.
 pub(super) fn detail_array(
     offsets: OffsetBuffer<i32>,
     codes: ScalarBuffer<u32>,
@@ -54,7 +54,7 @@ pub(super) fn detail_array(
     Ok(ListArray::try_new(entry(), offsets, Arc::new(entries), None)?)
 }
 
-/// Returns the detail in a column that [`detail_array`] created.
+/// Converts a column that [`detail_array`] created back to a detail.
 pub(super) fn to_detail(array: &ArrayRef) -> Result<Detail> {
     let list = array.as_list_opt::<i32>().ok_or_else(another_type)?;
     let entries = list.values().as_struct_opt().ok_or_else(another_type)?;
@@ -66,8 +66,9 @@ pub(super) fn to_detail(array: &ArrayRef) -> Result<Detail> {
 }
 
 impl FrequencySet {
-    /// Converts this set to one batch: the words of the key, the rows, the rows in the population
-    /// if there is one, and the details. Only keys of several words are copied.
+    /// Converts this set to one batch. The columns are the words of the keys, the number of rows,
+    /// the number of rows in the population (if there is one), and the details. Only keys with
+    /// several words are copied.
     pub(super) fn to_batch(&self) -> Result<RecordBatch> {
         let counts = |counts: &ScalarBuffer<u64>| Arc::new(UInt64Array::new(counts.clone(), None)) as ArrayRef;
         let mut columns = vec![];
@@ -91,7 +92,8 @@ impl FrequencySet {
         Ok(RecordBatch::try_from_iter(columns)?)
     }
 
-    /// Returns the set of `node` from a batch that has the same columns as the batch of `like`.
+    /// Converts a batch to the set of `node`. The batch must have the same columns as the batch of
+    /// `like`.
     pub(super) fn from_batch(node: &Node, batch: &RecordBatch, like: &Self) -> Result<Self> {
         let column = |name: &str| {
             let lacking = || Error::internal(format!("a frequency set lacks its column {name}"));

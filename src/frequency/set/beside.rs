@@ -1,5 +1,6 @@
-//! The details and the population counts of a base set in files. They are in separate files, in the
-//! same codes. They are added to the classes of a node once these classes are in memory.
+//! The details and the population counts of a base set in files. They have files of their own, with
+//! the same codes as the classes. They are added to the classes of a node once these classes are in
+//! memory.
 
 use super::detail::{Attribute, Detail};
 use super::frequency_set::FrequencySet;
@@ -16,20 +17,21 @@ use crate::spill::SpillSpace;
 use datafusion::execution::memory_pool::MemoryReservation;
 use std::ops::Range;
 
-/// A detail of the classes in files: the key of a class and the code of a value in each entry. An
-/// entry may occur more than once.
+/// A detail of the classes in files. An entry consists of the key of a class and the code of a
+/// value. The same entry may occur more than once.
 #[derive(Debug)]
 pub(super) struct DetailFiles {
     files: Vec<KeyFile>,
-    /// The number of codes.
+    /// The number of possible codes.
     cardinality: usize,
 }
 
-/// The rows of a population in files, by the keys of their classes. A key may occur several times.
+/// The rows of a population in files, as the keys of their classes with row counts. A key may occur
+/// several times.
 #[derive(Debug)]
 pub(super) struct People {
     pub(super) files: Vec<KeyFile>,
-    /// The number of rows, without the rows with unknown values.
+    /// The number of rows, without the rows that have unmapped values.
     pub(super) rows: u64,
 }
 
@@ -81,9 +83,9 @@ impl DetailFiles {
         Ok((attribute, Self { files, cardinality }))
     }
 
-    /// Returns the detail of the classes of `set` that `index` contains; `None` if the detail does
-    /// not fit in memory. The entries in the files are at the node `bottom`, and are generalized to
-    /// the node of `set`.
+    /// Returns the detail for those classes of `set` that `index` contains. Returns `None` if the
+    /// detail does not fit in memory. The entries in the files are at the node `bottom`, and are
+    /// generalized to the node of `set`.
     fn of(
         &self,
         (set, index): (&FrequencySet, &KeyIndex),
@@ -111,7 +113,7 @@ impl DetailFiles {
                     }
                 }
                 counts.add(&own, own_rows);
-                // The groups are later merged with the groups of the other files.
+                // Includes the memory for merging these groups with the groups of the other files.
                 fits = memory.try_resize(counts.bytes() + counts.len() * 48).is_ok();
                 Ok(fits)
             })?;
@@ -131,7 +133,7 @@ impl DetailFiles {
 
 impl People {
     /// Translates the scan of a population to the codes of a key schema. Also returns the number of
-    /// rows with unknown values.
+    /// rows that have unmapped values.
     pub(super) fn new(scan: &Scan, parts: &Parts, words: usize, spill_space: &SpillSpace) -> Result<(Self, u64)> {
         let recoded = map(scan.tallies.len(), |i| {
             recode(&scan.tallies[i], parts, words, spill_space)
@@ -143,9 +145,9 @@ impl People {
         Ok((Self { files, rows }, unmapped))
     }
 
-    /// Returns the classes of `set` with the rows of the population, followed by the classes that
-    /// only the population has; `None` if the classes do not fit in memory. The keys in the files
-    /// are at the node `bottom`, and are generalized to the node of `set`.
+    /// Returns the classes of `set` with the number of rows in the population, followed by the
+    /// classes that only the population has. Returns `None` if the classes do not fit in memory.
+    /// The keys in the files are at the node `bottom`, and are generalized to the node of `set`.
     fn of(
         &self,
         set: FrequencySet,
@@ -190,8 +192,8 @@ impl People {
         Ok(Some(FrequencySet::new(node, words, keys, rows, Some(people), vec![])))
     }
 
-    /// Returns the number of keys that have fewer rows here than in `sample`; `None` if the keys do
-    /// not fit in memory.
+    /// Returns the number of keys that have fewer rows in the population than in `sample`; `None`
+    /// if the keys do not fit in memory.
     pub(super) fn missing(&self, sample: &[KeyFile], words: usize, spill_space: &SpillSpace) -> Result<Option<u64>> {
         let (mut found, mut done, mut wanted) = (0, 0, SLICES);
         while done < SLICES {
@@ -240,9 +242,9 @@ impl People {
     }
 }
 
-/// Returns the distinct pairs of a value and an entity in ascending order: the rank of the value,
-/// then the rank of the entity. Fails with `ErrorKind::Resources` if the pairs do not fit in
-/// memory.
+/// Returns the distinct pairs of a value and an entity, each as the rank of the value followed by
+/// the rank of the entity, in ascending order. Fails with `ErrorKind::Resources` if the pairs do
+/// not fit in memory.
 fn pairs(scan: &Scan, detail: usize, rank: impl Fn(usize, u64) -> u64, memory: &MemoryReservation) -> Result<Vec<u64>> {
     let mut pairs = Grouper::new(1);
     for tally in &scan.tallies {
@@ -251,7 +253,7 @@ fn pairs(scan: &Scan, detail: usize, rank: impl Fn(usize, u64) -> u64, memory: &
             let codes = entries.chunks_exact(layout.words() + 2).map(|e| &e[layout.words()..]);
             let keys: Vec<u64> = codes.map(|c| rank(1, c[1]) << 32 | rank(0, c[0])).collect();
             pairs.group(&keys, &mut vec![]);
-            // The value of each pair is held in addition to the pairs.
+            // The pairs need memory, and later so does the value of each pair.
             memory.try_resize(2 * pairs.bytes()).map_err(|_| {
                 Error::new(
                     ErrorKind::Resources,
@@ -265,9 +267,9 @@ fn pairs(scan: &Scan, detail: usize, rank: impl Fn(usize, u64) -> u64, memory: &
     Ok(pairs)
 }
 
-/// Returns `set` with the counts of a population and with details; `None` if these do not fit in
-/// memory. The entries in the files are at the node `bottom`, and are generalized to the node of
-/// `set`.
+/// Returns `set` with the counts of a population and with details. Returns `None` if these do not
+/// fit in memory. The entries in the files are at the node `bottom`, and are generalized to the
+/// node of `set`.
 pub(super) fn beside(
     mut set: FrequencySet,
     (people, details): (Option<&People>, &[DetailFiles]),
@@ -307,7 +309,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    /// The rows, the people, and each detail's codes with their rows.
+    /// The number of rows, the number of people, and for each detail the codes with their counts.
     type Content = (u64, Option<u64>, Vec<Vec<(u32, u64)>>);
 
     /// Returns the content of each class, by key.

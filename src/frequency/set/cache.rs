@@ -36,10 +36,10 @@ impl Cache {
         self.reservation.shrink(bytes);
     }
 
-    /// Returns the nearest cached set from which `node` can be computed, and whether it is the
-    /// node's own set. Direct predecessors are tried first, so a search that steps through the
-    /// lattice seldom scans all cached nodes. If the base set is in memory, a set other than the
-    /// node's own is returned only if it is smaller than the base set.
+    /// Returns the nearest cached set from which `node` can be computed. The flag is true if it is
+    /// the set of `node` itself. Direct predecessors are tried first, so a search that steps
+    /// through the lattice rarely scans all cached nodes. If the base set is in memory, the set of
+    /// another node is returned only if it is smaller than the base set.
     pub(super) fn nearest(&self, node: &Node, base: Option<&Arc<FrequencySet>>) -> Option<(Arc<FrequencySet>, bool)> {
         if let Some(own) = self.sets.get(node) {
             return Some((Arc::clone(own), true));

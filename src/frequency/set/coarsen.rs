@@ -1,11 +1,12 @@
-//! The base set at coarser levels, for tables with too many combinations to compare one by one.
+//! The base set at coarser levels, for tables with too many combinations to compare in pairs.
 //!
 //! A partitioning algorithm compares combinations with each other, so it needs all of them at once.
 //! If their number is too large, it gets the classes of a node above the bottom instead, as if
-//! LEVELS named that node. Levels are raised one by one. Each step raises the column that removes
-//! the most combinations for the loss that it adds. At the end, levels that were raised
+//! LEVELS named that node. Levels are raised one by one. Each step raises the level of the column
+//! that removes the most combinations for the loss that it adds. Finally, levels that were raised
 //! unnecessarily are lowered again. The number of classes of a node is estimated from the hashes of
-//! their keys. So the node depends on the table alone, and not on memory, threads or files.
+//! their keys. Therefore the chosen node depends on the table alone, and not on memory, threads or
+//! files.
 
 use super::base::{Base, BaseSet};
 use super::sketch::Sketch;
@@ -17,16 +18,18 @@ use crate::pool::{check_cancelled, map, pieces, threads};
 use crate::spill::SpillSpace;
 use std::sync::Arc;
 
-/// The number of keys that are generalized together. They stay in the processor's cache meanwhile.
+/// The number of keys that are generalized together. It is small enough that the keys stay in the
+/// processor's cache.
 const BLOCK: usize = 1 << 14;
 
 impl Base {
-    /// Returns the base set at a more general node with about `most` classes or fewer. A set that
-    /// already has at most about `most` classes is returned unchanged. No level is raised beyond
-    /// `top`. `weights` multiply the losses of the columns. A set in files is moved into memory if
-    /// it fits there.
+    /// Returns the base set at a more general node with at most about `most` classes. A set that
+    /// already has at most about `most` classes is returned unchanged. No level is raised above its
+    /// level in `top`. `weights` contains the factor by which the loss of each column is
+    /// multiplied. A set in files is moved into memory if it fits there.
     pub(crate) fn coarsened(self, top: &Node, weights: &[f64], most: usize, spill_space: &SpillSpace) -> Result<Self> {
-        // A set in memory is counted exactly. Keys in files may occur more than once.
+        // The number is exact for a set in memory. For a set in files it may be too high, because a
+        // key may occur more than once.
         if self.combinations() <= most as u64 / 2 {
             return Ok(self);
         }
@@ -57,8 +60,8 @@ impl Base {
             let fewer = self.distinct(&above)?;
             let gain = |i: usize| {
                 let lost = loss(&above[i]) - loss(&node);
-                // A level without a loss comes first, and a level that removes no combination comes
-                // last.
+                // A column whose next level adds no loss is preferred most, and a column whose next
+                // level removes no combination is preferred least.
                 match (distinct as f64 / fewer[i].max(1) as f64).ln() {
                     times if times > 0.0 => times / lost.max(f64::MIN_POSITIVE),
                     _ => -lost,
@@ -70,7 +73,7 @@ impl Base {
             (node, distinct) = (above[best].clone(), fewer[best]);
         }
         // The last steps may have removed more combinations than necessary, so an earlier step may
-        // be superfluous.
+        // have become unnecessary.
         loop {
             let below = neighbours(&node, |c, level| (level > self.bottom().level(c)).then(|| level - 1));
             let more = self.distinct(&below)?;
@@ -86,7 +89,7 @@ impl Base {
         }
     }
 
-    /// Returns the approximate number of classes of each of these nodes.
+    /// Returns the estimated number of classes of each of these nodes.
     fn distinct(&self, nodes: &[Node]) -> Result<Vec<u64>> {
         let words = self.key_schema.layout().words();
         let sketch = |keys: &[u64], sketches: &mut [Sketch]| {
@@ -124,13 +127,14 @@ impl Base {
         Ok(all.into_iter().map(Sketch::distinct).collect())
     }
 
-    /// Returns the base set at a more general node. A set in files is returned unchanged if it does
-    /// not fit in memory at that node.
+    /// Returns the base set at a more general node. A set in files is returned unchanged if its
+    /// classes at that node do not fit in memory. Fails with `ErrorKind::Resources` if a set in
+    /// memory cannot be grouped within the memory limit.
     fn at(mut self, node: Node, spill_space: &SpillSpace) -> Result<Self> {
         let BaseSet::Held(set) = &self.set else {
             return self.hold_at(node, spill_space, threads());
         };
-        // The set is grouped, and the groups are copied in ascending order.
+        // Memory for the groups, and for their copy in ascending order.
         let room = spill_space.reservation("anonsql base frequency set");
         let bytes = 2 * set.bytes() + partitioned::bytes_to_group(set.len(), set.words());
         room.try_resize(bytes).map_err(|_| {
@@ -148,8 +152,8 @@ impl Base {
     }
 }
 
-/// Returns the nodes that differ from `node` in one column. The level of that column is then
-/// `to(column, level)`.
+/// Returns the nodes that differ from `node` in one column. The level of that column is the result
+/// of `to(column, level)`; a column is skipped if the result is `None`.
 fn neighbours(node: &Node, to: impl Fn(usize, u8) -> Option<u8>) -> Vec<Node> {
     let levels = node.levels().iter().enumerate();
     levels
@@ -157,7 +161,7 @@ fn neighbours(node: &Node, to: impl Fn(usize, u8) -> Option<u8>) -> Vec<Node> {
         .collect()
 }
 
-/// Returns the mean loss of a row if a column is at `level`.
+/// Returns the mean loss per row if a column is generalized to `level`.
 fn mean_loss(lookup: &Lookup, marginal: &[u64], level: u8) -> f64 {
     let losses = lookup.losses(level);
     let lost: f64 = losses

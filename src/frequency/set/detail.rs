@@ -1,4 +1,4 @@
-//! Details of classes: the codes of one further attribute in each class, with their counts. Such an
+//! Details of classes: the codes of one further attribute in each class, with their counts. The
 //! attribute is a sensitive attribute, a class label, or an entity.
 
 use crate::frequency::scan::DetailRequest;
@@ -10,20 +10,21 @@ use arrow::buffer::{OffsetBuffer, ScalarBuffer};
 pub struct Attribute {
     /// The request for the detail.
     pub request: DetailRequest,
-    /// The distinct values of the attribute in ascending order, with NULL last. For pairs, the
-    /// entities are not included.
+    /// The distinct values of the attribute in ascending order, with NULL last. For pairs of an
+    /// entity and a value, these are the values only.
     pub values: ArrayRef,
-    /// For pairs: the index in `values` for each code of the detail. `None` if codes are these
-    /// indices themselves.
+    /// For pairs, the index in `values` for each code of the detail. Otherwise `None`: the codes
+    /// themselves are the indices.
     pub value_of_code: Option<Vec<u32>>,
-    /// The number of rows of each value over the whole table; for pairs, the number of distinct
-    /// entities.
+    /// The number of rows with each value in the whole table; for pairs, the number of distinct
+    /// entities with each value.
     pub counts: Vec<u64>,
 }
 
 /// The codes of a further attribute that occur in each class, with their counts.
 ///
-/// All classes share one list: the entries of class `i` are `offsets[i]..offsets[i + 1]`.
+/// The entries of all classes are concatenated: the entries of class `i` are at the indices
+/// `offsets[i]..offsets[i + 1]`.
 #[derive(Debug, Clone)]
 pub struct Detail {
     offsets: OffsetBuffer<i32>,
@@ -40,8 +41,8 @@ impl Detail {
         (&self.offsets, &self.codes, &self.counts)
     }
 
-    /// Creates a detail from `(class, code, count)` triples of `classes` classes. Each pair of
-    /// class and code occurs once.
+    /// Creates a detail from `(class, code, count)` triples. `classes` is the number of classes,
+    /// and `cardinality` the number of codes. Each pair of a class and a code occurs once.
     pub fn from_triples(classes: usize, cardinality: usize, triples: impl Iterator<Item = (u32, u32, u64)>) -> Self {
         let most = triples.size_hint().1.unwrap_or_default();
         let (mut groups, mut codes) = (Vec::with_capacity(most), Vec::with_capacity(most));
@@ -54,7 +55,7 @@ impl Detail {
         merge(classes, cardinality, &groups, &codes, &counts)
     }
 
-    /// Returns the codes and counts of class `class`, ascending by code.
+    /// Returns the codes and counts of class `class`, in ascending order of the codes.
     pub fn class(&self, class: usize) -> impl ExactSizeIterator<Item = (u32, u64)> + '_ {
         let range = self.offsets[class] as usize..self.offsets[class + 1] as usize;
         self.codes[range.clone()]
@@ -68,8 +69,8 @@ impl Detail {
         (self.offsets[class + 1] - self.offsets[class]) as u64
     }
 
-    /// Returns the same detail after classes were merged: class `i` became class `groups[i]` of
-    /// `classes`.
+    /// Returns the detail after classes were merged: class `i` became class `groups[i]`, and
+    /// `classes` is the new number of classes.
     pub(super) fn roll_up(&self, classes: usize, cardinality: usize, groups: &[u32]) -> Self {
         let mut by_entry = Vec::with_capacity(self.codes.len());
         for (class, group) in groups.iter().enumerate() {
@@ -83,8 +84,9 @@ impl Detail {
     }
 }
 
-/// Sorts entries by group, then code, and adds up equal entries. Entries are bucketed by group, so
-/// the cost is linear except for sorting the codes within a group.
+/// Sorts entries by group and then by code, and adds the counts of entries with the same group and
+/// code. Entries are bucketed by group, so the time is linear except for sorting the codes within a
+/// group.
 fn merge(classes: usize, cardinality: usize, groups: &[u32], codes: &[u32], counts: &[u64]) -> Detail {
     let mut starts = vec![0u32; classes + 1];
     for group in groups {

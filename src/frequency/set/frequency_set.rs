@@ -18,9 +18,9 @@ pub struct FrequencySet {
 }
 
 impl FrequencySet {
-    /// Creates the frequency set of `node` from its keys (the words of one key after another), its
-    /// row counts, its counts in a population table if there is one, and its details, each with its
-    /// number of codes.
+    /// Creates the frequency set of `node` from its keys (all words of a key, one key after
+    /// another), its row counts, its counts in a population table if there is one, and its details,
+    /// each with the number of its codes.
     pub fn new(
         node: Node,
         words: usize,
@@ -77,8 +77,8 @@ impl FrequencySet {
         &self.node
     }
 
-    /// Returns the number of entries. The entries are the classes, and the groups that occur only
-    /// in the population, which have the count 0.
+    /// Returns the number of entries. An entry is either a class, or a group that occurs only in
+    /// the population and has the count 0.
     #[allow(clippy::len_without_is_empty, reason = "nobody asks whether there is none")]
     pub fn len(&self) -> usize {
         self.counts.len()
@@ -118,9 +118,9 @@ impl FrequencySet {
             + self.details.iter().map(Detail::bytes).sum::<usize>()
     }
 
-    /// Returns the positions of the entries for which `keep` is true, and the set of these entries.
-    /// With a population, all entries are kept, because the rows of the population remain. The
-    /// entries for which `keep` is false then have no rows of the sample.
+    /// Returns the indices of the entries for which `keep` is true, and the set of these entries.
+    /// If there is a population, all entries are kept because of their rows in the population; an
+    /// entry for which `keep` is false then has the count 0.
     pub fn filter(&self, keep: &[bool]) -> (Vec<usize>, Self) {
         let stays = |i: &usize| keep[*i] || self.populations.is_some();
         let entries: Vec<usize> = (0..self.len()).filter(stays).collect();
@@ -165,7 +165,7 @@ impl FrequencySet {
         }
     }
 
-    /// Returns this set with these details, each with its number of codes.
+    /// Returns this set with these details, each with the number of its codes.
     pub(super) fn with_details(self, details: Vec<(Detail, usize)>) -> Self {
         let (details, cardinalities) = details.into_iter().unzip();
         Self {
@@ -192,9 +192,9 @@ impl FrequencySet {
         self.merged(self.node.clone(), keys, &ranks)
     }
 
-    /// Returns this set with entry `i` merged into class `groups[i]` of `classes`. A class has the
-    /// key of its first entry, and the set keeps its node. The caller must keep track of the labels
-    /// of the classes.
+    /// Returns this set after entry `i` was merged into class `groups[i]`, where `classes` is the
+    /// number of classes. A class has the key of its first entry, and the set keeps its node. The
+    /// caller must keep track of the labels of the classes.
     pub fn group(&self, groups: &[u32], classes: usize) -> Self {
         let mut keys = vec![0u64; classes * self.words];
         for (i, group) in groups.iter().enumerate().rev() {
@@ -225,8 +225,8 @@ impl FrequencySet {
         }
     }
 
-    /// Groups this set at the more general `node`. Also returns the class of each entry of this
-    /// set.
+    /// Generalizes this set to the more general `node`. Also returns the index of the resulting
+    /// class for each entry of this set.
     pub fn roll_up(&self, key_schema: &KeySchema, node: &Node) -> (Self, Vec<u32>) {
         let words = self.words;
         let grouped = partitioned::group(words, self.len(), |entries| {

@@ -1,4 +1,4 @@
-//! SQL function: generalizes a word of the packed keys of one node to a more general node.
+//! SQL function: generalizes one word of packed keys from one node to a more general node.
 
 use crate::key::KeySchema;
 use crate::lattice::Node;
@@ -9,7 +9,7 @@ use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl,
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// The SQL function `generalize_word(key_0)`, which generalizes keys from one node to another.
+/// The SQL function `generalize_word(key_0)`.
 #[derive(Debug)]
 pub(super) struct GeneralizeWord {
     key_schema: Arc<KeySchema>,
@@ -20,8 +20,8 @@ pub(super) struct GeneralizeWord {
 }
 
 impl GeneralizeWord {
-    /// Creates the function that generalizes word `word` of keys of `from` to `to`, which must not
-    /// be below `from`.
+    /// Creates the function that generalizes the word at index `word` of the keys from node `from`
+    /// to node `to`. `to` must not be below `from`.
     pub(super) fn new(key_schema: Arc<KeySchema>, from: Node, to: Node, word: usize) -> Self {
         Self {
             key_schema,

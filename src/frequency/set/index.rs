@@ -13,12 +13,13 @@ impl KeyIndex {
     /// Creates the index of `set`.
     pub fn new(set: &FrequencySet) -> Self {
         let mut grouper = Grouper::new(set.words());
-        // The keys are distinct, so the number of a group is the number of its entry.
+        // The keys are distinct, so the index of a group is the index of its entry.
         grouper.group(set.keys(), &mut vec![]);
         Self { grouper }
     }
 
-    /// Creates the index of `entries` of `set`, which are numbered in the given order.
+    /// Creates the index of the given `entries` of `set`. An entry is identified by its position in
+    /// `entries`.
     pub fn of_entries<'a>(set: &FrequencySet, entries: impl Iterator<Item = &'a usize>) -> Self {
         let mut grouper = Grouper::new(set.words());
         let keys: Vec<u64> = entries.flat_map(|i| set.key(*i).iter().copied()).collect();
@@ -26,7 +27,7 @@ impl KeyIndex {
         Self { grouper }
     }
 
-    /// Returns the entry with this key; `None` if the set has no such entry.
+    /// Returns the index of the entry with this key; `None` if the set has no such entry.
     #[inline]
     pub fn entry(&self, key: &[u64]) -> Option<u32> {
         self.grouper.find(key)

@@ -1,4 +1,4 @@
-//! Base sets of some rows of a table. They do not depend on the other rows of the table.
+//! Base sets for some of the rows of a table. They do not depend on the other rows of the table.
 
 use super::base::{Base, BaseSet};
 use super::frequency_set::FrequencySet;
@@ -11,10 +11,11 @@ use arrow::compute::take;
 use std::sync::Arc;
 
 impl Base {
-    /// Returns the base set of a table that has `counts[i]` rows of class `i` of this set, and no
-    /// details. A class without rows is left out. The new table has one value for each label of the
-    /// remaining classes. `bind` binds the hierarchy of a column to these values again. So the
-    /// result does not contain other values of this table.
+    /// Returns the base set of a table that has `counts[i]` rows from class `i` of this set, and no
+    /// details. A class with no rows is omitted. In each column, the new table has one value for
+    /// each label of the remaining classes: the value of the label's representative. `bind` binds
+    /// the hierarchy of the column to these values. Therefore, the result contains no other values
+    /// of this table.
     ///
     /// Fails with `ErrorKind::Resources` if this set is in files.
     pub fn kept(&self, counts: &[u64], bind: impl Fn(usize, ArrayRef) -> Result<Lookup>) -> Result<Self> {

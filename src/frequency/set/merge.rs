@@ -1,5 +1,5 @@
-//! Merges the partitions of a scan: their keys in the codes of a key schema, in ascending order,
-//! and the entries of their details.
+//! Merges the partitions of a scan: translates their keys to the codes of a key schema, sorts them
+//! in ascending order, and collects the entries of their details.
 
 use super::detail::{Attribute, Detail};
 use super::translate::{Parts, encode};
@@ -11,11 +11,11 @@ use crate::lattice::Node;
 use crate::pool::{check_cancelled, join, map, pieces};
 use std::sync::Arc;
 
-/// The class of each group of a partition; `None` if the rows of the group are suppressed because
-/// of an unknown value.
+/// The index of the class of each group in a partition; `None` if the rows of the group are
+/// suppressed because of an unmapped value.
 pub(super) type ClassOf = Vec<Option<u32>>;
 
-/// Returns the number of rows of each class, and the number of rows in no class.
+/// Returns the number of rows of each class, and the number of rows that belong to no class.
 pub(super) fn sums(scan: &Scan, maps: &[ClassOf], classes: usize) -> (Vec<u64>, u64) {
     let mut counts = vec![0; classes];
     let mut unmapped = 0;
@@ -38,8 +38,8 @@ pub(super) struct KeyTranslation<'a> {
 }
 
 impl KeyTranslation<'_> {
-    /// Returns the keys of the classes in ascending order, and the class of each group of every
-    /// partition.
+    /// Returns the keys of the classes in ascending order, and the index of the class of each group
+    /// in every partition.
     pub(super) fn classes(&self, scans: &[&Scan]) -> Result<(Vec<u64>, Vec<ClassOf>)> {
         let words = self.key_schema.layout().words();
         let (mut keys, mut mapped) = (vec![], vec![]);
@@ -77,8 +77,8 @@ impl KeyTranslation<'_> {
         Ok((sorted, mapped.into_iter().map(class_of).collect()))
     }
 
-    /// Returns, for each column and code of a scan, the representative, shifted to its position;
-    /// `None` if rows with this code are suppressed.
+    /// Returns, for each column and each code of a scan, the code of the representative, shifted to
+    /// its bits in the packed key. Returns `None` for a code whose rows are suppressed.
     pub(super) fn parts(&self, scan: &Scan) -> Parts {
         let columns = scan.dictionaries.iter().enumerate();
         let parts = columns.map(|(column, dictionary)| {
@@ -93,8 +93,8 @@ impl KeyTranslation<'_> {
         parts.collect()
     }
 
-    /// Returns the positions of distinct keys in ascending order of the keys. This order does not
-    /// depend on the threads.
+    /// Returns the indices of distinct keys, in ascending order of the keys. The result does not
+    /// depend on the number of threads.
     fn ascending(&self, keys: &[u64]) -> Vec<u32> {
         let words = self.key_schema.layout().words();
         let rest = |class: u32| &keys[class as usize * words + 1..(class as usize + 1) * words];
@@ -109,18 +109,20 @@ impl KeyTranslation<'_> {
             run
         });
         let mut all = join(runs);
-        // The stable sort finds the sorted runs and merges them.
+        // The stable sort detects the sorted runs and merges them.
         all.sort_by(compare);
         all.into_iter().map(|(_, class)| class).collect()
     }
 }
 
-/// The entries of one detail from all partitions: the class (`None` if suppressed), the entity if
-/// there is one, the code, and the count.
+/// The entries of one detail from all partitions. An entry consists of the class (`None` if the
+/// rows are suppressed), the rank of the first value, the rank of the second value, and the count.
+/// For pairs, the first value is the entity and the second is the attribute; otherwise, the second
+/// rank is 0.
 pub(super) struct DetailEntries(Vec<(Option<u32>, u32, u32, u64)>);
 
 impl DetailEntries {
-    /// Removes the entries of detail number `index` from the partitions, and returns them.
+    /// Removes the entries of the detail with index `index` from the partitions, and returns them.
     pub(super) fn take(tallies: &mut [Tally], maps: &[ClassOf], index: usize, dictionaries: &[Dictionary]) -> Self {
         let all = tallies.iter().map(|tally| tally.details[index].counts.len()).sum();
         let mut entries = Vec::with_capacity(all);
@@ -171,7 +173,7 @@ impl DetailEntries {
             Some(value_of_code) => value_of_code.iter().for_each(|v| counts[*v as usize] += 1),
             None => self.0.iter().for_each(|entry| counts[entry.1 as usize] += entry.3),
         }
-        // The entries are dropped before their triples are merged.
+        // The memory of the entries is freed before the triples are merged.
         let triples = self.0.into_iter().enumerate().filter_map(|(i, entry)| {
             let code = codes.as_ref().map_or(entry.1, |codes| codes[i]);
             Some((entry.0?, code, entry.3))

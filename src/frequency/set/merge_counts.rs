@@ -47,7 +47,7 @@ impl AggregateUDFImpl for MergeCounts {
     }
 }
 
-/// The counts by code.
+/// The sum of the counts for each code.
 #[derive(Debug, Default)]
 struct Counts(BTreeMap<u32, u64>);
 

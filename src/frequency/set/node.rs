@@ -1,10 +1,10 @@
-//! A node as a query of DataFusion: GROUP BY the generalized key over the base frequency set, or
-//! over the set of a more specific node.
+//! Computes the classes of a node as a DataFusion query: GROUP BY the generalized key over the base
+//! frequency set, or over the set of a more specific node.
 //!
-//! By default, [`FrequencySet::roll_up`] answers this query. It generalizes and groups packed keys
-//! in one loop, which costs less than AggregateExec. Planning alone would cost ten times as much as
-//! the grouping. Under `SET anonsql.node_execution = 'datafusion'`, DataFusion plans and executes
-//! the query, and spills if memory is short.
+//! By default, [`FrequencySet::roll_up`] computes the same result. It generalizes and groups packed
+//! keys in one loop, which is faster than AggregateExec; planning alone would take ten times as
+//! long as the grouping. With `SET anonsql.node_execution = 'datafusion'`, DataFusion plans and
+//! executes the query, and spills to disk if memory is short.
 
 use super::batch::{POPULATION, ROWS, detail_column, word_column};
 use super::frequency_set::FrequencySet;
@@ -46,19 +46,20 @@ pub(super) fn logical_plan(source: &FrequencySet, key_schema: &Arc<KeySchema>, t
     Ok(plan)
 }
 
-/// Plans and executes nodes with DataFusion, within the memory and the temporary files of a task.
+/// Computes the classes of nodes with DataFusion, within the memory and the temporary files of a
+/// task.
 #[derive(Debug)]
 pub(super) struct Planned {
     state: SessionState,
     context: Arc<TaskContext>,
-    /// The runtime on which DataFusion reads spill files, for nodes that are requested on a thread
-    /// outside this runtime.
+    /// The runtime on which DataFusion reads spill files. It is needed when a node is requested on
+    /// a thread outside this runtime.
     runtime: Option<Handle>,
 }
 
 impl Planned {
-    /// Creates the executor in `context`. Each node has one partition, because several nodes run in
-    /// parallel.
+    /// Creates the executor for queries in `context`. The query for a node has one partition,
+    /// because several nodes are computed in parallel.
     pub(super) fn new(context: &Arc<TaskContext>) -> Self {
         let config = context.session_config().clone().with_target_partitions(1);
         let state = SessionStateBuilder::new()
@@ -71,7 +72,7 @@ impl Planned {
         }
     }
 
-    /// Returns the frequency set of node `to`, rolled up from the set of a more specific node. The
+    /// Returns the frequency set of node `to`, computed from the set of a more specific node. The
     /// keys are in ascending order.
     pub(super) fn roll_up(
         &self,
@@ -85,7 +86,7 @@ impl Planned {
             let schema = plan.schema();
             let batches = collect(plan, Arc::clone(&self.context)).await?;
             let classes = concat_batches(&schema, &batches)?;
-            // DataFusion returns the classes in an order that depends on whether it spilled.
+            // The order in which DataFusion returns the classes depends on whether it spilled.
             let keys = classes.columns()[..source.words()].iter().map(|words| SortColumn {
                 values: Arc::clone(words),
                 options: None,
@@ -110,7 +111,8 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    /// Rows, rows of the population, and the counts of each detail by code, for each key.
+    /// By key: the number of rows, the number of rows in the population, and for each detail the
+    /// codes with their counts.
     type Classes = BTreeMap<Vec<u64>, (u64, Option<u64>, Vec<Vec<(u32, u64)>>)>;
 
     fn classes(set: &FrequencySet) -> Classes {
@@ -133,7 +135,7 @@ mod tests {
             let found = planned.roll_up(set, &base.key_schema, &node).unwrap();
             assert_eq!(classes(&fused), classes(&found), "{node}");
             assert!(found.keys().chunks(found.words()).is_sorted(), "{node}");
-            // Also checks a more general node, computed from the set just found.
+            // Also checks the top node, computed from the set that was just returned.
             let tops = base.key_schema.lookups().iter().map(|l| l.top()).collect();
             let top = planned.roll_up(&found, &base.key_schema, &Node::new(tops)).unwrap();
             assert!(top.len() <= 1 && top.counts().iter().sum::<u64>() == set.counts().iter().sum::<u64>());
@@ -150,7 +152,7 @@ mod tests {
         }
     }
 
-    /// Returns a table of 2^`bits` distinct rows, whose keys have two words.
+    /// Returns a table with 2^`bits` distinct rows, whose keys have two words.
     fn wide(bits: i64) -> Table {
         let columns = 70;
         let row = |row: i64| Row::of((0..columns).map(|column| Some(row >> (column % bits) & 1)).collect());
@@ -185,7 +187,7 @@ mod tests {
             Arc::new(TaskContext::default().with_runtime(runtime.build_arc().unwrap()))
         };
         let bottom = Node::new(vec![0; 70]);
-        // Without files the node does not fit.
+        // If spill files are disabled, the computation exceeds the memory.
         let (held, without, node) = (Arc::clone(&base), context(DiskManagerMode::Disabled), bottom.clone());
         let refused = move || {
             Planned::new(&without)

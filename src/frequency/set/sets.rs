@@ -25,18 +25,20 @@ pub struct FrequencySets {
     base: Arc<Base>,
     context: Arc<TaskContext>,
     pool: Pool,
-    /// DataFusion's execution of nodes, if the session's settings choose it.
+    /// The executor that computes nodes with DataFusion; `None` unless the session's settings
+    /// choose it.
     planned: Option<Box<Planned>>,
     cache: RwLock<Cache>,
     evaluated: AtomicU64,
     rolled_up: AtomicU64,
     cached: AtomicU64,
     rows_read: AtomicU64,
-    /// The number of nodes that are being grouped. `room_left` is notified when a node is done.
+    /// The number of nodes that are currently being grouped. `room_left` is notified when the
+    /// grouping of a node is done.
     grouping: Mutex<usize>,
     room_left: Condvar,
-    /// The lock is held exclusively while a node is grouped from spill files, because that uses
-    /// every thread and the whole memory budget.
+    /// The lock is held exclusively while a node is grouped from spill files, because this uses all
+    /// threads and the whole memory limit.
     computing: RwLock<()>,
 }
 
@@ -45,17 +47,18 @@ pub struct FrequencySets {
 pub enum NodeAnswer {
     /// The classes of the node.
     Classes(Arc<FrequencySet>),
-    /// The node does not meet the demand: its classes that are too small have more rows than the
-    /// limit.
+    /// The node does not meet the demand: the number of rows in classes that are too small exceeds
+    /// the limit.
     Fails {
-        /// The approximate number of rows in classes that are too small, extrapolated from some of
-        /// the classes. It exceeds the limit.
+        /// The approximate number of rows in classes that are too small, extrapolated from a part
+        /// of the classes. It exceeds the limit.
         suppressed: u64,
     },
 }
 
 impl NodeAnswer {
-    /// Returns the classes of a node that was requested without a demand.
+    /// Returns the classes of a node that was requested without a demand. Fails with
+    /// `ErrorKind::Internal` if there are none.
     pub(crate) fn classes(self) -> Result<Arc<FrequencySet>> {
         match self {
             Self::Classes(set) => Ok(set),
@@ -69,11 +72,11 @@ impl NodeAnswer {
 enum Otherwise {
     /// Wait until they are free. Only a thread outside the pool may wait.
     Wait,
-    /// Defer the node. Work on the pool never waits.
+    /// Defer the node. Tasks on the pool must not wait.
     PutOff,
 }
 
-/// The work done to compute frequency sets.
+/// Counters of the work done to compute frequency sets.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct SetCounters {
     /// The number of sets computed.
@@ -82,14 +85,14 @@ pub struct SetCounters {
     pub rolled_up: u64,
     /// The number of sets returned from the cache.
     pub cached: u64,
-    /// The number of classes read as input.
+    /// The number of classes that were read as input.
     pub rows_read: u64,
 }
 
 impl FrequencySets {
-    /// Creates the sets over `base`, executed in `context`, with a cache of at most `limit` bytes
-    /// of evaluated nodes. Fails with `ErrorKind::Resources` if the base set does not fit the
-    /// memory limit.
+    /// Creates the frequency sets over `base`, with the memory and the threads of `context`.
+    /// Evaluated nodes are cached in at most `limit` bytes. Fails with `ErrorKind::Resources` if
+    /// the base set does not fit in the memory limit.
     pub fn new(base: Arc<Base>, context: Arc<TaskContext>, limit: usize) -> Result<Self> {
         let pool = context.memory_pool();
         let base_set = MemoryConsumer::new("anonsql base frequency set").register(pool);
@@ -105,8 +108,8 @@ impl FrequencySets {
             )
         })?;
         let reservation = MemoryConsumer::new("anonsql frequency set cache").register(pool);
-        // The base set lives as long as the sets do, so its memory is added to the cache's
-        // reservation.
+        // The base set lives as long as this value, so its memory is added to the reservation of
+        // the cache.
         reservation.grow(base_set.free());
         let planned = match Settings::of(context.session_config().options()).node_execution {
             NodeExecution::Fused => None,
@@ -128,15 +131,16 @@ impl FrequencySets {
         })
     }
 
-    /// Returns the sets over a base set with about `most` classes or fewer, at a node up to `top`;
-    /// `None` if the current base set already has about `most` classes or fewer. `weights` multiply
-    /// the losses of the columns.
+    /// Returns the frequency sets over a coarser base set, which has at most about `most` classes
+    /// and is not above the node `top`. Returns `None` if the current base set already has at most
+    /// about `most` classes. `weights` contains the factor by which the loss of each column is
+    /// multiplied.
     pub fn coarsened(&self, top: &Node, weights: &[f64], most: usize) -> Result<Option<Self>> {
         let (base, spill_space) = (Base::clone(&self.base), SpillSpace::of(&self.context));
         let base = self.pool.install(|| base.coarsened(top, weights, most, &spill_space))?;
         match base.bottom() == self.base.bottom() {
             true => Ok(None),
-            // Dividing a table needs no other node, so no node is cached.
+            // Partitioning a table requests no other node, so no node is cached.
             false => Self::new(Arc::new(base), Arc::clone(&self.context), 0).map(Some),
         }
     }
@@ -156,14 +160,14 @@ impl FrequencySets {
         self.wait_for(node, None)?.classes()
     }
 
-    /// Returns the frequency set of `node`. If less work proves that the node does not meet the
-    /// demand, returns [`NodeAnswer::Fails`] instead.
+    /// Returns the frequency set of `node`. Returns [`NodeAnswer::Fails`] instead if a partial
+    /// computation proves that the node does not meet the demand.
     pub fn get_if(&self, node: &Node, demand: Demand) -> Result<NodeAnswer> {
         self.wait_for(node, Some(demand))
     }
 
-    /// Applies `f` to the answer for each of `nodes`, and returns the results in the order of
-    /// `nodes`. The threads of the pool process one node after another while the nodes in progress
+    /// Applies `f` to the result for each of `nodes`, and returns the results of `f` in the order
+    /// of `nodes`. The threads of the pool process several nodes at a time, as long as these nodes
     /// fit in memory together. A node that does not fit is grouped later by all threads together.
     /// `f` runs on the pool, and must not request another node.
     pub fn each<T: Send>(
@@ -188,8 +192,8 @@ impl FrequencySets {
         found.into_iter().flatten().collect()
     }
 
-    /// Applies `f` to the answers for the nodes in `open`, except for nodes that had to be
-    /// deferred.
+    /// Applies `f` to the results for the nodes with indices in `open`, in parallel. Nodes that
+    /// have to be deferred are skipped.
     fn side_by_side<T: Send>(
         &self,
         open: &[usize],
@@ -207,7 +211,8 @@ impl FrequencySets {
             while let Some(i) = open.get(next.fetch_add(1, Ordering::Relaxed)) {
                 match self.answer(&nodes[*i], demand, Otherwise::PutOff).transpose() {
                     Some(answer) => done.push((*i, answer.and_then(|answer| f(&nodes[*i], answer)))),
-                    // The other threads use all available memory, and continue.
+                    // The other threads use all available memory, and continue with the remaining
+                    // nodes.
                     None => break,
                 }
             }
@@ -217,13 +222,13 @@ impl FrequencySets {
         done.into_iter().flatten().collect()
     }
 
-    /// Returns the answer for a node. The calling thread may wait for it.
+    /// Returns the result for a node. The calling thread may block until the node is computed.
     fn wait_for(&self, node: &Node, demand: Option<Demand>) -> Result<NodeAnswer> {
         let answer = self.answer(node, demand, Otherwise::Wait)?;
         answer.ok_or_else(|| Error::internal("a node that waits was put off"))
     }
 
-    /// Returns the answer for a node; `None` if the node was deferred.
+    /// Returns the result for a node; `None` if the node was deferred.
     fn answer(&self, node: &Node, demand: Option<Demand>, otherwise: Otherwise) -> Result<Option<NodeAnswer>> {
         check_cancelled()?;
         let base = match &self.base.set {
@@ -241,7 +246,8 @@ impl FrequencySets {
             (None, BaseSet::Held(set)) => self.roll_up(set, node, otherwise)?,
             (None, BaseSet::Spilled(spilled)) => self.group_files(spilled, node, demand, otherwise)?,
             (Some((source, _)), BaseSet::Spilled(spilled)) => match self.roll_up(&source, node, otherwise) {
-                // Files are grouped in as many passes as necessary.
+                // If a roll-up does not fit in memory, the node is grouped from files, in as many
+                // passes as necessary.
                 Err(e) if e.kind() == ErrorKind::Resources => self.group_files(spilled, node, demand, otherwise)?,
                 rolled_up => rolled_up?,
             },
@@ -277,8 +283,8 @@ impl FrequencySets {
         Ok(Some(NodeAnswer::Classes(set)))
     }
 
-    /// Groups a node from files, because no set in memory can be rolled up to it. Returns `None` if
-    /// the node was deferred.
+    /// Groups a node from files, for the case that no set in memory can be rolled up to it. Returns
+    /// `None` if the node was deferred.
     fn group_files(
         &self,
         spilled: &Spilled,
@@ -324,7 +330,7 @@ impl FrequencySets {
         }
     }
 
-    /// Caches a set for the nodes above it, if memory is available.
+    /// Caches a set for more general nodes, if memory is available.
     fn remember(&self, set: &Arc<FrequencySet>) {
         let base = match &self.base.set {
             BaseSet::Held(base) => base.bytes(),
@@ -333,10 +339,10 @@ impl FrequencySets {
         self.cache.write().insert(Arc::clone(set), base);
     }
 
-    /// Reserves the memory that grouping `source` needs in addition to `source`. Returns `None` if
-    /// the node was deferred. Nodes that do not fit in memory together wait for each other or are
-    /// deferred. If a node does not fit alone, the cache is cleared for it. Fails with
-    /// `ErrorKind::Resources` if that is not enough.
+    /// Reserves the memory that grouping `source` needs in addition to `source` itself. Returns
+    /// `None` if the node was deferred. If the memory is in use by other nodes, the node waits or
+    /// is deferred, depending on `otherwise`. If the node does not fit alone, the cache is cleared.
+    /// Fails with `ErrorKind::Resources` if that is not enough.
     fn room_to_group(&self, source: &FrequencySet, otherwise: Otherwise) -> Result<Option<Room<'_>>> {
         let reservation = MemoryConsumer::new("anonsql node").register(self.context.memory_pool());
         let bytes = bytes_to_group(source.len(), source.words()) + source.bytes();
@@ -419,13 +425,13 @@ mod tests {
         SessionContext::new_with_config_rt(config, runtime).task_ctx()
     }
 
-    /// Returns the bytes that grouping the classes of `base` takes.
+    /// Returns the number of bytes that grouping the classes of `base` takes.
     fn one_node(base: &FrequencySet) -> usize {
         bytes_to_group(base.len(), base.words()) + base.bytes()
     }
 
-    /// Checks that two statements that request all of `nodes` at once get the right classes if
-    /// memory holds only one of the nodes at a time.
+    /// Checks that two concurrent requests for all of `nodes` get the right classes, even if memory
+    /// can hold only one of the nodes at a time.
     fn all_are_answered(base: &Arc<Base>, nodes: &[Node], threads: usize) {
         let held = base.held().unwrap();
         let task = context(held.bytes() + one_node(held), threads);
@@ -459,8 +465,8 @@ mod tests {
         }
     }
 
-    /// The table is large enough that grouping a node is divided among the threads, which then wait
-    /// for each other's parts.
+    /// The table is so large that the grouping of a node is divided among the threads, which then
+    /// wait for each other.
     #[test]
     fn large_nodes_wait_and_are_divided_at_once() {
         let sizes = [64, 64, 32];

@@ -2,17 +2,17 @@
 
 use crate::key::hash;
 
-/// The number of hashes that are kept. The relative standard error of an estimate is one divided by
-/// the square root of this number: 0.8 percent.
+/// The maximum number of hashes that are kept. The relative standard error of an estimate is about
+/// one divided by the square root of this number: 0.8 percent.
 const KEPT: usize = 1 << 14;
 
-/// The smallest hashes of the keys that were added (bottom-k sketch: Bar-Yossef et al., Counting
-/// Distinct Elements in a Data Stream, 2002). The estimate depends on the keys alone, not on their
-/// order or on how often they occur.
+/// The smallest hashes among the keys that were added (bottom-k sketch: Bar-Yossef et al., Counting
+/// Distinct Elements in a Data Stream, 2002). The estimate depends only on the set of keys, not on
+/// their order or on how often they occur.
 #[derive(Debug, Clone)]
 pub(super) struct Sketch {
     hashes: Vec<u64>,
-    /// The greatest hash that is added; greater hashes are ignored.
+    /// The maximum hash that is added; larger hashes are ignored.
     most: u64,
 }
 

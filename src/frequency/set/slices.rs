@@ -1,10 +1,10 @@
-//! Shared parts of grouping from files: the slices of a node's classes, the resources, and the
-//! order of keys.
+//! Shared parts of grouping from files: the slices of a node's classes, the available resources,
+//! and the order of keys.
 
 use crate::key::hash;
 use crate::spill::SpillSpace;
 
-/// The number of slices of a node's classes.
+/// The number of slices into which the classes of a node are divided.
 pub(super) const SLICES: usize = 64;
 
 /// The resources for grouping a node.
@@ -12,16 +12,16 @@ pub(super) const SLICES: usize = 64;
 pub(crate) struct Means<'a> {
     pub(crate) spill_space: &'a SpillSpace,
     pub(crate) threads: usize,
-    /// The bytes per class that must still be available once all classes are grouped.
+    /// The number of bytes per class that must still be available once all classes are grouped.
     pub(crate) class_bytes: usize,
 }
 
-/// Returns the number of the slice that contains a key.
+/// Returns the index of the slice that contains a key.
 pub(super) fn slice_of(key: &[u64]) -> usize {
     (hash(key) >> (u64::BITS - SLICES.ilog2())) as usize
 }
 
-/// Returns keys with their counts in ascending order of the keys.
+/// Sorts keys in ascending order, together with their counts.
 pub(crate) fn sorted(words: usize, keys: Vec<u64>, counts: Vec<u64>) -> (Vec<u64>, Vec<u64>) {
     if words == 1 {
         let mut pairs: Vec<(u64, u64)> = keys.into_iter().zip(counts).collect();

@@ -1,12 +1,12 @@
-//! The base frequency set in files, because it does not fit in memory. The files contain partial
-//! counts, which are grouped again for every node. The classes of a node are divided into slices by
-//! the hash of their keys, and one pass over the files groups as many slices as fit in memory. All
-//! entries of a class are in one slice, so the node suppresses the rows in a slice's classes that
-//! are too small. Once the grouped slices have more such rows than the limit, the node is proven
-//! not to be anonymous, and the remaining slices are skipped. For a node that is far from
-//! anonymous, this takes one pass over a small part of its classes. An anonymous node has at most
-//! one class for each row of the limit, plus as many classes of the least size as the other rows
-//! can fill. Its classes are in memory, as for any node.
+//! The base frequency set in files, for the case that it does not fit in memory. The files contain
+//! partial counts, which are grouped again for every node. The classes of a node are divided into
+//! slices by the hash of their keys, and one pass over the files groups as many slices as fit in
+//! memory. All entries of a class are in the same slice, so the rows that the node would suppress
+//! can be counted slice by slice. Once this count exceeds the limit, the node is proven not to be
+//! anonymous, and the remaining slices are skipped. For a node that is far from anonymous, only a
+//! small part of its classes must be grouped. An anonymous node has few classes: at most one for
+//! each row that may be suppressed, and otherwise classes of at least the minimum size. Its classes
+//! are kept in memory, as for any node.
 
 use super::beside::{DetailFiles, People, beside};
 use super::detail::Attribute;
@@ -22,18 +22,19 @@ use crate::pool::{check_cancelled, map};
 use crate::spill::SpillSpace;
 use std::ops::Range;
 
-/// The number of keys of a slice that are grouped together. The table of the slice then stays in
-/// the processor's cache.
+/// The number of keys of a slice that are grouped together. It is small enough that the hash table
+/// of the slice stays in the processor's cache.
 const PENDING: usize = 1 << 12;
-/// The greatest number of classes of a node for which all slices are grouped in one pass.
+/// The maximum number of classes of a node for which all slices are grouped in one pass.
 const FEW: u64 = 1 << 16;
 
-/// The demand on the class sizes of a node, from the privacy models and the suppression limit.
+/// The demand on the class sizes of a node, derived from the privacy models and the suppression
+/// limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Demand {
-    /// The smallest class size; smaller classes are suppressed.
+    /// The minimum class size; smaller classes are suppressed.
     pub least: u64,
-    /// The greatest number of rows that may be suppressed.
+    /// The maximum number of rows that may be suppressed.
     pub limit: u64,
 }
 
@@ -52,10 +53,10 @@ pub struct Spilled {
 /// The result of grouping a node.
 #[derive(Debug)]
 pub(crate) enum NodeGrouping {
-    /// The classes of the node, in the order of slices and keys.
+    /// The classes of the node, ordered by slice and then by key.
     Classes(FrequencySet),
-    /// The node does not meet the demand. The value is the number of suppressed rows, extrapolated
-    /// from some of the node's classes.
+    /// The node does not meet the demand. The value is the approximate number of suppressed rows,
+    /// extrapolated from a part of the node's classes.
     Fails(u64),
     /// The classes do not fit in memory. The value is their approximate number.
     NoRoom(u64),
@@ -79,7 +80,7 @@ struct Grouped {
 
 impl Spilled {
     /// Translates the tallies of a scan to the codes of a key schema at `node`. Also returns the
-    /// attributes of the details, and the number of rows that are suppressed because of an unknown
+    /// attributes of the details, and the number of rows that are suppressed because of an unmapped
     /// value.
     pub(crate) fn new(
         scan: &Scan,
@@ -108,21 +109,21 @@ impl Spilled {
         Ok((spilled, attributes, unmapped))
     }
 
-    /// Adds the rows of a population. Returns the number of these rows with an unknown value.
+    /// Adds the rows of a population. Returns the number of these rows that have an unmapped value.
     pub(super) fn add_people(&mut self, scan: &Scan, parts: &Parts, spill_space: &SpillSpace) -> Result<u64> {
         let (people, unmapped) = People::new(scan, parts, self.words, spill_space)?;
         self.people = Some(people);
         Ok(unmapped)
     }
 
-    /// Returns the number of rows of the population, without the rows with unknown values; `None`
-    /// without a population.
+    /// Returns the number of rows of the population, without the rows that have unmapped values.
+    /// Returns `None` if there is no population.
     pub(super) fn people(&self) -> Option<u64> {
         self.people.as_ref().map(|people| people.rows)
     }
 
-    /// Returns the number of classes that have fewer rows in the population than in the sample;
-    /// `None` if the classes do not fit in memory.
+    /// Returns the number of classes that have fewer rows in the population than in the sample; 0
+    /// if there is no population. Returns `None` if the classes do not fit in memory.
     pub(super) fn missing(&self, spill_space: &SpillSpace) -> Result<Option<u64>> {
         match &self.people {
             Some(people) => people.missing(&self.files, self.words, spill_space),
@@ -135,20 +136,20 @@ impl Spilled {
         &self.node
     }
 
-    /// Returns the number of keys in the files. It is an upper bound of the number of classes,
+    /// Returns the number of keys in the files. This is an upper bound for the number of classes,
     /// because a key may occur more than once.
     pub fn entries(&self) -> u64 {
         self.entries
     }
 
-    /// Returns the files of the keys.
+    /// Returns the files that contain the keys.
     pub(super) fn files(&self) -> &[KeyFile] {
         &self.files
     }
 
-    /// Groups the set at the more general node `to`. Stops once the node is known not to meet
-    /// `demand`. Calls with the same arguments return the same result for any memory and number of
-    /// threads, except for [`NodeGrouping::NoRoom`].
+    /// Groups the set at the more general node `to`. Stops as soon as the node is known not to meet
+    /// `demand`. The result does not depend on the memory or the number of threads, except that it
+    /// is [`Grouping::NoRoom`] if memory is short.
     pub(crate) fn group(
         &self,
         key_schema: &KeySchema,
@@ -203,12 +204,13 @@ impl Spilled {
         })
     }
 
-    /// Returns the number of slices to group next: as many as are expected to prove that the demand
-    /// is not met, or all.
+    /// Returns the number of slices to group next. This is the number expected to be needed to
+    /// prove that the demand is not met, or all slices if no such proof is expected.
     fn wanted(&self, found: &Grouped, most: u64, demand: Option<Demand>) -> usize {
         let done = found.suppressed.len();
         let suppressed: u64 = found.suppressed.iter().sum();
-        // The rows beyond the limit, divided by the suppressed rows per slice, plus a tenth.
+        // The number of rows by which the limit must be exceeded, divided by the number of
+        // suppressed rows per slice, plus a tenth.
         let proof = |limit: u64, rows: u64| ((limit + 1) as u128 * 11 / 10).div_ceil(u128::from(rows.max(1))) as usize;
         match (done, demand) {
             (0, _) if most <= FEW => SLICES,
@@ -224,8 +226,9 @@ impl Spilled {
         }
     }
 
-    /// Groups `slices`, with one pass over the files by each thread. `classes` is the approximate
-    /// number of classes of all slices. Returns `None` if the slices do not fit in memory.
+    /// Groups `slices`, which are divided among the threads; each thread reads the files once.
+    /// `classes` is the approximate number of classes in all slices. Returns `None` if the slices
+    /// do not fit in memory.
     fn pass(
         &self,
         key_schema: &KeySchema,
@@ -240,8 +243,8 @@ impl Spilled {
         let ranges: Vec<Range<usize>> = starts.map(|start| start..(start + share).min(slices.end)).collect();
         let group = |range: Range<usize>| -> Result<Option<Grouped>> {
             let memory = means.spill_space.reservation("anonsql node");
-            // A single slice is tried even if it might not fit, because `classes` may count every
-            // entry as a separate class.
+            // A single slice is tried even if it might not fit, because `classes` may be too high:
+            // it may count every entry as a separate class.
             let expected = if slices.len() > 1 {
                 classes / SLICES * range.len()
             } else {
@@ -309,8 +312,8 @@ impl Slice {
         self.keys.clear();
     }
 
-    /// Returns the bytes of a class while it is grouped: its key and count in vectors that grow by
-    /// doubling, and up to eight slots.
+    /// Returns the number of bytes of a class while it is grouped: its key and count in vectors
+    /// that grow by doubling, and up to eight hash table slots.
     fn class_bytes(words: usize) -> usize {
         2 * (words + 1) * 8 + 8 * 4
     }
@@ -319,7 +322,8 @@ impl Slice {
         self.counts.bytes() + (self.keys.capacity() + self.rows.capacity()) * 8
     }
 
-    /// Returns the classes in the order of their keys.
+    /// Returns the classes in ascending order of their keys, and the number of rows that are
+    /// suppressed.
     fn finish(self, words: usize, demand: Option<Demand>) -> Grouped {
         let least = demand.map_or(0, |d| d.least);
         let (keys, counts) = self.counts.into_parts();
@@ -345,8 +349,8 @@ impl Grouped {
         self.suppressed.extend(next.suppressed);
     }
 
-    /// If the first slices have more suppressed rows than the limit, returns the number for all
-    /// slices, extrapolated from these slices.
+    /// If the number of suppressed rows in the first slices exceeds the limit, returns the number
+    /// for all slices, extrapolated from these slices. Returns `None` otherwise.
     fn fails(&self, limit: u64) -> Option<u64> {
         let mut rows = 0;
         let sums = self.suppressed.iter().zip(1u64..).map(|(n, slices)| {
@@ -392,7 +396,7 @@ mod tests {
     }
 
     fn shares() -> impl Strategy<Value = usize> {
-        // The shares have memory for nothing, for a little, and for everything.
+        // A share has memory for no combination, for a few combinations, or for all combinations.
         prop_oneof![Just(0), Just(4_100), Just(usize::MAX)]
     }
 
@@ -437,7 +441,7 @@ mod tests {
         }
     }
 
-    /// Returns a table of `rows` rows of three columns, nearly all distinct.
+    /// Returns a table with three columns and `rows` rows, which are nearly all distinct.
     fn nearly_unique(rows: i64) -> Table {
         use crate::frequency::testing::{Groups, Row};
         let groups: Vec<Groups> = [120, 110, 90].map(Groups::flat).into();

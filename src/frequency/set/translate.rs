@@ -7,12 +7,12 @@ use crate::frequency::scan::Tally;
 use crate::key::PackedLayout;
 use crate::spill::SpillSpace;
 
-/// The word and the bits of each code of the scan in a packed key, by column and code; `None` if
-/// rows with the code are suppressed.
+/// The word index and the bits of each code in a packed key, by column and by code of the scan;
+/// `None` if rows with the code are suppressed.
 pub(crate) type Parts = Vec<Vec<Option<(usize, u64)>>>;
 
-/// Writes the combinations of one tally in the codes of a key schema to a new file. Also returns
-/// the number of rows that are suppressed because of an unknown value.
+/// Writes the combinations of one tally to a new file, with the codes of a key schema. Also returns
+/// the number of rows that are suppressed because of an unmapped value.
 pub(crate) fn recode(tally: &Tally, parts: &Parts, words: usize, spill_space: &SpillSpace) -> Result<(KeyFile, u64)> {
     let mut recoded = KeyFile::new(spill_space.overflow("counting combinations")?, words);
     let mut unmapped = 0;
@@ -29,10 +29,10 @@ pub(crate) fn recode(tally: &Tally, parts: &Parts, words: usize, spill_space: &S
     Ok((recoded, unmapped))
 }
 
-/// Writes the entries of one tally's detail in the codes of a key schema to a new file. An entry is
-/// the key of a class, followed by the code that `code` computes from the entry's codes of the
-/// scan. Also returns the number of rows of each code below `values`. This number includes the rows
-/// that are suppressed because of an unknown value.
+/// Writes the entries of one tally's detail to a new file, with the codes of a key schema. An entry
+/// is the key of a class, followed by the code that `code` computes from the entry's codes in the
+/// scan. Also returns the number of rows with each code below `values`, which includes the rows
+/// that are suppressed because of an unmapped value.
 pub(super) fn recode_detail(
     tally: &Tally,
     detail: usize,
@@ -65,8 +65,8 @@ pub(super) fn recode_detail(
     Ok((recoded, rows))
 }
 
-/// Translates keys from the codes of a scan to the codes of a key schema, and leaves out the
-/// suppressed keys. Also returns for each input key whether it was kept.
+/// Translates keys from the codes of a scan to the codes of a key schema, and omits the suppressed
+/// keys. Also returns, for each input key, true if the key was kept.
 pub(crate) fn encode<'a>(
     parts: &Parts,
     words: usize,

@@ -50,7 +50,8 @@ fn source(rows: &[Row]) -> Arc<dyn ExecutionPlan> {
     DataSourceExec::from_data_source(memory)
 }
 
-/// Returns a session with batches of `size` rows and a memory pool of `bytes`.
+/// Returns a session with batches of `size` rows and a memory pool of `bytes` bytes; the pool is
+/// unlimited if `bytes` is `None`.
 fn session(size: usize, bytes: Option<usize>) -> SessionContext {
     let pool: Arc<dyn MemoryPool> = match bytes {
         Some(bytes) => Arc::new(GreedyMemoryPool::new(bytes)),
@@ -92,8 +93,8 @@ fn row() -> impl Strategy<Value = Row> {
 }
 
 proptest! {
-    /// Folding and repeating returns every row as often as it occurs, in batches of the session's
-    /// size, with and without memory for the table.
+    /// Folding and then repeating returns every row as often as it occurs, in batches of the
+    /// session's size, both with and without memory for the table.
     #[test]
     fn folded_and_repeated_rows_are_the_rows(
         rows in prop::collection::vec(row(), 0..400),
@@ -147,7 +148,7 @@ async fn a_table_that_is_full_begins_anew_and_one_that_finds_nothing_stops() {
 
 #[tokio::test]
 async fn rows_that_seldom_repeat_go_by() {
-    // A table of a sixteenth of this pool is full after the first batch.
+    // The table may use a sixteenth of this pool, so it is full after the first batch.
     let session = session(50, Some(1 << 14));
     let rows: Vec<Row> = (0..2_000)
         .map(|i| (i, Some(1), None))

@@ -21,8 +21,8 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The number of rows that are processed at once. Classes are collected until they have this number
-/// of rows.
+/// The minimum number of rows that are processed together. Classes are collected until they have
+/// this number of rows.
 const CHUNK: usize = 1 << 13;
 
 /// The parameters of the operator.
@@ -36,30 +36,32 @@ pub struct PersonalColumns {
     pub tree: LabelTree,
     /// The column with the limit of each row. It is not released.
     pub limit: String,
-    /// The least number of rows of a released class.
+    /// The minimum number of rows required in a released class.
     pub least_rows: usize,
 }
 
-/// The figures of one execution, available after all rows were returned.
+/// The statistics of one execution, which are available after all rows were returned.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PersonalOutcome {
-    /// The number of rows by the level of their sensitive value.
+    /// The number of rows at each level of the sensitive attribute.
     pub levels: Vec<u64>,
-    /// The number of rows whose limit no generalization meets. These rows were suppressed.
+    /// The number of rows whose limit cannot be met by any generalization. These rows were
+    /// suppressed.
     pub unmet: u64,
-    /// The number of all suppressed rows: the rows of `unmet`, and the rows of classes that were
+    /// The total number of suppressed rows: the rows of `unmet`, and the rows of classes that were
     /// too small without the rows of `unmet`.
     pub suppressed: u64,
     /// The number of suppressed classes.
     pub classes: u64,
-    /// By order key: the number of suppressed rows in each class that has suppressed rows.
+    /// The number of suppressed rows in each class that has such rows, by the order key of the
+    /// class.
     pub lost: BTreeMap<Vec<u64>, u64>,
-    /// The number of rows that leak more than their limits, recounted on the returned rows.
+    /// The number of returned rows whose leak exceeds their limit, according to the recount.
     pub above: u64,
 }
 
-/// Turns rows with their raw sensitive values and limits into released rows. The rows are in the
-/// order of their classes.
+/// Converts rows with their original sensitive values and limits to released rows. The rows are in
+/// the order of their classes.
 #[derive(Debug)]
 pub struct Personal {
     columns: Arc<PersonalColumns>,
@@ -70,9 +72,9 @@ pub struct Personal {
 pub type PersonalExec = OperatorExec<Personal>;
 
 impl PersonalExec {
-    /// Creates the operator over `input`, which must have one partition and the columns of the
-    /// order key. Its rows must be in the order of a release in which the attribute is not
-    /// generalized, and rows that are equal in this order must be ordered by the limit.
+    /// Creates the operator over `input`, which must have a single partition and the columns of the
+    /// order key. The rows must be in the order of a release without generalization of the
+    /// attribute, and rows that are equal in this order must be ordered by the limit.
     pub fn over_classes(
         input: Arc<dyn ExecutionPlan>,
         columns: Arc<PersonalColumns>,
@@ -112,7 +114,7 @@ impl Operator for Personal {
             encoder: Encoder::new(&columns.attribute, columns.lookup.values())?,
             recount: Recount::new(&columns.lookup)?,
             labels: Arc::new(columns.tree.texts().clone()),
-            // Other values are released as texts, which have another order.
+            // Values of other types are released as strings, which have another order.
             is_ordered: plain_type(columns.lookup.values().data_type()).is_string(),
             outcome: PersonalOutcome {
                 levels: vec![0; columns.tree.levels()],
@@ -153,7 +155,7 @@ struct Run {
     encoder: Encoder,
     recount: Recount,
     labels: ArrayRef,
-    /// True if rows whose values are not generalized arrive in the order of the release.
+    /// True if rows whose values are not generalized are already in release order.
     is_ordered: bool,
     outcome: PersonalOutcome,
     reservation: MemoryReservation,
@@ -173,7 +175,7 @@ fn key(batch: &RecordBatch, row: usize) -> Vec<u64> {
 }
 
 impl Run {
-    /// Adds a batch. Returns the rows of complete classes when these have at least [`CHUNK`] rows.
+    /// Adds a batch. If the complete classes have at least [`CHUNK`] rows, returns these rows.
     /// Fails with [`ErrorKind::Resources`] if a class does not fit in memory.
     fn add(&mut self, batch: RecordBatch) -> Result<Option<RecordBatch>> {
         if batch.num_rows() == 0 {
@@ -202,8 +204,8 @@ impl Run {
         }
     }
 
-    /// Returns the first `rows` collected rows as released rows. These rows must belong to complete
-    /// classes.
+    /// Converts the first `rows` collected rows to released rows. These rows must belong to
+    /// complete classes.
     fn release(&mut self, rows: usize) -> Result<Option<RecordBatch>> {
         if rows == 0 {
             return Ok(None);
@@ -213,13 +215,13 @@ impl Run {
         self.rows = rest.num_rows();
         let chunk = held.slice(0, rows);
         if self.rows > 0 {
-            // The rest is copied, so that the memory of the finished rows is freed.
+            // The remaining rows are copied, so that the memory of the processed rows is freed.
             let own: UInt32Array = (0..self.rows as u32).collect();
             self.held.push(take_record_batch(&rest, &own)?);
         }
         let released = self.protect(&chunk)?;
         let left = self.held.iter().map(bytes).sum();
-        // This shrinks the reservation, so it cannot fail.
+        // The reservation becomes smaller, so this cannot fail.
         let _ = self.reservation.try_resize(left);
         Ok(Some(released))
     }
@@ -271,7 +273,7 @@ impl Run {
         self.sorted(RecordBatch::try_new(Arc::clone(&self.schema), columns)?, &unordered)
     }
 
-    /// Returns the released rows of one class, with the levels of their sensitive values.
+    /// Returns the released rows of one class, each with the level of its sensitive value.
     fn class(&mut self, class: Range<usize>, values: &[u32], limits: &[f64]) -> Vec<(usize, u8)> {
         let mut rows: Vec<usize> = class.clone().collect();
         loop {
@@ -296,8 +298,8 @@ impl Run {
         }
     }
 
-    /// Sorts the rows of these classes by their released values. The order in which the rows were
-    /// processed depends on the values before generalization, and would reveal them.
+    /// Sorts the rows of these classes by their released values, because the order in which the
+    /// rows were processed depends on the original values and would reveal them.
     fn sorted(&self, released: RecordBatch, classes: &[Range<usize>]) -> Result<RecordBatch> {
         if classes.is_empty() {
             return Ok(released);
@@ -333,8 +335,8 @@ impl Run {
     fn limits(&self, chunk: &RecordBatch) -> Result<Vec<f64>> {
         let limits = cast(self.column(chunk, &self.columns.limit)?, &DataType::Float64)?;
         let limits = limits.as_primitive::<Float64Type>();
-        // The limits were checked before the scan. A row without a valid limit would not be
-        // protected.
+        // The limits were checked before the scan. If the source has changed, a row without a valid
+        // limit would not be protected.
         let is_limit = |limit: Option<f64>| limit.is_some_and(|limit| (0.0..=1.0).contains(&limit));
         match limits.iter().all(is_limit) {
             true => Ok(limits.values().to_vec()),
@@ -346,8 +348,8 @@ impl Run {
     }
 }
 
-/// Returns the memory of a batch's own rows, in bytes. Shared values, such as labels and the
-/// buffers of other batches of a sort, are not counted.
+/// Returns the memory of the rows of a batch in bytes. Shared memory, such as labels and the
+/// buffers of other batches of a sort, is not counted.
 fn bytes(batch: &RecordBatch) -> usize {
     let of_column = |column: &ArrayRef| match column.data_type() {
         DataType::Dictionary(key, _) => column.len() * key.primitive_width().unwrap_or(4),

@@ -1,25 +1,25 @@
 //! Personalized privacy, second part: generalizes sensitive values until the limit of every row is
 //! met.
 //!
-//! Each row t has a limit on Pleak(t), which measures how well a reader who knows the class of t
-//! can infer the sensitive value of t: Pleak(t) = (1 / b) * sum over the b rows i of the class of
-//! DCorrelate(t, i). DCorrelate(t, i) is 1 if i's released value is t's own value, 1 / (leaves
-//! under i's released value) if i's released value is an ancestor of t's own value, and 0
-//! otherwise. Each row whose Pleak exceeds its limit is processed in turn: released values of its
-//! leakage collection (the rows with DCorrelate above 0) are raised to their parents, one at a
-//! time, until the limit is met. Among the values that are not at the root, the value that keeps
-//! the most information is raised next. If several values keep the same information, the value of
-//! the first row is raised.
+//! Each row t has a limit on Pleak(t), which measures how well the sensitive value of t can be
+//! inferred from its class: Pleak(t) = (1 / b) * the sum of DCorrelate(t, i) over the b rows i of
+//! the class. DCorrelate(t, i) is 1 if the released value of i is the original value of t, 1 /
+//! (leaves under the released value of i) if the released value of i is an ancestor of the original
+//! value of t, and 0 otherwise. The rows whose Pleak exceeds their limits are processed one after
+//! another: released values in the row's leakage collection (the rows with DCorrelate above 0) are
+//! replaced by their parents, one at a time, until the limit is met. The value that keeps the most
+//! information, among those that are not at the root, is replaced next. If several values keep the
+//! same information, the value of the first row is replaced.
 //!
-//! **Interpretation**: raising a value can make it an ancestor of another row's value, and the
-//! Pleak of that row then grows (the paper's Theorem 2 is about one row). Rows are therefore
-//! visited again until none exceeds its limit.
+//! **Interpretation**: replacing a value can make it an ancestor of the value of another row, which
+//! increases the Pleak of that row (the paper's Theorem 2 considers only one row). Therefore rows
+//! are processed again until no row exceeds its limit.
 //!
-//! **Interpretation**: a row's own value may be raised too, so a limit below 1 / b can be met,
-//! although the paper's Theorem 1 rules it out. A limit cannot be met if it is still exceeded when
-//! no value of the leakage collection can be raised any more. Rows with such a limit are
-//! suppressed, and the class is processed again without them. A class that is then too small is
-//! suppressed entirely.
+//! **Interpretation**: the row's own value may be replaced too, so a limit below 1 / b can be met,
+//! although the paper's Theorem 1 rules this out. A limit cannot be met if it is still exceeded
+//! when all values in the leakage collection are at the root. Rows with such limits are suppressed,
+//! and the class is processed again without them. If the class is then too small, it is suppressed
+//! entirely.
 //!
 //! Reference: Song et al., The k-anonymization method satisfying personalized privacy preservation,
 //! CET 46 (2015), doi:10.3303/CET1546031, definitions 6 to 8 and section 6.
@@ -35,29 +35,30 @@ use crate::hierarchy::{Label, LabelTexts, Lookup};
 use arrow::array::StringArray;
 use std::collections::{BTreeSet, HashMap};
 
-/// The hierarchy of the sensitive attribute as a tree: every distinct label text is a node. Labels
-/// at several levels with the same text are one node, because a reader cannot distinguish them. An
-/// example is NULL, which may have the label of the top at levels below the top.
+/// The hierarchy of the sensitive attribute as a tree, in which every distinct label text is a
+/// node. Labels with the same text at several levels are the same node, because they cannot be
+/// distinguished in the release. An example is NULL, which may have the label of the top at levels
+/// below the top.
 #[derive(Debug)]
 pub struct LabelTree {
-    /// For each ground code, the nodes from level 0 up.
+    /// For each ground code, the nodes at all levels, starting at level 0.
     paths: Vec<Vec<u32>>,
     /// For each ground code, the number of leaves under its label at each level. A text that occurs
-    /// at several levels reveals as much as at the lowest of these levels.
+    /// at several levels counts with the lowest of these levels.
     leaves: Vec<Vec<u64>>,
-    /// The text of each node; NULL for the value NULL itself.
+    /// The text of each node; NULL for NULL itself.
     texts: StringArray,
-    /// For each ground code, a common multiple of the leaf counts on its path, if at most
-    /// [`MULTIPLE`].
+    /// For each ground code, a common multiple of the numbers of leaves on its path; `None` if it
+    /// exceeds [`MULTIPLE`].
     multiples: Vec<Option<u64>>,
 }
 
-/// The largest common denominator of leaf counts. Up to this denominator, Pleak is the quotient of
-/// two exact integers; beyond it, Pleak is a sum of quotients.
+/// The maximum common denominator for numbers of leaves. Up to this denominator, Pleak is the
+/// quotient of two exact integers; beyond it, Pleak is a sum of quotients.
 const MULTIPLE: u64 = 1 << 24;
 
 impl LabelTree {
-    /// Builds the tree of a lookup table.
+    /// Creates the tree for a lookup table.
     pub fn new(lookup: &Lookup) -> Result<Self> {
         let mut numbers: HashMap<Option<String>, u32> = HashMap::new();
         let (mut leaves, mut texts) = (vec![], vec![]);
@@ -103,8 +104,8 @@ impl LabelTree {
         self.paths[value as usize][usize::from(level)]
     }
 
-    /// Returns the distinct nodes of a value's path, each with the number of leaves that a reader
-    /// assumes under it.
+    /// Returns the distinct nodes on the path of a value, each with the number of leaves that the
+    /// released text suggests.
     fn told(&self, value: u32) -> impl Iterator<Item = (u32, u64)> {
         let (path, leaves) = (&self.paths[value as usize], &self.leaves[value as usize]);
         let levels = path.iter().zip(leaves).enumerate();
@@ -112,7 +113,7 @@ impl LabelTree {
     }
 
     /// Returns the Pleak of a row with this value in a class of `rows` rows. `at` returns the
-    /// number of rows that are released as a node.
+    /// number of rows whose released value is a given node.
     fn leak(&self, value: u32, rows: usize, at: impl Fn(u32) -> usize) -> f64 {
         let terms = self.told(value).map(|(node, leaves)| (at(node) as u64, leaves));
         match self.multiples[value as usize] {
@@ -125,7 +126,7 @@ impl LabelTree {
     }
 }
 
-/// Returns true if every limit of a class is met before any value is raised.
+/// Returns true if every limit in a class is already met without replacing any value.
 fn is_protected(tree: &LabelTree, values: &[u32], limits: &[f64]) -> bool {
     let mut sorted = values.to_vec();
     sorted.sort_unstable();
@@ -147,7 +148,7 @@ fn is_protected(tree: &LabelTree, values: &[u32], limits: &[f64]) -> bool {
 }
 
 /// Generalizes the sensitive values of one class. Returns the level of each row's value, and the
-/// rows whose limits cannot be met.
+/// indices of the rows whose limits cannot be met.
 pub(super) fn protect(tree: &LabelTree, values: &[u32], limits: &[f64]) -> (Vec<u8>, Vec<usize>) {
     let mut levels = vec![0u8; values.len()];
     if is_protected(tree, values, limits) {
@@ -184,7 +185,8 @@ pub(super) fn protect(tree: &LabelTree, values: &[u32], limits: &[f64]) -> (Vec<
 }
 
 /// Returns the row in the leakage collection of `value` whose released value keeps the most
-/// information among the values that are not at the root.
+/// information, among the values that are not at the root. Returns `None` if all values are at the
+/// root.
 fn most_informative(tree: &LabelTree, value: u32, rows_at: &HashMap<u32, BTreeSet<u32>>) -> Option<u32> {
     let root = *tree.paths[value as usize].last()?;
     let candidates = tree
@@ -205,7 +207,7 @@ pub(super) mod tests {
     use proptest::prelude::*;
     use std::sync::Arc;
 
-    /// Returns a hierarchy of lung diseases with three leaves and stomach diseases with two.
+    /// Returns a hierarchy with three lung diseases and two stomach diseases.
     pub(in crate::recode) fn diseases() -> Lookup {
         let rows = [
             ["bronchitis", "lung", "*"],
@@ -226,19 +228,19 @@ pub(super) mod tests {
     #[test]
     fn the_pneumonia_group_is_generalized_until_its_limits_hold() {
         let tree = LabelTree::new(&diseases()).unwrap();
-        // Both rows have a Pleak of 1. After one value is raised to `lung` (3 leaves), each row has
-        // a Pleak of (1 + 1/3) / 2.
+        // Both rows have a Pleak of 1. After one value is replaced by `lung` (3 leaves), both rows
+        // have a Pleak of (1 + 1/3) / 2.
         assert_eq!(protect(&tree, &[PNEUMONIA; 2], &[0.5; 2]), (vec![1, 1], vec![]));
         assert_eq!(protect(&tree, &[PNEUMONIA; 2], &[2.0 / 3.0; 2]), (vec![1, 0], vec![]));
         assert_eq!(protect(&tree, &[PNEUMONIA; 2], &[1.0; 2]), (vec![0, 0], vec![]));
-        // The limits are 1/3, which is met exactly, and 1/5, the least possible Pleak.
+        // The limits are 1/3, which is met exactly, and 1/5, the minimum possible Pleak.
         assert_eq!(protect(&tree, &[PNEUMONIA; 2], &[1.0, 1.0 / 3.0]), (vec![1, 1], vec![]));
         assert_eq!(protect(&tree, &[PNEUMONIA; 2], &[0.2, 1.0]), (vec![2, 2], vec![]));
         assert_eq!(protect(&tree, &[PNEUMONIA; 2], &[0.1, 1.0]), (vec![2, 2], vec![0]));
     }
 
-    /// NULL is `*` from level 1 on, and the other values are `*` only at the top. A reader cannot
-    /// distinguish the two.
+    /// NULL has the label `*` from level 1 on, and the other values only at the top. The two cannot
+    /// be distinguished in the release.
     #[test]
     fn a_text_of_several_levels_is_one_value() {
         let rows = [
@@ -255,7 +257,7 @@ pub(super) mod tests {
             LabelTree::new(&lookup).unwrap(),
             recount::Recount::new(&lookup).unwrap(),
         );
-        // Flu and NULL are both raised to `*` in the end: each `*` reveals a quarter of either
+        // Both flu and NULL are finally replaced by `*`, so each `*` counts as a quarter for either
         // value.
         for limits in [[0.25, 0.2], [0.2, 0.25], [0.25, 0.25], [0.4, 0.3], [1.0, 0.2]] {
             let own = [1, 3];
@@ -300,7 +302,7 @@ pub(super) mod tests {
                 let leak = leak_by_definition(&lookup, &values, &levels, row);
                 let held = leak <= limits[row] + 1e-12;
                 prop_assert_eq!(held, !unmet.contains(&row));
-                // Every row in the leakage collection of an unmet row is at the root.
+                // If a limit is not met, every row in the leakage collection is at the root.
                 if !held {
                     let leaks = (0..rows.len()).filter(|o| {
                         let level = lookup.level(levels[*o]);
@@ -317,7 +319,8 @@ pub(super) mod tests {
             let tree = LabelTree::new(&lookup).unwrap();
             let values: Vec<u32> = rows.iter().map(|r| r.0).collect();
             let limits: Vec<f64> = rows.iter().map(|r| f64::from(r.1) / 20.0).collect();
-            // The procedure of the paper's text, row by row, with nothing stored between steps.
+            // The procedure in the text of the paper, row by row, with nothing stored between
+            // steps.
             let mut levels = vec![0u8; rows.len()];
             loop {
                 let before = levels.clone();

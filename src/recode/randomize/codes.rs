@@ -94,7 +94,7 @@ impl CodeVector {
         }
     }
 
-    /// Appends `len` codes from `start` to `out`.
+    /// Appends `len` codes, starting at index `start`, to `out`.
     pub(super) fn extend_into(&self, out: &mut Vec<u32>, start: usize, len: usize) {
         let range = start..start + len;
         match self {
@@ -104,22 +104,22 @@ impl CodeVector {
         }
     }
 
-    /// Shuffles `len` codes from `start` on.
+    /// Shuffles `len` codes, starting at index `start`.
     pub(super) fn shuffle(&mut self, start: usize, len: usize, rng: &mut impl Rng) {
         with!(self, values => values[start..start + len].shuffle(rng))
     }
 
-    /// Sorts `len` codes from `start` on, ascending.
+    /// Sorts `len` codes, starting at index `start`, in ascending order.
     pub(super) fn sort(&mut self, start: usize, len: usize) {
         with!(self, values => values[start..start + len].sort_unstable())
     }
 
-    /// Returns the codes as bytes, and empties the vector.
+    /// Returns the codes as bytes, and clears the vector.
     pub(super) fn take_bytes(&mut self) -> Vec<u8> {
         with!(self, values => values.drain(..).flat_map(|v| v.to_le_bytes()).collect())
     }
 
-    /// Parses codes of the width of `self` from bytes that [`CodeVector::take_bytes`] returned.
+    /// Parses bytes that [`Codes::take_bytes`] returned for codes with the width of `self`.
     pub(super) fn with_bytes(&self, bytes: &[u8]) -> Self {
         match self {
             CodeVector::Bytes(_) => CodeVector::Bytes(bytes.to_vec()),

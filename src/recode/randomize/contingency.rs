@@ -1,16 +1,16 @@
-//! Counts pairs of a group and a value. The counts give the values of each group, and the mutual
-//! information of group and value.
+//! Counts pairs of a group and a value. The counts determine the values of each group, and the
+//! mutual information of group and value.
 
 use crate::error::Result;
 use crate::spill::{Overflow, SpillSpace};
 use datafusion::execution::memory_pool::MemoryReservation;
 use std::collections::BTreeMap;
 
-/// The largest number of counters in the dense table.
+/// The maximum number of counters in the dense table.
 const DENSE: usize = 1 << 21;
-/// The number of parts into which pairs are divided. Spilled pairs are read back part by part.
+/// The number of parts into which pairs are divided. Spilled pairs are read part by part.
 const PARTS: usize = 64;
-/// The number of pairs for which memory is requested at once.
+/// The number of pairs for which memory is reserved at once.
 const STEP: usize = 1 << 17;
 
 /// The number of occurrences of each pair of a group and a code.
@@ -26,7 +26,8 @@ pub struct ContingencyTable {
 enum Cells {
     /// A dense table: the counter of code c in group g is at index g * stride + c.
     Dense { stride: usize, counts: Vec<u64> },
-    /// Lists of single pairs. All pairs of a group are in the same part.
+    /// Lists with one entry for each occurrence of a pair. All pairs of a group are in the same
+    /// part.
     Pairs {
         parts: Vec<Vec<u64>>,
         held: usize,
@@ -48,7 +49,7 @@ impl ContingencyTable {
         }
     }
 
-    /// Adds one pair per row.
+    /// Adds one pair of a group and a code per row.
     pub fn add(&mut self, groups: &[u32], codes: &[u32]) -> Result<()> {
         let most = groups.iter().max().map_or(0, |g| *g as usize + 1);
         if most > self.groups.len() {
@@ -78,8 +79,8 @@ impl ContingencyTable {
         }
     }
 
-    /// Widens the dense table. Switches to lists of pairs if the table would be too large or if its
-    /// memory is not available.
+    /// Makes the dense table wide enough for `widest` codes. Switches to lists of pairs if the
+    /// table would be too large or if memory is not available.
     fn make_room(&mut self, widest: usize) -> Result<()> {
         let Cells::Dense { stride, counts } = &mut self.cells else {
             return Ok(());
@@ -120,14 +121,14 @@ impl ContingencyTable {
         Ok(())
     }
 
-    /// Reserves memory for `more` more pairs. If the memory is not available, spills all pairs
-    /// first.
+    /// Reserves memory for `more` further pairs. If the memory is not available, first writes all
+    /// pairs to spill files.
     fn reserve(&mut self, more: usize) -> Result<()> {
         let Cells::Pairs { parts, held, spilled } = &mut self.cells else {
             return Ok(());
         };
         *held += more;
-        // A vector grows by doubling, so at most half of its capacity is unused.
+        // Vectors grow by doubling, so at most half of their capacity is unused.
         if self.reservation.try_resize(*held * 12).is_ok() {
             return Ok(());
         }
@@ -144,8 +145,8 @@ impl ContingencyTable {
         }
         *held = more;
         self.reservation.free();
-        // The memory of one step is requested again. If the request fails, the step still uses
-        // little memory compared to the memory that was just freed.
+        // Reserves the memory of one step again. If this fails, the step still uses little memory
+        // compared to the memory that was just freed.
         let _ = self.reservation.try_resize(more * 12);
         Ok(())
     }
@@ -155,8 +156,8 @@ impl ContingencyTable {
         &self.groups
     }
 
-    /// Calls `each` with every pair that occurs and its count. The pairs of a group are
-    /// consecutive.
+    /// Calls `each` with the group, the code and the count of every pair that occurs. The pairs of
+    /// a group are consecutive.
     pub fn pairs(mut self, mut each: impl FnMut(u32, u32, u64)) -> Result<()> {
         match &mut self.cells {
             Cells::Dense { stride, counts } => {
@@ -182,8 +183,8 @@ impl ContingencyTable {
     }
 }
 
-/// The sum of n log2(n) over counts n. It is computed in a fixed order, so that rounding does not
-/// depend on the order in which the counts were added.
+/// The sum of n log2(n) over counts n. The terms are added in a fixed order, so that rounding does
+/// not depend on the order in which the counts were added.
 #[derive(Debug, Default)]
 pub struct Spread(BTreeMap<u64, u64>);
 
@@ -212,8 +213,9 @@ impl Spread {
     }
 }
 
-/// Returns the mutual information of two attributes in bits, from the counts of each attribute and
-/// the counts of the pairs: sum over pairs of n(a, b) / N * log2(N n(a, b) / (n(a) n(b))).
+/// Returns the mutual information of two attributes in bits: the sum over pairs of n(a, b) / N *
+/// log2(N n(a, b) / (n(a) n(b))). `one` and `other` contain the counts of the attributes, and
+/// `pairs` the counts of their pairs.
 pub fn mutual_information(one: &Spread, other: &Spread, pairs: &Spread) -> f64 {
     let rows = pairs.total();
     if rows == 0 {
@@ -229,7 +231,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::HashMap;
 
-    /// Computes the mutual information by its definition: p(a, b) log2(p(a, b) / (p(a) p(b))).
+    /// Computes the mutual information from its definition: p(a, b) log2(p(a, b) / (p(a) p(b))).
     fn by_definition(rows: &[(u32, u32)]) -> f64 {
         let share = |is: &dyn Fn(&(u32, u32)) -> bool| rows.iter().filter(|r| is(r)).count() as f64 / rows.len() as f64;
         let pairs: HashMap<(u32, u32), ()> = rows.iter().map(|r| (*r, ())).collect();

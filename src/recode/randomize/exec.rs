@@ -21,14 +21,14 @@ use std::fmt;
 use std::sync::Arc;
 
 /// For each released randomized column, its mutual information with the classes, in bits. The
-/// values are set at the end of a run.
+/// values are set when all rows were returned.
 pub type MeasuredInformation = Arc<Mutex<Vec<f64>>>;
 
-/// Adds the randomized columns to rows that lack them. The rows are in the order of the release.
+/// Adds the randomized columns to rows that lack them. The rows are in release order.
 #[derive(Debug)]
 pub struct Randomize {
     permutations: Arc<Vec<Arc<Permutation>>>,
-    /// The origin of each released column.
+    /// Where each released column comes from.
     columns: Arc<Vec<From>>,
     numbering: Arc<Numbering>,
     measured: Option<MeasuredInformation>,
@@ -44,8 +44,8 @@ enum From {
 }
 
 impl RandomizeExec {
-    /// Adds the columns of `permutations` to `input`, which must have one partition and the columns
-    /// of the order key. The columns are released in the order of `source`.
+    /// Adds the columns of `permutations` to `input`, which must have a single partition and the
+    /// columns of the order key. The columns are released in the order of `source`.
     pub fn over_ordered(
         input: Arc<dyn ExecutionPlan>,
         source: &Schema,
@@ -139,7 +139,7 @@ impl Operator for Randomize {
     }
 }
 
-/// The reader of one column's permuted values.
+/// A reader for the permuted values of one column.
 enum Reader {
     Rows(sequence::Reader),
     Classes(grouped::Reader),
@@ -157,7 +157,7 @@ impl Reader {
             Order::Classes(grouped) => Reader::Classes(grouped::Reader::new(Arc::clone(grouped))),
             Order::Groups { columns, keys, grouped } => {
                 let mut distinct = DistinctRows::new(keys.iter().map(|k| k.data_type()))?;
-                // Keys are distinct, so the number of each key is its index.
+                // Keys are distinct, so the index that each key gets is its position in `keys`.
                 distinct.intern(keys)?;
                 Reader::Groups {
                     columns: columns.clone(),
@@ -168,8 +168,8 @@ impl Reader {
         })
     }
 
-    /// Returns the codes of the rows of a batch that are not starred. `live` marks these rows
-    /// (`None` if no row is starred), and `classes` contains their classes.
+    /// Returns the codes for those rows of a batch that are not starred. `live` is true for these
+    /// rows; it is `None` if no row is starred. `classes` contains the class of each of these rows.
     fn next(&mut self, batch: &RecordBatch, live: Option<&BooleanArray>, classes: &[u32]) -> Result<Vec<u32>> {
         match self {
             Reader::Rows(reader) => reader.next(classes.len()),
@@ -208,7 +208,7 @@ impl Run {
     fn add(&mut self, batch: &RecordBatch) -> Result<RecordBatch> {
         let numbers = self.numbering.of(batch)?;
         let classes: Vec<u32> = numbers.iter().copied().flatten().collect();
-        // A starred row has no value in a sensitive column and takes no part in the permutation.
+        // A starred row has no value in a sensitive column and is not part of the permutation.
         let live = (classes.len() < numbers.len())
             .then(|| numbers.iter().map(|n| Some(n.is_some())).collect::<BooleanArray>());
         let mut randomized = vec![];

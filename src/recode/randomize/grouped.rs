@@ -1,4 +1,4 @@
-//! A uniform random permutation of a column inside each group: every value remains in its group.
+//! A uniform random permutation of a column within each group. Every value stays in its group.
 
 use super::codes::CodeVector;
 use super::contingency::{ContingencyTable, Spread};
@@ -8,7 +8,7 @@ use crate::spill::SpillSpace;
 use datafusion::execution::memory_pool::MemoryReservation;
 use std::sync::Arc;
 
-/// The codes of every group in random order, group by group.
+/// The codes of every group in random order, one group after another.
 #[derive(Debug)]
 pub struct Grouped {
     codes: CodeVector,
@@ -18,10 +18,10 @@ pub struct Grouped {
 }
 
 impl Grouped {
-    /// Permutes the values of `table` inside each group. Groups are renumbered by `group_ranks`,
-    /// and codes by `ranks`; there are `values` codes. The permutation depends only on the new
-    /// numbers. Also returns the spread of the counts of (group, code) pairs. Fails with
-    /// [`ErrorKind::Resources`] if the rows do not fit in memory.
+    /// Permutes the values of `table` within each group. Group `i` becomes `group_ranks[i]`, and
+    /// code `i` becomes `ranks[i]`; `values` is the number of codes. The permutation depends only
+    /// on the new groups and codes. Also returns the spread of the counts of (group, code) pairs.
+    /// Fails with [`ErrorKind::Resources`] if the rows do not fit in memory.
     pub fn draw(
         table: ContingencyTable,
         group_ranks: &[u32],
@@ -80,7 +80,7 @@ fn too_many(rows: usize) -> Error {
     )
 }
 
-/// A reader of a [`Grouped`] with a position in each group.
+/// A reader for a [`Grouped`], with the current position in each group.
 #[derive(Debug)]
 pub(super) struct Reader {
     grouped: Arc<Grouped>,
@@ -95,7 +95,8 @@ impl Reader {
         }
     }
 
-    /// Returns the next code of each row's group.
+    /// Returns, for each row, the next code of the row's group. Fails if a group has no further
+    /// code.
     pub(super) fn next(&mut self, groups: &[u32]) -> Result<Vec<u32>> {
         let mut out = Vec::with_capacity(groups.len());
         for group in groups.iter().map(|g| *g as usize) {
@@ -161,8 +162,8 @@ mod tests {
                 .or_default() += 1.0;
         }
         assert_eq!(seen.len(), 24);
-        // The chi-squared of uniform permutations exceeds 49.73 once in 1,000 times (23 degrees of
-        // freedom).
+        // For uniform permutations, chi-squared (with 23 degrees of freedom) exceeds 49.73 in one
+        // of 1,000 cases.
         let expected = draws as f64 / 24.0;
         let chi_squared: f64 = seen.values().map(|n| (n - expected).powi(2) / expected).sum();
         assert!(chi_squared < 49.73, "{chi_squared}");

@@ -1,24 +1,24 @@
 //! The order that a transition probability matrix defines (MADARS, section 3.4).
 //!
-//! Row r of the output takes the element at the free position with the largest entry in row r of
-//! the matrix. A position is free until an earlier row has taken it. **Interpretation**, from the
-//! paper's worked example: if entries of a row are equal, only the front position is a candidate,
-//! and the others are skipped. If a row then has no free candidate, it takes the free position with
-//! the largest entry, and the front position among equal entries. The order of the maxima of an
-//! i.i.d. random matrix is a uniform random permutation, so no n by n matrix is needed to generate
-//! such a permutation ([`super::Sequence`]).
+//! Row r of the output takes the element at the free position whose entry in row r of the matrix is
+//! the largest. A position is free until an earlier row has taken it. **Interpretation**, from the
+//! paper's worked example: if several entries of a row are equal, only the frontmost position is a
+//! candidate, and the others are skipped. If a row then has no free candidate, it takes the free
+//! position with the largest entry, or the frontmost of several such positions. For an i.i.d.
+//! random matrix, this order is a uniform random permutation, so no n by n matrix is needed to
+//! generate such a permutation ([`super::Sequence`]).
 //!
 //! Reference: Guo et al., MADARS: a method of multi-attributes generalized randomization privacy
 //! preserving, 2015.
 
-/// Returns, for each output row, the position of its element, counted from 0. `rows` are the rows
+/// Returns, for each output row, the index of the element that it takes. `rows` contains the rows
 /// of the matrix, which must be square.
 pub fn order(rows: &[Vec<f64>]) -> Vec<usize> {
     let mut free = vec![true; rows.len()];
     let mut taken = Vec::with_capacity(rows.len());
     for row in rows {
         let mut descending: Vec<usize> = (0..row.len()).collect();
-        // The sort is stable, so the front one of equal entries comes first.
+        // The sort is stable, so the frontmost of equal entries comes first.
         descending.sort_by(|a, b| row[*b].total_cmp(&row[*a]));
         let is_front = |place: usize| place == 0 || row[descending[place - 1]] != row[descending[place]];
         let candidates = (0..descending.len()).filter(|place| is_front(*place));
@@ -67,8 +67,8 @@ mod tests {
         assert_eq!(positions(3), [2, 1, 5, 4, 6, 3]);
     }
 
-    /// The race, salary and illness of the paper's Table 1, each with the number of its matrix: P =
-    /// [3, 1, 2].
+    /// The columns race, salary and illness in the paper's Table 1, each with the number of its
+    /// matrix: P = [3, 1, 2].
     const TABLE_1: [(usize, [&str; 6]); 3] = [
         (3, ["black", "white", "white", "yellow", "yellow", "white"]),
         (1, ["6100", "8000", "2200", "4500", "5300", "3300"]),
@@ -88,9 +88,9 @@ mod tests {
         }
     }
 
-    /// The paper's text alone could also mean that the second of two equal entries is taken if the
-    /// front one is not free. The worked example and Table 2 exclude that reading: this test finds
-    /// the cells where it would differ from Table 2.
+    /// The text of the paper could also mean that the second of two equal entries is taken if the
+    /// frontmost one is not free. The worked example and Table 2 exclude this interpretation: this
+    /// test finds the cells in which its result differs from Table 2.
     #[test]
     fn equal_entries_that_stay_candidates_would_not_give_table_2() {
         let mut departs = vec![];

@@ -2,15 +2,15 @@
 //! rows (MADARS, section 3.4).
 //!
 //! A [`Permutation`] contains the distinct values of a column in the released rows, and a random
-//! order of the values. [`RandomizeExec`] adds the permuted column to the other columns, whose
-//! order does not depend on its values. A reader who knows the class of a person then learns no
-//! more about the column than the whole table reveals (or the group within which the column was
-//! permuted).
+//! order of these values. [`RandomizeExec`] adds the permuted column to the other columns, whose
+//! order does not depend on the values of the permuted column. Someone who knows the class of a
+//! person then learns no more about the column than the whole table reveals (or the group within
+//! which the column was permuted).
 //!
 //! The seed may be published. A permutation starts from the values of the table (or of a class or a
-//! group) in ascending order, so all sources with the same values have the same release, no matter
-//! which rows have which values. A matrix is a secret: it permutes the rows in their given order,
-//! so anyone with the matrix can undo the permutation.
+//! group) in ascending order. Therefore all sources with the same values have the same release,
+//! regardless of which rows have which values. A matrix must be kept secret: it permutes the rows
+//! in their given order, so anyone with the matrix can undo the permutation.
 //!
 //! Reference: Guo et al., MADARS: a method of multi-attributes generalized randomization privacy
 //! preserving, 2015.

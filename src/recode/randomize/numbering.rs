@@ -1,5 +1,5 @@
-//! Numbers the classes of a release in the order of the release, and finds the class of a row by
-//! the row's order key.
+//! Numbers the classes of a release in release order, and finds the class of a row by the order key
+//! of the row.
 
 use crate::error::Result;
 use crate::frequency::FrequencySet;
@@ -8,7 +8,7 @@ use crate::recode::{ORDER_PREFIX, RecodingPlan, SUPPRESSED};
 use arrow::array::{AsArray, BooleanArray, RecordBatch};
 use arrow::datatypes::UInt64Type;
 
-/// The numbers of the kept classes.
+/// The numbers of the kept classes, counted from 0.
 #[derive(Debug)]
 pub struct Numbering {
     grouper: Grouper,
@@ -16,7 +16,7 @@ pub struct Numbering {
 }
 
 impl Numbering {
-    /// Numbers the classes that are `kept`, ascending by their labels.
+    /// Numbers the classes for which `kept` is true, in ascending order of their labels.
     pub fn new(recoding: &RecodingPlan, classes: &FrequencySet, kept: &[bool]) -> Self {
         let mut keys: Vec<Vec<u64>> = (0..classes.len())
             .filter(|i| kept[*i])
@@ -34,7 +34,7 @@ impl Numbering {
         self.grouper.len()
     }
 
-    /// Returns the number of each row's class; `None` for a suppressed row.
+    /// Returns the class number of each row; `None` for a suppressed row.
     pub fn of(&self, batch: &RecordBatch) -> Result<Vec<Option<u32>>> {
         let schema = batch.schema();
         let columns: Vec<&[u64]> = (0..batch.num_columns())
@@ -43,7 +43,7 @@ impl Numbering {
             .collect();
         let suppressed: Option<&BooleanArray> = batch.column_by_name(SUPPRESSED).map(|c| c.as_boolean());
         let mut key = vec![0; self.words];
-        // Rows of a class often follow each other, so the last number is tried first.
+        // Rows of the same class are often adjacent, so the last number is tried first.
         let mut last: Option<Option<u32>> = None;
         let mut found = Vec::with_capacity(batch.num_rows());
         for row in 0..batch.num_rows() {

@@ -6,38 +6,40 @@ use arrow::array::ArrayRef;
 use datafusion::execution::memory_pool::MemoryReservation;
 use std::sync::Arc;
 
-/// The distinct values of a sensitive column, and the random order in which the rows get them.
+/// The distinct values of a sensitive column, and the random order in which they are assigned to
+/// rows.
 #[derive(Debug)]
 pub struct Permutation {
     /// The name of the column.
     pub column: String,
-    /// The distinct values of the released rows, ascending, NULL last.
+    /// The distinct values in the released rows, ascending with NULL last.
     pub values: ArrayRef,
-    /// The row count of each value.
+    /// The number of rows with each value.
     pub counts: Vec<u64>,
     /// The random order of the values.
     pub order: Order,
     /// The mutual information of the released classes and the column before the permutation, in
-    /// bits, if measured.
+    /// bits; `None` if it was not measured.
     pub before: Option<f64>,
-    /// The reservation for the memory of the values.
+    /// The memory reservation for the values.
     pub(crate) _held: MemoryReservation,
 }
 
-/// The rule that assigns the permuted values to rows.
+/// Which permuted value a row gets.
 #[derive(Debug, Clone)]
 pub enum Order {
-    /// By the position of the row.
+    /// The value is determined by the position of the row.
     Rows(Arc<Sequence>),
-    /// By the position of the row in its class.
+    /// The value is determined by the class of the row, and by its position in the class.
     Classes(Arc<Grouped>),
-    /// By the position of the row among the rows with equal values in other released columns.
+    /// The value is determined by the group of rows with the same values in other released columns,
+    /// and by the position of the row in this group.
     Groups {
-        /// The other columns.
+        /// The names of the other columns.
         columns: Vec<String>,
-        /// The values of each group in these columns.
+        /// For each of these columns, its value in each group.
         keys: Arc<Vec<ArrayRef>>,
-        /// The codes by group.
+        /// The permuted codes of each group.
         grouped: Arc<Grouped>,
     },
 }

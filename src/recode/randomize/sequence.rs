@@ -1,12 +1,12 @@
-//! A uniform random permutation of a multiset, by position.
+//! A uniform random permutation of a multiset, read by position.
 //!
-//! A permutation of a column is uniform for any original order of the values, so only the counts of
-//! the distinct values matter. Values are scattered one by one into random buckets, and each bucket
-//! is shuffled (Rao 1961; Sandelius 1962, doi:10.1111/j.2517-6161.1962.tb00474.x). The
-//! concatenation of the buckets is a uniform permutation. The algorithm takes linear time. One
-//! bucket at a time is in the cache, and the other buckets are on disk if they do not fit in
-//! memory. The number of buckets depends on the rows alone, so the result does not depend on the
-//! memory or the threads.
+//! A uniform permutation of a column does not depend on the original order of the values, so only
+//! the counts of the distinct values matter. Values are distributed one by one to random buckets,
+//! and each bucket is shuffled (Rao 1961; Sandelius 1962, doi:10.1111/j.2517-6161.1962.tb00474.x).
+//! The concatenation of the buckets is a uniform permutation. The algorithm takes linear time. Only
+//! one bucket at a time must be in the cache, and the other buckets are on disk if they do not fit
+//! in memory. The number of buckets depends only on the number of rows, so the result does not
+//! depend on the memory or the number of threads.
 
 use super::codes::CodeVector;
 use crate::error::{Error, Result};
@@ -30,8 +30,8 @@ pub struct RandomSource {
 }
 
 impl RandomSource {
-    /// Returns the random number generator of one part of the column's permutation. The search uses
-    /// stream 0 of the generator.
+    /// Returns the random number generator for one part of the column's permutation. Stream 0 of
+    /// the generator is reserved for the search.
     pub(super) fn rng(self, part: u32) -> ChaCha12Rng {
         let mut rng = ChaCha12Rng::seed_from_u64(self.seed);
         rng.set_stream((u64::from(self.column) + 1) << 32 | u64::from(part));
@@ -52,13 +52,13 @@ pub struct Sequence {
 enum Bucket {
     /// Shuffled codes in memory.
     Held(CodeVector),
-    /// Codes in a file, in the order in which they were scattered. They are shuffled each time they
-    /// are read.
+    /// Codes in a file, in the order in which they were distributed to the bucket. They are
+    /// shuffled each time they are read.
     Spilled(Overflow),
 }
 
 impl Sequence {
-    /// Generates a permutation of the multiset that contains code `i` `counts[i]` times.
+    /// Generates a permutation of the multiset in which code `i` occurs `counts[i]` times.
     pub fn draw(counts: &[u64], source: RandomSource, spill_space: &SpillSpace) -> Result<Self> {
         Self::draw_in(counts, source, spill_space, BUCKET_ROWS)
     }
@@ -133,7 +133,7 @@ impl Sequence {
     }
 }
 
-/// A reader of a [`Sequence`], with its position.
+/// A reader for a [`Sequence`], with its current position.
 #[derive(Debug)]
 pub(super) struct Reader {
     sequence: Arc<Sequence>,
@@ -152,7 +152,7 @@ impl Reader {
         }
     }
 
-    /// Returns the next `rows` codes. Fails with a data error if fewer codes are left.
+    /// Returns the next `rows` codes. Fails with `ErrorKind::Data` if there are fewer codes left.
     pub(super) fn next(&mut self, rows: usize) -> Result<Vec<u32>> {
         let mut out = Vec::with_capacity(rows);
         while out.len() < rows {
@@ -177,7 +177,7 @@ impl Reader {
     }
 }
 
-/// Returns the error for a second scan whose rows differ from the rows of the first scan.
+/// Returns the error for a second scan that returns other rows than the first scan.
 pub(super) fn changed() -> Error {
     Error::data("the second scan has other rows than the first: the source changed during the run")
 }
@@ -191,15 +191,15 @@ mod tests {
         let sequence = Arc::new(Sequence::draw_in(counts, source, spill_space, bucket_rows).unwrap());
         let rows = counts.iter().sum::<u64>() as usize;
         let mut reader = Reader::new(sequence);
-        // Two reads, because a reader continues where it stopped.
+        // Reads twice, to test that a reader continues where it stopped.
         let mut codes = reader.next(rows / 2).unwrap();
         codes.extend(reader.next(rows - rows / 2).unwrap());
         assert!(reader.next(1).is_err(), "there is nothing after the last row");
         codes
     }
 
-    /// Checks chi-squared over the 24 permutations of 4 values. The chi-squared of uniform
-    /// permutations exceeds 49.73 once in 1,000 times.
+    /// Checks chi-squared over the 24 permutations of 4 values. For uniform permutations, it
+    /// exceeds 49.73 in one of 1,000 cases.
     fn is_uniform(draw: impl Fn(u64) -> Vec<u32>) {
         let mut seen = std::collections::BTreeMap::<Vec<u32>, f64>::new();
         let draws = 24 * 500;

@@ -1,8 +1,8 @@
-//! Codes: values as integers that ascend in the order of the values.
+//! Codes: values as integers in the order of the values.
 //!
-//! A number of at most 64 bits is its own code. While the rows are read, the code of any other
-//! value comes from the dictionary of the column. Once all values are known, the rank of the value
-//! replaces this code.
+//! A number of at most 64 bits is converted to a code directly. For any other value, the code comes
+//! from the dictionary of the column while the rows are read. Once all values are known, this code
+//! is replaced by the rank of the value.
 
 use crate::error::{Error, Result};
 use crate::frequency::{Dictionary, Local, Shared};
@@ -14,10 +14,10 @@ use arrow::compute::{cast, take};
 use arrow::datatypes::{ArrowNativeType, DataType, Field, Int32Type};
 use std::sync::Arc;
 
-/// The conversion of a column's values to codes.
+/// How the values of a column are converted to codes.
 #[derive(Debug, Clone)]
 pub(super) enum Coding {
-    /// A value is its own code.
+    /// A value is converted to its code directly.
     Number,
     /// The code of a value comes from a dictionary that the partitions of the scan share.
     Dictionary(Arc<Shared>),
@@ -30,7 +30,7 @@ pub(super) struct BatchCodes {
 }
 
 impl Coding {
-    /// Returns true if values of this type have codes.
+    /// Returns true if values of this type can be converted to codes.
     pub(super) fn is_possible(data_type: &DataType) -> bool {
         match data_type {
             DataType::Dictionary(_, values) => Self::is_possible(values),
@@ -39,7 +39,7 @@ impl Coding {
         }
     }
 
-    /// Returns the coding of a column of this type.
+    /// Returns the coding for a column of this type.
     pub(super) fn of(field: &Field) -> Result<Self> {
         match is_number(field.data_type()) {
             true => Ok(Coding::Number),
@@ -50,7 +50,7 @@ impl Coding {
         }
     }
 
-    /// Returns the encoder of one partition.
+    /// Creates the encoder for one partition.
     pub(super) fn coder(&self) -> Result<Coder> {
         match self {
             Coding::Number => Ok(Coder::Number),
@@ -76,14 +76,14 @@ impl Coding {
     }
 }
 
-/// One partition's encoder of a column.
+/// The encoder for a column in one partition.
 pub(super) enum Coder {
     Number,
     Dictionary(Box<Local>),
 }
 
 impl Coder {
-    /// Returns the codes of a column; `None` if a number has more than 64 bits.
+    /// Returns the codes of a column; `None` if the code of a number needs more than 64 bits.
     pub(super) fn encode(&mut self, column: &ArrayRef) -> Result<Option<BatchCodes>> {
         Ok(match self {
             Coder::Number => numbers(column).map(|words| BatchCodes {
@@ -106,14 +106,14 @@ impl Coder {
     }
 }
 
-/// A value that is its own code.
+/// A value that can be converted to a code directly.
 trait Number: ArrowNativeType {
-    /// Returns the code; `None` if it has more than 64 bits.
+    /// Returns the code; `None` if it needs more than 64 bits.
     fn code(self) -> Option<u64>;
     fn of_code(code: u64) -> Self;
 }
 
-/// The highest bit. It is flipped so that negative numbers come before the others.
+/// The highest bit. It is flipped so that negative numbers come before positive numbers.
 const SIGN: u64 = 1 << 63;
 
 macro_rules! integers {
@@ -141,7 +141,7 @@ impl Number for u64 {
 
 macro_rules! floats {
     ($($native:ty, $bits:ty, $signed:ty);*) => {$(
-        /// Codes have the order of `total_cmp`, by which Arrow sorts.
+        /// Codes have the order of `total_cmp`, which is the order in which Arrow sorts.
         impl Number for $native {
             fn code(self) -> Option<u64> {
                 let bits = self.to_bits() as $signed;
@@ -156,7 +156,8 @@ macro_rules! floats {
 }
 floats!(f32, u32, i32; f64, u64, i64);
 
-/// Calls a function with the native type of a numeric type. Returns `None` for any other type.
+/// Calls a function that is generic over the native type of a numeric type. Returns `None` for any
+/// other type.
 macro_rules! with_native {
     ($data_type:expr, $function:ident($($argument:expr),*)) => {
         match $data_type {
@@ -190,7 +191,7 @@ fn is_number(data_type: &DataType) -> bool {
     *data_type == DataType::Boolean || with_native!(data_type, width()).is_some()
 }
 
-/// Returns the codes of numbers; `None` if a number has more than 64 bits. The code of NULL has no
+/// Returns the codes of numbers; `None` if a code needs more than 64 bits. The code of NULL has no
 /// meaning.
 fn numbers(column: &ArrayRef) -> Option<Vec<u64>> {
     fn of<T: Number>(data: &ArrayData) -> Option<Vec<u64>> {
@@ -205,7 +206,7 @@ fn numbers(column: &ArrayRef) -> Option<Vec<u64>> {
     with_native!(column.data_type(), of(&column.to_data())).flatten()
 }
 
-/// Returns the values of numbers by their codes.
+/// Converts codes back to numbers.
 pub(super) fn of_numbers(data_type: &DataType, codes: BatchCodes) -> Result<ArrayRef> {
     fn buffer<T: Number>(codes: &[u64]) -> Buffer {
         codes.iter().map(|code| T::of_code(*code)).collect::<Vec<T>>().into()
@@ -244,7 +245,8 @@ mod tests {
     use arrow::array::{Decimal128Array, Float32Array, Float64Array, Int64Array, UInt64Array};
     use arrow::compute::{SortOptions, sort};
 
-    /// Codes ascend in the order in which Arrow sorts, and can be converted back to the values.
+    /// Codes are in the order in which Arrow sorts the values, and can be converted back to the
+    /// values.
     #[test]
     fn numbers_are_their_own_codes() {
         let nan = f64::NAN;

@@ -1,4 +1,4 @@
-//! The sort of rows of any type, by DataFusion.
+//! Sorts rows of any type with DataFusion.
 
 use crate::error::{Error, Result};
 use crate::recode::fold::{FoldExec, RepeatExec, set_aside};
@@ -13,8 +13,8 @@ use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMerge
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use std::sync::Arc;
 
-/// Returns the rows of `input` in the order of `columns`, the most significant column first, in the
-/// types of `schema`. Equal rows are sorted only once.
+/// Returns a plan for the rows of `input` in the order of `columns`, the most significant column
+/// first, with the types of `schema`. Equal rows are sorted only once.
 pub(super) fn sorted(
     input: Arc<dyn ExecutionPlan>,
     columns: &[usize],
@@ -39,9 +39,9 @@ pub(super) fn sorted(
     Ok(Arc::new(RepeatExec::over_ordered(sorted, Arc::clone(schema))))
 }
 
-/// Returns the context in which a plan of [`sorted`] is executed. A sort collects rows up to its
-/// share of the memory limit. To sort them, it then needs as much memory again, plus memory for the
-/// sort keys. The sort fails for lack of that memory unless the context reserves it.
+/// Returns the context in which a plan from [`sorted`] is executed. A sort collects rows up to its
+/// share of the memory limit. To sort them, it needs the same amount of memory again, and memory
+/// for the sort keys. The context reserves this memory, because the sort would fail without it.
 pub(super) fn sorting_context(context: &TaskContext, plan: &dyn ExecutionPlan) -> Arc<TaskContext> {
     let mut config = context.session_config().clone();
     let pool = context.memory_pool();

@@ -1,9 +1,9 @@
-//! The layout of packed rows: the positions of a row's codes in its machine words.
+//! The layout of packed rows: the position of each code of a row in its machine words.
 //!
-//! The most significant column is in the highest bits of the first word, so that rows are compared
+//! The most significant column has the highest bits of the first word, so that rows can be compared
 //! word by word.
 
-/// The bits of one column.
+/// The position of the code of one column.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     word: usize,
@@ -11,7 +11,7 @@ struct Place {
     bits: u32,
 }
 
-/// The positions of all columns in a packed row. A column never straddles two words.
+/// The positions of all columns in a packed row. The code of a column never straddles two words.
 #[derive(Debug, Clone)]
 pub(super) struct RowLayout {
     places: Vec<Place>,
@@ -19,8 +19,8 @@ pub(super) struct RowLayout {
 }
 
 impl RowLayout {
-    /// Creates the layout of columns of these widths in bits, the most significant column first.
-    /// Each width is at most 64.
+    /// Creates the layout for columns with these numbers of bits, the most significant column
+    /// first. Each number is at most 64.
     pub(super) fn new(bits: impl IntoIterator<Item = u32>) -> Self {
         let (mut word, mut left) = (0, 64);
         let mut places = vec![];
@@ -46,10 +46,10 @@ impl RowLayout {
         self.words
     }
 
-    /// Adds the codes of a column to packed rows. The bits of that column must be 0 in these rows.
+    /// Adds the codes of a column to packed rows. The bits of the column must be 0 in these rows.
     pub(super) fn put(&self, column: usize, codes: impl Iterator<Item = u64>, rows: &mut [u64]) {
         let Place { word, shift, bits } = self.places[column];
-        // For a column of 0 bits, the shift can be as large as a whole word.
+        // If a column has 0 bits, its shift can be 64, which would overflow.
         if bits > 0 {
             let words = rows.iter_mut().skip(word).step_by(self.words);
             words.zip(codes).for_each(|(word, code)| *word |= code << shift);

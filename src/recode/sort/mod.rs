@@ -1,14 +1,14 @@
 //! The operator that sorts the rows of a release.
 //!
-//! Most columns of a release have few distinct values compared to the number of rows. The operator
-//! therefore packs each row into a few machine words that compare as the rows do. Numbers are
-//! packed as they are, and other values as their ranks among the values of their column. The words
-//! determine the row, so only words are sorted, merged and written to spill files, and in the end
-//! the columns are restored from the words. Ranks are known only when all rows have been read.
-//! Until then, rows are stored in the codes of a dictionary, packed batch by batch.
+//! Most columns of a release have few distinct values compared to the number of rows. Therefore the
+//! operator packs each row into a few machine words whose order is the order of the rows. Numbers
+//! are packed directly, and other values as their ranks among the values of the column. The words
+//! determine the row, so only words are sorted, merged and written to spill files, and finally the
+//! columns are restored from the words. Ranks are known only when all rows were read. Until then,
+//! rows are stored with the codes of a dictionary, packed batch by batch.
 //!
-//! Rows that cannot be packed (nested columns, or too many values for the memory) are sorted by
-//! DataFusion instead, in the same order: see [`general`].
+//! Rows that cannot be packed (because of nested columns, or of more values than fit in memory) are
+//! sorted by DataFusion instead, in the same order: see [`general`].
 
 mod codes;
 mod general;
@@ -37,13 +37,14 @@ use std::fmt;
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
-/// The number of bytes of rows that a thread sorts at once if memory has no limit.
+/// The number of bytes of rows that a thread sorts at a time if memory is not limited.
 const RUN: usize = 1 << 23;
-/// The memory limit divided by this number is the greatest number of bytes of rows that a thread
-/// sorts at once.
+/// The memory limit divided by this number is the maximum number of bytes of rows that a thread
+/// sorts at a time.
 const PART: usize = 64;
 
-/// Returns the plan that sorts rows that cannot be packed: see [`PackedSortExec::over_rows`].
+/// Returns a plan that sorts rows without packing them. For the parameters, see
+/// [`PackedSortExec::over_rows`].
 pub(crate) fn unpacked(
     input: Arc<dyn ExecutionPlan>,
     columns: &[usize],
@@ -55,7 +56,7 @@ pub(crate) fn unpacked(
 /// Sorts rows by columns, ascending, with NULL last.
 #[derive(Debug)]
 pub struct PackedSort {
-    /// All columns, the most significant first.
+    /// The indices of all columns, the most significant first.
     pub(super) columns: Vec<usize>,
 }
 
@@ -63,9 +64,9 @@ pub struct PackedSort {
 pub type PackedSortExec = OperatorExec<PackedSort>;
 
 impl PackedSortExec {
-    /// Sorts the rows of all partitions of `input` by all their `columns`, the most significant
-    /// column first. The output has `schema`; a dictionary column of `input` may be plain in
-    /// `schema`.
+    /// Sorts the rows of all partitions of `input` by `columns`, which contains all columns, the
+    /// most significant first. The output has the schema `schema`; a column that is a dictionary in
+    /// `input` may be plain in `schema`.
     pub fn over_rows(input: Arc<dyn ExecutionPlan>, columns: Vec<usize>, schema: SchemaRef) -> Self {
         Self::over(input, PackedSort { columns }, schema)
     }
@@ -100,7 +101,7 @@ impl Operator for PackedSort {
     }
 }
 
-/// Returns the sorted rows; `None` if they cannot be packed.
+/// Returns the sorted rows; `None` if the rows cannot be packed.
 async fn packed(
     input: Arc<dyn ExecutionPlan>,
     columns: Vec<usize>,
@@ -127,7 +128,7 @@ async fn packed(
             Ok::<_, Error>(Some(partition.held))
         });
     }
-    // The memory of the values stays reserved until the values are in order.
+    // The memory of the values stays reserved until the values are sorted.
     let mut held = vec![];
     while let Some(done) = tasks.join_next().await {
         match done.map_err(|e| Error::from_task("a scan task", &e))?? {
@@ -157,16 +158,16 @@ async fn packed(
     Ok(Some(batches.try_flatten().boxed()))
 }
 
-/// The rows of all partitions, packed as they are read.
+/// The rows of all partitions, which are packed as they are read.
 struct Scan {
     columns: Vec<usize>,
     codings: Vec<Coding>,
     chunks: Mutex<Vec<(PackedBatch, MachineWords)>>,
     store: Store,
     space: SpillSpace,
-    /// The memory that sorting needs in addition to the rows, and the number of bytes of rows that
-    /// each thread sorts at once.
+    /// The memory that sorting needs in addition to the rows.
     work: MemoryReservation,
+    /// The number of bytes of rows that each thread sorts at a time.
     run: usize,
 }
 
@@ -180,8 +181,8 @@ struct Sorted {
 }
 
 impl Sorted {
-    /// Returns the next rows in batches of `size` rows, which are built in parallel. Only the very
-    /// last batch has fewer rows. Returns an empty list after the last row.
+    /// Returns the next rows in batches of `size` rows, which are created in parallel. Only the
+    /// very last batch may have fewer rows. Returns an empty list after the last row.
     fn next(&mut self, size: usize, columns: &[usize], schema: &SchemaRef) -> Result<Vec<RecordBatch>> {
         let batch = size.max(1) * self.packing.words();
         let mut rows = std::mem::take(&mut self.rest);
@@ -201,8 +202,8 @@ impl Sorted {
 }
 
 impl Scan {
-    /// Creates a scan. Returns `None` if rows of `schema` cannot be packed, or if the memory does
-    /// not suffice to sort them.
+    /// Creates a scan. Returns `None` if rows with the schema `schema` cannot be packed, or if
+    /// there is not enough memory to sort them.
     fn try_new(columns: &[usize], schema: &Schema, space: &SpillSpace, context: &TaskContext) -> Result<Option<Self>> {
         let fields: Vec<&Field> = columns.iter().map(|column| schema.field(*column)).collect();
         let run = match context.memory_pool().memory_limit() {
@@ -210,7 +211,8 @@ impl Scan {
             _ => RUN,
         };
         let work = space.reservation("anonsql sorting");
-        // The rows need memory twice: once with the codes of the scan, and once with the ranks.
+        // The rows that are being sorted need memory twice: with the codes of the scan, and with
+        // the ranks.
         let bytes = 2 * run * context.session_config().target_partitions();
         if !fields.iter().all(|f| Coding::is_possible(f.data_type())) || work.try_grow(bytes).is_err() {
             return Ok(None);
@@ -234,7 +236,7 @@ impl Scan {
         };
         let words = packing.words();
         let rows: usize = chunks.iter().map(|(chunk, _)| chunk.rows()).sum();
-        // Each thread gets the same number of runs, so that no thread waits for another.
+        // Each thread gets the same number of runs, so that no thread is idle while others sort.
         let runs = (rows * words * 8).div_ceil(self.run).next_multiple_of(threads());
         let groups: Vec<_> = divided(chunks, rows.div_ceil(runs.max(1)))
             .into_iter()
@@ -284,12 +286,13 @@ fn divided(chunks: Vec<(PackedBatch, MachineWords)>, rows: usize) -> Vec<Vec<(Pa
     groups
 }
 
-/// One partition of the rows.
+/// One partition of the input.
 struct Partition {
     scan: Arc<Scan>,
     coders: Vec<Coder>,
-    /// The memory of the values of the columns, and the greatest number of bytes for these values.
+    /// The memory reservation for the values of the columns.
     held: MemoryReservation,
+    /// The maximum number of bytes for the values of the columns.
     most: usize,
 }
 

@@ -1,5 +1,5 @@
-//! Packs rows into machine words: each batch with the codes of the scan, and then all rows with
-//! codes that compare as the values do.
+//! Packs rows into machine words: first each batch with the codes of the scan, and then all rows
+//! with codes in the order of the values.
 
 use super::codes::{BatchCodes, Coding, of_numbers, of_ranks};
 use super::layout::RowLayout;
@@ -10,7 +10,8 @@ use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::buffer::{BooleanBuffer, NullBuffer};
 use arrow::datatypes::{DataType, SchemaRef};
 
-/// The range of the codes of a column. NULL comes after all other codes.
+/// The range of the codes of a column, and true if the column contains NULL. NULL sorts after all
+/// codes.
 #[derive(Debug, Clone, Copy)]
 struct Span {
     least: u64,
@@ -52,8 +53,8 @@ impl Span {
         }
     }
 
-    /// Returns the packed code of NULL: the code after all other codes, or 0 if the column has no
-    /// other codes.
+    /// Returns the packed code of NULL: the code that follows all other codes, or 0 if the column
+    /// has no other codes.
     fn null(self) -> u64 {
         match self.least > self.most {
             true => 0,
@@ -61,7 +62,7 @@ impl Span {
         }
     }
 
-    /// Returns the width of the packed codes; `None` if the width is more than 64 bits.
+    /// Returns the number of bits of a packed code; `None` if this is more than 64.
     fn bits(self) -> Option<u32> {
         let most = match self.nulls {
             true if self.least == 0 && self.most == u64::MAX => return None,
@@ -72,7 +73,7 @@ impl Span {
     }
 }
 
-/// A batch of rows in the codes of the scan, packed as tightly as the values of the batch allow.
+/// A batch of rows with the codes of the scan, packed as tightly as the values in the batch allow.
 #[derive(Debug)]
 pub(super) struct PackedBatch {
     spans: Vec<Span>,
@@ -112,18 +113,18 @@ fn layout(spans: &[Span]) -> Option<RowLayout> {
     bits.map(RowLayout::new)
 }
 
-/// The rule for packing all rows into codes that compare as the rows do.
+/// How all rows are packed, such that the packed rows have the order of the rows.
 #[derive(Debug)]
 pub(super) struct Packing {
     spans: Vec<Span>,
-    /// The values and ranks of the columns that have a dictionary.
+    /// For each column with a dictionary, its values and ranks.
     dictionaries: Vec<Option<Dictionary>>,
     layout: RowLayout,
 }
 
 impl Packing {
-    /// Returns the packing of the rows of `chunks`. The columns of `codings` are in the order of
-    /// the chunks. Returns `None` if a column needs more than 64 bits.
+    /// Returns the packing for the rows of `chunks`. `codings` contains the coding of each column,
+    /// in the column order of the chunks. Returns `None` if a column needs more than 64 bits.
     pub(super) fn of<'a>(codings: &[Coding], chunks: impl Iterator<Item = &'a PackedBatch>) -> Result<Option<Self>> {
         let finished = map(codings.len(), |i| check_cancelled().and_then(|()| codings[i].finish()));
         let dictionaries = finished.into_iter().collect::<Result<Vec<_>>>()?;
@@ -150,7 +151,7 @@ impl Packing {
         }))
     }
 
-    /// Returns the number of words of a row.
+    /// Returns the number of words per row.
     pub(super) fn words(&self) -> usize {
         self.layout.words()
     }
@@ -161,7 +162,8 @@ impl Packing {
         self.dictionaries.iter().flatten().map(held).sum()
     }
 
-    /// Appends the rows of a chunk with these `words` to `rows`.
+    /// Packs the rows of a chunk again, and appends them to `rows`. `words` contains the rows as
+    /// packed in the chunk.
     pub(super) fn append(&self, chunk: &PackedBatch, words: &[u64], rows: &mut Vec<u64>) {
         let start = rows.len();
         rows.resize(start + chunk.rows * self.words(), 0);
@@ -189,7 +191,8 @@ impl Packing {
         }
     }
 
-    /// Returns packed rows as a batch. Column i of the packing is column `places[i]` of `schema`.
+    /// Converts packed rows to a batch. Column i of the packing becomes column `places[i]` of
+    /// `schema`.
     pub(super) fn batch(&self, rows: &[u64], places: &[usize], schema: &SchemaRef) -> Result<RecordBatch> {
         let mut columns: Vec<Option<ArrayRef>> = vec![None; places.len()];
         for (i, place) in places.iter().enumerate() {

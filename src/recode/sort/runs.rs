@@ -9,14 +9,14 @@ use datafusion::execution::memory_pool::MemoryReservation;
 use parking_lot::Mutex;
 use std::sync::{Arc, OnceLock};
 
-/// Machine words in memory, or in a spill file from `offset` on.
+/// Machine words, either in memory or in a spill file at `offset`.
 #[derive(Debug)]
 pub(super) enum MachineWords {
     Memory(Vec<u64>),
     File { offset: u64, count: usize },
 }
 
-/// Stores words in memory while memory is available, and then in a spill file.
+/// Stores words in memory as long as memory is available, and then in a spill file.
 #[derive(Debug)]
 pub(super) struct Store {
     memory: MemoryReservation,
@@ -37,7 +37,7 @@ impl Store {
         }
     }
 
-    /// Stores words in memory. If memory is not available, returns the words as the error.
+    /// Stores words in memory. If memory is not available, returns the words as `Err`.
     pub(super) fn hold(&self, words: Vec<u64>) -> std::result::Result<MachineWords, Vec<u64>> {
         match self.memory.try_grow(words.capacity() * 8) {
             Ok(()) => Ok(MachineWords::Memory(words)),
@@ -45,7 +45,7 @@ impl Store {
         }
     }
 
-    /// Writes words to the file.
+    /// Appends words to the file.
     pub(super) fn write(&self, words: &[u64]) -> Result<MachineWords> {
         let mut end = self.end.lock();
         let file = match self.file.get() {
@@ -79,7 +79,7 @@ impl Store {
         }
     }
 
-    /// Appends `count` words of the file to `words`.
+    /// Appends `count` words, starting at `offset` in the file, to `words`.
     fn read(&self, offset: u64, count: usize, words: &mut Vec<u64>) -> Result<()> {
         let mut bytes = MutableBuffer::from_len_zeroed(count * 8);
         if let Some(file) = self.file.get() {
@@ -90,14 +90,14 @@ impl Store {
     }
 }
 
-/// Sorts packed rows of `words` words each, on this thread.
+/// Sorts packed rows of `words` words each on the current thread.
 pub(super) fn sort(rows: &mut Vec<u64>, words: usize) {
     in_order(rows, words, false);
 }
 
-/// Sorts packed rows. If `are_runs`, the rows consist of sorted runs one after the other, and are
-/// sorted by merging the runs on all threads of the pool. Otherwise the rows are sorted on this
-/// thread.
+/// Sorts packed rows of `words` words each. If `are_runs` is true, the rows consist of consecutive
+/// sorted runs, which are merged on all threads of the pool. Otherwise the rows are sorted on the
+/// current thread.
 fn in_order(rows: &mut Vec<u64>, words: usize, are_runs: bool) {
     fn sorted<T: Ord + Send>(rows: &mut [T], are_runs: bool) {
         match are_runs {
@@ -120,18 +120,19 @@ fn in_order(rows: &mut Vec<u64>, words: usize, are_runs: bool) {
     }
 }
 
-/// A run that is read one block at a time.
+/// A run that is read block by block.
 #[derive(Debug)]
 struct Head {
     run: MachineWords,
-    /// If the run is in a file: the rows that were read but not yet used.
+    /// For a run in a file, the rows that were read but not yet used.
     read: Vec<u64>,
-    /// The number of words of the run that were used, or, in a file, read.
+    /// For a run in memory, the number of words that were used; for a run in a file, the number of
+    /// words that were read.
     at: usize,
 }
 
 impl Head {
-    /// Returns the next rows, about `block` words.
+    /// Returns the current block: the next rows, about `block` words.
     fn block(&self, block: usize) -> &[u64] {
         match &self.run {
             MachineWords::Memory(rows) => &rows[self.at..rows.len().min(self.at + block)],
@@ -139,7 +140,7 @@ impl Head {
         }
     }
 
-    /// Returns true if more rows come after the block.
+    /// Returns true if the run has more rows after the current block.
     fn goes_on(&self, block: usize) -> bool {
         match &self.run {
             MachineWords::Memory(rows) => self.at + block < rows.len(),
@@ -147,7 +148,8 @@ impl Head {
         }
     }
 
-    /// Reads a run in a file until its block has `block` words.
+    /// If the run is in a file, reads from it until the current block has `block` words, or up to
+    /// the end of the run.
     fn fill(&mut self, store: &Store, block: usize) -> Result<()> {
         let MachineWords::File { offset, count } = self.run else {
             return Ok(());
@@ -169,9 +171,9 @@ impl Head {
     }
 }
 
-/// The merge of sorted runs. Each step considers one block of each run. Among the blocks that do
-/// not end their run, `last` is the least of the last rows. Rows up to `last` come before all rows
-/// outside the blocks, so the step sorts these rows, on several threads.
+/// The merge of sorted runs. Each step considers one block of each run. `last` is the minimum of
+/// the last rows of those blocks that have more rows of their run after them. Rows up to `last`
+/// come before all rows outside the blocks, so the step sorts these rows, on several threads.
 #[derive(Debug)]
 pub(super) struct Merge {
     store: Arc<Store>,
@@ -182,8 +184,8 @@ pub(super) struct Merge {
 }
 
 impl Merge {
-    /// Merges sorted runs of rows of `words` words each. A step considers about `bytes` bytes of
-    /// rows.
+    /// Creates the merge of sorted runs whose rows have `words` words each. A step considers about
+    /// `bytes` bytes of rows.
     pub(super) fn new(store: Arc<Store>, words: usize, runs: Vec<MachineWords>, bytes: usize) -> Self {
         const LEAST: usize = 1 << 8;
         let rows = bytes / (words * 8 * runs.len().max(1));
@@ -200,7 +202,7 @@ impl Merge {
         }
     }
 
-    /// Returns the next rows; no rows after the last row.
+    /// Returns the next rows; empty after the last row.
     pub(super) fn next(&mut self) -> Result<Vec<u64>> {
         let (block, words) = (self.block, self.words);
         for head in &mut self.heads {

@@ -11,7 +11,7 @@ use datafusion::physical_plan::collect;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use proptest::prelude::*;
 
-/// A row with a key, a text, a number and a flag.
+/// A row with a key, a string, a number and a flag.
 type Row = (u64, Option<u16>, Option<i16>, Option<bool>);
 
 fn text(value: u16) -> String {
@@ -44,7 +44,7 @@ fn batch(rows: &[Row]) -> RecordBatch {
     RecordBatch::try_from_iter_with_nullable(columns).unwrap()
 }
 
-/// Returns the input's schema with plain labels.
+/// Returns the schema of the input, but with plain labels instead of a dictionary.
 fn plain() -> SchemaRef {
     let schema = batch(&[]).schema();
     let field = |f: &Arc<Field>| match f.name().as_str() {
@@ -54,7 +54,7 @@ fn plain() -> SchemaRef {
     Arc::new(Schema::new(schema.fields().iter().map(field).collect::<Vec<_>>()))
 }
 
-/// Returns the rows of these partitions, sorted by the operator with `bytes` of memory.
+/// Returns the rows of these partitions, sorted by the operator with `bytes` bytes of memory.
 async fn sorted(
     partitions: &[Vec<RecordBatch>],
     schema: SchemaRef,
@@ -74,7 +74,7 @@ async fn sorted(
     Ok(concat_batches(&schema, &batches).unwrap())
 }
 
-/// Returns the rows, sorted by Arrow.
+/// Returns the rows as sorted by Arrow.
 fn by_arrow(batches: &[RecordBatch], schema: &SchemaRef, columns: &[usize]) -> RecordBatch {
     let all = concat_batches(&batches[0].schema(), batches).unwrap();
     let typed = all.columns().iter().zip(schema.fields());
@@ -109,8 +109,8 @@ fn rows() -> impl Strategy<Value = Vec<Row>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Rows are sorted with any number of partitions and threads and with any amount of memory,
-    /// even if they cannot be packed for lack of memory.
+    /// Rows are sorted correctly for any number of partitions and threads and any amount of memory,
+    /// even if they cannot be packed because memory is short.
     #[test]
     fn rows_come_in_the_order_of_their_columns(
         rows in rows(),
@@ -127,7 +127,7 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let found = runtime.block_on(sorted(&partitioned, Arc::clone(&schema), &columns, bytes, threads)).unwrap();
         let expected = by_arrow(&batches, &schema, &columns);
-        // Dictionaries are compared by their values.
+        // Dictionaries are compared by the values that they encode.
         for (found, expected) in found.columns().iter().zip(expected.columns()) {
             let data_type = plain_type(found.data_type());
             prop_assert_eq!(&cast(found, &data_type).unwrap(), &cast(expected, &data_type).unwrap());
@@ -135,7 +135,7 @@ proptest! {
     }
 }
 
-/// Tests more rows than fit into the memory, and a column of more values than fit.
+/// Tests more rows than fit in memory, and a column with more values than fit in memory.
 #[tokio::test]
 async fn rows_beyond_memory_are_sorted_too() {
     for values in [50, 60_000u32] {

@@ -1,4 +1,4 @@
-//! The form in which the labelling of a recoding plan is sent: the classes of a node, or the
+//! Serializes the labelling of a recoding plan for transport: the classes of a node, or the
 //! combinations and groups of a partition.
 
 use super::super::labelling::{Grouped, Labelling};
@@ -14,7 +14,7 @@ use arrow::datatypes::{UInt32Type, UInt64Type};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// A labelling without its arrays.
+/// The parts of a labelling that are not arrays.
 #[derive(Serialize, Deserialize)]
 pub(super) enum SentLabelling {
     /// The node, and the number of released classes.
@@ -23,16 +23,17 @@ pub(super) enum SentLabelling {
     Partition { bottom: Node },
 }
 
-/// A labelling on the machine that received it.
+/// A labelling as restored on the receiving machine.
 pub(super) enum Arrived {
-    /// The classes, and which of them are released.
+    /// The classes. `kept` is true for each class that is released.
     Node { classes: FrequencySet, kept: Vec<bool> },
-    /// The groups.
+    /// The groups of a partition.
     Partition(Grouped),
 }
 
 impl SentLabelling {
-    /// Packs a labelling of `columns` columns, and adds its arrays to `parcel`.
+    /// Packs a labelling. `columns` is the number of columns. Adds the arrays of the labelling to
+    /// `parcel`.
     pub(super) fn pack(labelling: &Labelling, columns: usize, parcel: &mut Parcel) -> Self {
         match labelling {
             Labelling::Node {
@@ -53,7 +54,8 @@ impl SentLabelling {
                 push(parcel, grouped.kept.iter().map(|kept| u32::from(*kept)));
                 for column in 0..columns {
                     let labels = partition.labels(column);
-                    // A label is three numbers: its level or its kind, and one or two codes.
+                    // A label is sent as three numbers: the level or the kind of the label, and one
+                    // or two codes.
                     push(parcel, labels.iter().map(|label| numbers(label)[0]));
                     push(parcel, labels.iter().map(|label| numbers(label)[1]));
                     push(parcel, labels.iter().map(|label| numbers(label)[2]));
@@ -66,7 +68,7 @@ impl SentLabelling {
         }
     }
 
-    /// Restores a labelling. Its arrays come next in `parcel`.
+    /// Restores a labelling, whose arrays are next in `parcel`.
     pub(super) fn unpack(self, key_schema: &KeySchema, parcel: &mut Parcel) -> Result<Arrived> {
         let keys = parcel.take()?;
         let keys = keys
@@ -111,7 +113,7 @@ impl SentLabelling {
     }
 }
 
-/// The numbers that mark ranges in place of a level.
+/// The numbers that mark a label as a range, in place of a level.
 const RANGE: u32 = 256;
 const ROUNDED: u32 = 257;
 

@@ -1,8 +1,8 @@
 //! Sends the operators of the second scan to another machine.
 //!
-//! A recoding plan is sent as the parts from which it was created: lookup tables, the keys of the
-//! classes or the groups of the combinations, and the treatments. For the secret of a mask, only
-//! the place where the secret is stored is sent, and not the secret.
+//! A recoding plan is sent as the parts from which it was created: the lookup tables, the keys of
+//! the classes or the groups of the combinations, and the treatments. The secret of a mask is not
+//! sent, but only a reference to the location where it is stored.
 
 mod labelling;
 
@@ -20,10 +20,10 @@ use crate::operator::{Parcel, Travels};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// A function that reads the secret stored at a place.
+/// A function that reads the secret that is stored at a location.
 pub(crate) type ReadSecret = fn(&str) -> Result<Vec<u8>>;
 
-/// The parts of a recoding plan other than its arrays.
+/// The parts of a recoding plan that are not arrays.
 #[derive(Serialize, Deserialize)]
 struct Header {
     labelling: SentLabelling,
@@ -31,7 +31,7 @@ struct Header {
     rules: Vec<Rule>,
     columns: Vec<(String, Treatment)>,
     lookups: Vec<LookupHeader>,
-    /// A text that is used for one plan only. The marks of secrets are computed with it.
+    /// A text that is used for this plan only. The marks of secrets are computed with it.
     once: String,
 }
 
@@ -50,8 +50,8 @@ enum Treatment {
     Keep,
 }
 
-/// A mask: its first keywords, its values including the place of its secret, and the mark by which
-/// the other machine checks that it has the same secret.
+/// A mask: its initial keywords, its values (including the location of its secret), and the mark by
+/// which the receiving machine checks that it has the same secret.
 #[derive(Serialize, Deserialize)]
 struct SentMask {
     start: String,
@@ -64,8 +64,8 @@ struct SentMask {
 const UNMAPPED: [OnUnmapped; 3] = [OnUnmapped::Error, OnUnmapped::Suppress, OnUnmapped::Top];
 
 impl RecodingPlan {
-    /// Returns true if the plan can be sent: no label is computed from the rows of a class, no mask
-    /// is drawn from the rows of the source, and the plan has no columns of sets.
+    /// Returns true if the plan can be sent. This is the case unless a label is computed from the
+    /// rows of a class, a mask is drawn from the rows of the source, or a column contains sets.
     pub(crate) fn can_travel(&self) -> bool {
         let is_sent = |c: &Released| match &c.treatment {
             ColumnTreatment::Items(_) => false,
@@ -75,7 +75,7 @@ impl RecodingPlan {
         self.labels.iter().all(|labels| !labels.form.is_of_class()) && self.columns.iter().all(is_sent)
     }
 
-    /// Packs the plan.
+    /// Packs the plan. Fails with `ErrorKind::Internal` if the plan cannot be sent.
     pub(crate) fn pack(&self) -> Result<Parcel> {
         let unfit = || Error::internal("a recoding plan that cannot be sent");
         if !self.can_travel() {
@@ -121,7 +121,8 @@ impl RecodingPlan {
         Ok(parcel)
     }
 
-    /// Restores a plan. Fails if a mask has a different secret on this machine.
+    /// Restores a plan. `secret` reads the secrets of masks. Fails if a mask has a different secret
+    /// on this machine.
     pub(crate) fn unpack(mut parcel: Parcel, secret: ReadSecret) -> Result<Self> {
         let header: Header = parcel.header()?;
         let lookups = header.lookups.into_iter();
@@ -173,21 +174,21 @@ impl RecodingPlan {
 }
 
 impl Recode {
-    /// Returns the operator that applies a plan.
+    /// Creates the operator that applies a plan.
     pub(crate) fn with(recoding: Arc<RecodingPlan>) -> Self {
         Self(recoding)
     }
 }
 
 impl Decode {
-    /// Returns the operator that restores the quasi-identifiers of a plan.
+    /// Creates the operator that restores the quasi-identifiers of a plan.
     pub(crate) fn with(recoding: Arc<RecodingPlan>) -> Self {
         Self(recoding)
     }
 }
 
-/// Returns the error for an operator that is restored without its secrets. `RecodingPlan::unpack`
-/// restores it with them.
+/// Returns the error for an operator that cannot be restored without its secrets.
+/// `RecodingPlan::unpack` restores such an operator with its secrets.
 fn needs_secrets() -> Error {
     Error::internal("a recoding plan that is restored without its secrets")
 }

@@ -1,9 +1,9 @@
-//! The labels of a released column with the values that they stand for.
+//! The labels of a released column, with the values that they stand for.
 //!
-//! A text is read by the hierarchy of its column, as a value of the source, or as a range of
-//! values. Bounds (LABELS BOUNDS) are read as a range. A single value in a form other than TEXT,
-//! and a number in a column of numbers without a hierarchy, stand for themselves, whether or not
-//! the source has them. NULL in a form other than TEXT contains no information, and stands for
+//! A text is interpreted by the hierarchy of its column, as a value of the source, or as a range of
+//! values. Bounds (LABELS BOUNDS) are interpreted as a range. A single value in a form other than
+//! TEXT, and a number in a column of numbers without a hierarchy, stand for themselves, whether or
+//! not the source has them. NULL in a form other than TEXT contains no information, and stands for
 //! every value of the source.
 
 use super::tables::Texts;
@@ -21,15 +21,15 @@ use std::sync::Arc;
 /// The table of the values of one column.
 const VALUES: &str = "values_of_column";
 
-/// How the labels of a released column are read.
+/// How the labels of a released column are interpreted.
 #[derive(Debug, Clone)]
 pub(crate) struct Reading {
     pub(crate) column: String,
     /// The hierarchy of the labels, if it is known.
     pub(crate) hierarchy: Option<Arc<Hierarchy>>,
     pub(crate) form: LabelForm,
-    /// Whether a hierarchy that does not fit the column is an error. Otherwise the column is not
-    /// compared.
+    /// Whether a hierarchy that does not fit the column leads to an error. Otherwise the column is
+    /// not compared.
     pub(crate) must_fit: bool,
 }
 
@@ -37,9 +37,9 @@ pub(crate) struct Reading {
 /// scan of each table.
 pub(super) struct JointColumn {
     pub(super) column: String,
-    /// The SQL of the value in the source.
+    /// The SQL for the value in the source.
     pub(super) source: String,
-    /// The label in the release, if it stands for itself.
+    /// The SQL for the label in the release; `None` if labels do not stand for themselves.
     pub(super) own: Option<String>,
 }
 
@@ -63,7 +63,7 @@ pub(super) enum Readable<T> {
 
 impl Reading {
     /// Returns the SQL for the column's values in the source, and for its labels in the release if
-    /// they stand for themselves. Returns `None` if the values are nested or binary, or have
+    /// the labels stand for themselves. Returns `None` if the values are nested or binary, or have
     /// different types in the release and in the source.
     pub(super) async fn read_together(
         &self,
@@ -86,7 +86,8 @@ impl Reading {
         }))
     }
 
-    /// Binds the values of the column. If `is_own`, its labels are values, too.
+    /// Binds the hierarchy to the values of the column. If `is_own` is true, the labels are values,
+    /// too.
     pub(super) fn bind_to(self, values: &ArrayRef, is_own: bool) -> Result<Readable<ComparedColumn>> {
         let values = cast(values, plain_type(values.data_type()))?;
         let lookup = self.read_by(is_own)?.bind(values);
@@ -94,7 +95,7 @@ impl Reading {
         self.bound(is_own, lookup)
     }
 
-    /// Returns the hierarchy by which labels are read.
+    /// Returns the hierarchy by which the labels are interpreted.
     fn read_by(&self, is_own: bool) -> Result<Arc<Hierarchy>> {
         match &self.hierarchy {
             Some(hierarchy) if !is_own => Ok(Arc::clone(hierarchy)),
@@ -102,7 +103,7 @@ impl Reading {
         }
     }
 
-    /// Returns the column with its values bound, or why it cannot be compared.
+    /// Returns the column with its values bound, or the reason why the column cannot be compared.
     fn bound(self, is_own: bool, lookup: Result<Lookup>) -> Result<Readable<ComparedColumn>> {
         let by = self.hierarchy.as_ref().filter(|_| !is_own);
         match lookup {
@@ -113,14 +114,14 @@ impl Reading {
                 form: self.form,
                 is_own,
             })),
-            // The hierarchy does not fit the column's type or values: all other columns can be
-            // compared.
+            // The hierarchy does not fit the column's type or values. The other columns can still
+            // be compared.
             Err(e) if !self.must_fit && is_of_data(&e) => Ok(Readable::Not(e.message().to_string())),
             Err(e) => Err(e),
         }
     }
 
-    /// Binds the values that the column has in these tables.
+    /// Binds the hierarchy to the values that the column has in these tables.
     pub(super) async fn bind(
         self,
         session: &SessionContext,
@@ -161,8 +162,8 @@ impl Reading {
     }
 }
 
-/// Returns SQL for a released label as a value. Labels in files of text are read as values of the
-/// source's type, and an empty text as NULL.
+/// Returns the SQL for a released label as a value. Labels in text files are cast to the source's
+/// type, and an empty text becomes NULL.
 fn own_value(column: &str, label: &DataType, value: &DataType) -> String {
     match is_text(label) && !is_text(value) {
         true => format!("arrow_cast(nullif({column}, ''), '{}')", plain_type(value)),
@@ -179,7 +180,8 @@ fn is_of_data(error: &Error) -> bool {
 }
 
 impl ComparedColumn {
-    /// Returns SQL for the cells of this column in a table. Each cell is a text, like the values.
+    /// Returns the SQL for the cells of this column in a table. Each cell is a text, like the
+    /// values.
     pub(super) async fn cell(&self, session: &SessionContext, table: &str) -> Result<String> {
         let data_type = type_of(session, table, &self.name).await?;
         let cell = quote(&self.name);
@@ -214,14 +216,14 @@ impl ComparedColumn {
         }
     }
 
-    /// Returns the rows of a table of raw values, as codes. Their cells are column number `at` of
-    /// `raw`.
+    /// Returns the rows of a table of raw values, as codes. The cells of the column are in `raw` at
+    /// column index `at`.
     pub(super) fn coded(&self, raw: &Texts, at: usize) -> Result<Vec<u32>> {
         raw.coded(at, self.lookup.values())
     }
 
-    /// Returns the values that each released label stands for, or the reason if a label stands for
-    /// none.
+    /// Returns the values that each released label stands for, or the reason why a label stands for
+    /// no value.
     pub(super) fn covered(self, released: &Texts, at: usize, is_in_source: &[bool]) -> Result<Readable<ColumnLabels>> {
         let labels = released.array(at);
         let any: Vec<u32> = (0..)

@@ -1,5 +1,5 @@
-//! The changes that drawn masks make to columns of numbers and categories: totals, means, spread,
-//! distributions and correlations, before and after.
+//! The changes that drawn masks make to columns of numbers and categories. Totals, means, spread,
+//! distributions and correlations are measured before and after masking.
 
 use super::sides::Tables;
 use crate::error::Result;
@@ -9,8 +9,8 @@ use crate::recount::sql::{number, steady};
 use crate::utility::{Figure, MeasureKind};
 use arrow::datatypes::DataType;
 
-/// Returns the figures of masked columns, and of their correlations with each other and with the
-/// `others`. All are columns of the release.
+/// Returns the figures of masked columns, including their correlations with each other and with the
+/// `others`. All of these are columns of the release.
 pub(super) async fn figures(tables: &Tables<'_>, masked: &[String], others: &[String]) -> Result<Vec<Figure>> {
     let mut found = vec![];
     let mut numbers = vec![];
@@ -50,13 +50,13 @@ fn as_number(column: &str) -> String {
     format!("CAST({} AS DOUBLE)", quote(column))
 }
 
-/// Returns the value of an aggregate over the released rows and over the source.
+/// Returns the value of an aggregate over the released rows, and its value over the source.
 async fn both(tables: &Tables<'_>, aggregate: &str) -> Result<(Option<f64>, Option<f64>)> {
     let released = tables.released.released();
     let release = number(tables.session, &format!("SELECT {aggregate} FROM {released}")).await?;
     let source = format!("SELECT {aggregate} FROM {}", quote(tables.source));
     let source = number(tables.session, &source).await?;
-    // A column that does not vary has the correlation NaN, which is left out.
+    // The correlation of a column whose values are all equal is NaN, which is left out.
     let known = |figure: Option<f64>| figure.filter(|figure| figure.is_finite()).map(steady);
     Ok((known(release), known(source)))
 }
@@ -76,7 +76,8 @@ async fn total_variation(tables: &Tables<'_>, column: &str) -> Result<Option<f64
     Ok(number(tables.session, &sql).await?.map(steady))
 }
 
-/// Returns the types of a column in the release and in the source, if both have it.
+/// Returns the types of a column in the release and in the source; `None` if one of them does not
+/// have the column.
 async fn types(tables: &Tables<'_>, column: &str) -> Result<Option<[DataType; 2]>> {
     let mut found = vec![];
     for table in [tables.released.name.as_str(), tables.source] {

@@ -1,4 +1,4 @@
-//! Reads a release, its source and the rows for testing, and measures them.
+//! Reads a release, its source and the rows for testing, and measures the release.
 
 use super::labels::{ComparedColumn, Readable, Reading};
 use super::masked;
@@ -84,7 +84,7 @@ pub(crate) async fn figures(tables: &Tables<'_>, readings: Vec<Reading>, class: 
     Ok([measured, of_masks].concat())
 }
 
-/// A compared column with its position among all compared columns.
+/// A compared column with its index among all compared columns.
 type Numbered = (usize, ComparedColumn);
 
 /// Columns whose rows are read together, with their rows in each table.
@@ -95,9 +95,9 @@ struct Read {
     tested: Option<Texts>,
 }
 
-/// The values of a column, counted before its labels are read.
+/// The values of a column, counted before its labels are interpreted.
 struct Known {
-    /// The values by which the labels are read, in ascending order with NULL last.
+    /// The values to which the hierarchy of the labels is bound, in ascending order with NULL last.
     values: ArrayRef,
     /// Whether the labels stand for themselves.
     is_own: bool,
@@ -106,11 +106,12 @@ struct Known {
 }
 
 /// Counts the values of all columns that can be read together: in one scan of the source, and in
-/// one scan of the release for labels that are values.
+/// one scan of the release for labels that stand for themselves.
 async fn known_values(tables: &Tables<'_>, readings: &[Reading]) -> Result<HashMap<String, Known>> {
     let (session, released) = (tables.session, tables.released.name.as_str());
     let mut together = vec![];
-    // Rows for testing may have values that the source does not have.
+    // Rows for testing may have values that the source does not have, so no column is read here if
+    // there are rows for testing.
     for reading in readings.iter().filter(|_| tables.testing.is_none()) {
         together.extend(reading.read_together(session, released, tables.source).await?);
     }
@@ -144,17 +145,18 @@ fn union(one: &ArrayRef, other: &ArrayRef) -> Result<ArrayRef> {
     Ok(sorted.into_iter().next().unwrap_or(values))
 }
 
-/// Divides columns into columns that are each compared alone, and columns whose figures need the
+/// Divides columns into columns that are compared separately, and columns whose figures need the
 /// same rows. If there is a class label, all columns need the same rows. Otherwise only the columns
-/// of numbers need them, because they are correlated, and the other columns are compared only by
-/// their distributions.
+/// of numbers need the same rows, because they are correlated. The other columns are compared only
+/// by their distributions.
 fn together(compared: Vec<ComparedColumn>, class: Option<&str>) -> (Vec<Numbered>, Vec<Numbered>) {
     (0..)
         .zip(compared)
         .partition(|(_, column)| class.is_none() && !column.has_numbers())
 }
 
-/// Reads the compared columns of the rows `from`, which have the types of `table`.
+/// Reads the compared columns of the rows `from`, an SQL relation whose columns have the types of
+/// `table`.
 async fn texts(session: &SessionContext, columns: &[Numbered], table: &str, from: &str) -> Result<Texts> {
     let mut cells = vec![];
     for (_, column) in columns {
@@ -234,7 +236,8 @@ fn compared(
     Ok((numbers, comparison))
 }
 
-/// Returns the index of the class label. Fails if its values are generalized or too many.
+/// Returns the index of the class label. Fails if the values of the class label are generalized, or
+/// if there are too many values.
 fn class_of(class: &str, columns: &[ColumnValues], release: &Sample) -> Result<usize> {
     let raw = || {
         Error::usage(format!(

@@ -3,14 +3,15 @@
 use crate::recount::ReleasedTable;
 use datafusion::prelude::SessionContext;
 
-/// The tables of a session that are compared. In the release, bounds are texts. The source and the
-/// rows for testing have the same types.
+/// The tables of a session that are compared. In the release, bounds are texts. The rows for
+/// testing have the same types as the source.
 pub(crate) struct Tables<'a> {
     pub(crate) session: &'a SessionContext,
     pub(crate) released: &'a ReleasedTable,
-    /// The source.
+    /// The name of the table with the rows of the source.
     pub(crate) source: &'a str,
-    /// The raw rows on which classifiers are tested, if they are not the rows of the source.
+    /// The name of the table with the raw rows on which classifiers are tested; `None` if they are
+    /// tested on the rows of the source.
     pub(crate) testing: Option<&'a str>,
     /// The columns of the release whose masks are drawn.
     pub(crate) drawn: &'a [String],

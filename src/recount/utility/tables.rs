@@ -1,5 +1,5 @@
-//! Reads the rows of a table as their distinct combinations of values, each with its text. They are
-//! counted as the first scan counts a source.
+//! Reads the rows of a table as their distinct combinations of values, with the text of each value.
+//! The rows are counted as the first scan counts a source.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{Columns, Marginals, Scan, Shared};
@@ -19,19 +19,20 @@ use std::sync::Arc;
 pub(super) struct Texts {
     /// The distinct values of each column, ascending, NULL last.
     values: Vec<ArrayRef>,
-    /// The text of each distinct value, by column.
+    /// The text of each distinct value, for each column.
     texts: Vec<StringArray>,
-    /// The index of the value of each distinct row, by column.
+    /// For each column, the index of its value in each distinct row.
     pub(super) rows: Vec<Vec<u32>>,
     /// The number of equal rows of each distinct row.
     pub(super) counts: Vec<u64>,
-    /// The memory of the texts and rows, and of the codes that are made of them.
+    /// The memory reservation for the texts and rows, and for the codes that are computed from
+    /// them.
     _memory: MemoryReservation,
 }
 
 impl Texts {
-    /// Reads these expressions over the rows of `table`, both given as SQL. The order does not
-    /// depend on threads.
+    /// Reads these expressions over the rows of `table`, both given as SQL. The order of the result
+    /// does not depend on the number of threads.
     pub(super) async fn read(session: &SessionContext, expressions: &[String], table: &str) -> Result<Self> {
         let context = session.task_ctx();
         let memory = MemoryConsumer::new("anonsql utility").register(context.memory_pool());
@@ -52,7 +53,8 @@ impl Texts {
             .await
     }
 
-    /// Reads each of these expressions separately over the rows of `table`, all in one scan.
+    /// Reads each of these expressions separately over the rows of `table`, both given as SQL, in
+    /// one scan.
     pub(super) async fn each(session: &SessionContext, expressions: &[String], table: &str) -> Result<Vec<Self>> {
         let counted = counted(session, expressions, table).await?;
         let columns = counted
@@ -76,11 +78,11 @@ impl Texts {
         })
     }
 
-    /// Merges and orders the counted rows of a scan.
+    /// Merges the counted rows of a scan and puts them in order.
     fn of(scan: &Scan, memory: MemoryReservation) -> Result<Self> {
         let columns = scan.dictionaries.len();
-        // The first column has the highest bits, so comparing keys from the last word on orders the
-        // rows.
+        // The first column is packed in the highest bits. The rows are therefore ordered by
+        // comparing the words of their keys, beginning with the last word.
         let bits = scan.dictionaries.iter().rev().map(|d| bits_for(d.values.len()));
         let layout = PackedLayout::new(&bits.collect::<Vec<u32>>());
         let (words, place) = (layout.words(), |column: usize| columns - 1 - column);
@@ -89,7 +91,8 @@ impl Texts {
             tally.for_each(|own, entries, rows| {
                 check_cancelled()?;
                 let (first, number) = (counts.len(), entries.len() / own.words());
-                // An entry is packed, ordered and unpacked, and the indices of its texts are coded.
+                // The reservation covers packing, ordering and unpacking each entry, and coding the
+                // indices of its texts.
                 reserve(&memory, number * (8 * words + 8 + 16 + 4 + 8 + 2 * 4 * columns))?;
                 keys.resize(keys.len() + number * words, 0);
                 let packed = keys[first * words..].chunks_exact_mut(words);
@@ -113,7 +116,7 @@ impl Texts {
             .collect();
         let rest = |entry: u32| key(entry)[..words - 1].iter().rev();
         sort_by(&mut order, |a, b| a.0.cmp(&b.0).then_with(|| rest(a.1).cmp(rest(b.1))));
-        // The partitions of the scan may have counted equal rows.
+        // Several partitions of the scan may have counted equal rows.
         let alike = order.chunk_by(|a, b| key(a.1) == key(b.1));
         let sum = |entries: &[(u64, u32)]| -> u64 { entries.iter().map(|(_, entry)| counts[*entry as usize]).sum() };
         let (firsts, counts): (Vec<u32>, Vec<u64>) = alike.map(|entries| (entries[0].1, sum(entries))).unzip();
@@ -153,8 +156,7 @@ impl Texts {
         self.texts[column].iter().map(code).collect()
     }
 
-    /// Returns the rows of a column with the index of each text among `values` in place of the
-    /// text.
+    /// Returns the value of a column in each distinct row, as the index of its text among `values`.
     pub(super) fn coded(&self, column: usize, values: &ArrayRef) -> Result<Vec<u32>> {
         let place = self.codes(column, values)?;
         Ok(self.rows[column].iter().map(|text| place[*text as usize]).collect())
@@ -163,7 +165,7 @@ impl Texts {
 
 /// Returns the distinct values of each of these expressions over the rows of `table`, both given as
 /// SQL, in ascending order with NULL last, and the number of rows of each value. One scan counts
-/// them all.
+/// the values of all expressions.
 pub(super) async fn counted(
     session: &SessionContext,
     expressions: &[String],
@@ -188,7 +190,8 @@ pub(super) async fn counted(
     (0..number).map(|column| found.of(column)).collect()
 }
 
-/// Returns a query for these expressions over the rows of `table`, called c0, c1 and so on.
+/// Returns a query for these expressions over the rows of `table`. The columns of the result are
+/// called c0, c1 and so on.
 fn selected(expressions: &[String], table: &str) -> String {
     let named = expressions.iter().enumerate();
     let named: Vec<String> = named.map(|(i, expression)| format!("{expression} AS c{i}")).collect();

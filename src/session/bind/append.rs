@@ -1,10 +1,11 @@
-//! Binds the levels of a batch that is added to a release.
+//! Binds the levels for a batch that is added to a release.
 
 use crate::error::{Error, Result};
 use crate::job::{Choice, Job, rises_from_zero};
 
-/// Restricts a search to levels that are at least the levels of the existing release, and whose
-/// labels have the same type. Fails with a usage error if LEVELS excludes all of these levels.
+/// Restricts a search to levels that are not below the levels of the existing release, and whose
+/// labels have the same type as in the release. Fails with a usage error if LEVELS excludes all of
+/// these levels.
 pub(super) fn rise(job: &mut Job) -> Result<()> {
     let (Some(standing), Choice::Search { .. }) = (job.output.grows(), &job.goal.choice) else {
         return Ok(());
@@ -13,7 +14,8 @@ pub(super) fn rise(job: &mut Job) -> Result<()> {
     for q in &job.roles.quasi_identifiers {
         let height = q.hierarchy.height();
         let (low, high) = q.levels.unwrap_or((0, height));
-        // The later check of the request refuses a column that has no level in the release.
+        // A column without a level in the existing release is rejected by a later check of the
+        // request.
         let own = standing.node.get(&q.column).copied().unwrap_or(low);
         let high = match own == 0 && !rises_from_zero(job, &q.column) {
             true => high.min(own),

@@ -1,5 +1,5 @@
-//! Binds how the released node or partition is found: a recoding, a search, a named node, or the
-//! node of a manifest.
+//! Binds the clauses that determine the released node or partition: a recoding, a search, a given
+//! node, or the node in a manifest.
 
 use super::replay::{ComparedRequest, replay};
 use super::roles::level;
@@ -11,7 +11,7 @@ use crate::session::context::AnonContext;
 use crate::session::registry::Registry;
 use crate::sql::clause::{ChoiceClause, RecodingClause};
 
-/// Binds the recoding with its search, or the node that AT NODE or USING MANIFEST names.
+/// Binds the recoding and its search, or the node that AT NODE or USING MANIFEST gives.
 pub(super) async fn choice(context: &AnonContext, registry: &Registry, asked: &ComparedRequest<'_>) -> Result<Choice> {
     let (recoding, quasi_identifiers) = (asked.statement.policy.recoding, asked.quasi_identifiers);
     let local = recoding == Some(RecodingClause::Local);
@@ -55,8 +55,8 @@ pub(super) async fn choice(context: &AnonContext, registry: &Registry, asked: &C
     Ok(Choice::Node(quasi_identifiers.iter().map(one).collect::<Result<_>>()?))
 }
 
-/// Binds the search that a statement names. Fails with a usage error if the search is for the other
-/// recoding.
+/// Binds the search that a statement names. Fails with a usage error if the search does not belong
+/// to the given `recoding`.
 fn searched(registry: &Registry, recoding: Option<RecodingClause>, call: &Call) -> Result<Choice> {
     let choice = registry.search(call)?;
     let is_local = matches!(choice, Choice::Partition(_));

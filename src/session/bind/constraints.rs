@@ -14,7 +14,7 @@ pub(in crate::session) fn constraints(
     (quasi_identifiers, item_sets): (&[QuasiIdentifier], &[ItemSet]),
     sensitive: &[SensitiveClause],
 ) -> Result<Vec<Constraint>> {
-    // This is one function because it is a list of refusals, followed by the bound constraint.
+    // This is one function because it is a list of checks, followed by the bound constraint.
     let one = |c: &ConstraintClause| {
         let (model, meaning) = registry.model(&c.model)?;
         let subset = |name: &String| {
@@ -30,8 +30,8 @@ pub(in crate::session) fn constraints(
             })
         };
         let is_sensitive = |name: &str| sensitive.iter().any(|s| s.column == name);
-        // If there is only one sensitive attribute, a model with a limit of its own for each row is
-        // about that attribute.
+        // A model with an individual limit for each row applies to the sensitive attribute, if
+        // there is exactly one.
         let only = match (model.about(), sensitive) {
             (About::Rows { .. }, [only]) => Some(only.column.clone()),
             (About::Rows { .. } | About::Classes | About::Items(_) | About::Sample(_), _) => None,
@@ -82,7 +82,7 @@ pub(in crate::session) fn constraints(
     constraints.iter().map(one).collect()
 }
 
-/// Returns the error for a model of classes ON a column of lists.
+/// Returns the error for a model about classes that is applied ON a column of lists.
 fn in_no_class(c: &ConstraintClause, column: &str) -> Error {
     Error::usage(format!(
         "{} is about classes, and the lists of column {column} do not belong to classes; write km_anonymity(5, 2) ON \
@@ -91,7 +91,8 @@ fn in_no_class(c: &ConstraintClause, column: &str) -> Error {
     ))
 }
 
-/// Refuses a model about sets of items unless it is ON one column of lists.
+/// Fails with a usage error unless a model about sets of items is applied ON exactly one column of
+/// lists.
 fn is_of_items(
     c: &ConstraintClause,
     column: Option<&String>,
@@ -125,7 +126,7 @@ fn is_of_items(
     Err(Error::unknown("column of lists", column, named))
 }
 
-/// Returns the error for a column after ON that is not in SENSITIVE.
+/// Returns the error for a column that ON names, but that is not in SENSITIVE.
 pub(in crate::session) fn not_sensitive(name: &str, sensitive: &[SensitiveClause]) -> Error {
     if sensitive.is_empty() {
         return Error::usage(format!(

@@ -1,4 +1,4 @@
-//! Binds the metric that is minimised.
+//! Binds MINIMIZING: the metric that the search minimises.
 
 use crate::catalogue::Call;
 use crate::error::Result;
@@ -6,7 +6,7 @@ use crate::metric;
 use crate::session::registry::Registry;
 use crate::sql::clause::GoalClause;
 
-/// Returns the metric of MINIMIZING with its name; the default is glm.
+/// Returns the metric of MINIMIZING, preceded by its name. The default is glm.
 pub(super) fn goal(registry: &Registry, goals: &[GoalClause]) -> Result<(String, Box<dyn metric::Metric>)> {
     match goals {
         [] => Ok((metric::DEFAULT.into(), registry.metric(&Call::bare(metric::DEFAULT))?)),
@@ -20,8 +20,8 @@ pub(super) fn goal(registry: &Registry, goals: &[GoalClause]) -> Result<(String,
     }
 }
 
-/// Returns the metrics of a weighted sum with their names; empty if MINIMIZING names fewer than
-/// two.
+/// Returns the names and the metrics of the terms of a weighted sum; empty if MINIMIZING names
+/// fewer than two metrics.
 pub(super) fn terms(registry: &Registry, goals: &[GoalClause]) -> Result<Vec<(String, Box<dyn metric::Metric>)>> {
     let terms = if goals.len() > 1 { goals } else { &[] };
     let named = |t: &GoalClause| Ok((t.metric.to_string(), registry.metric(&t.metric)?));

@@ -167,7 +167,7 @@ impl AnonContext {
         fit(&mut job);
         keep_to_node(&mut job);
         append::rise(&mut job)?;
-        // The check reads the file system at the paths of the target and the report.
+        // The check accesses the file system at the paths of the target and the report.
         let check = move || job.check(purpose).map(|()| job);
         let mut job = blocking("checking the request", check).await?;
         if dry_run {
@@ -177,7 +177,7 @@ impl AnonContext {
         Ok(job)
     }
 
-    /// Opens the file of the report, if one is asked for.
+    /// Returns the file of the report; `None` if the statement requests no report.
     async fn report(&self, statement: &AnonymizeSpec, purpose: Purpose) -> Result<Option<ReportFile>> {
         let Some(file) = &statement.report else {
             return Ok(None);
@@ -192,8 +192,8 @@ impl AnonContext {
         Ok(Some(report))
     }
 
-    /// Opens the rows of a statement under a policy. Fails with a usage error if the source does
-    /// more than select rows and columns of a table.
+    /// Opens the source of a statement under a policy. Fails with a usage error if the source does
+    /// more than select rows and columns from a table.
     pub(in crate::session) async fn source_under(&self, policy: &Policy, clause: &SourceClause) -> Result<SourceTable> {
         let source = self.repeatable(clause).await?;
         if matches!(clause, SourceClause::Path(_)) {
@@ -207,7 +207,7 @@ impl AnonContext {
         }
     }
 
-    /// Opens a source, and fails if its rows may differ each time they are read.
+    /// Opens a source. Fails with a usage error if its rows may differ each time they are read.
     async fn repeatable(&self, source: &SourceClause) -> Result<SourceTable> {
         let source = self.source(source).await?;
         check_repeatable(&source.name, &source.rows)?;
@@ -225,7 +225,8 @@ fn keep_to_node(job: &mut Job) {
     }
 }
 
-/// Refuses requests about a sample that the released classes alone cannot answer.
+/// Fails with a usage error if a request with `differential_privacy` has MINIMIZING or USING
+/// MANIFEST, or is a dry run: each of these would reveal more than the released classes.
 fn is_said_by_classes(statement: &AnonymizeSpec, dry_run: bool) -> Result<()> {
     let refused = |why: &str| Err(Error::usage(format!("differential_privacy: {why}")));
     if !statement.policy.minimizing.is_empty() {

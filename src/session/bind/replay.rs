@@ -17,7 +17,7 @@ use crate::session::registry::Registry;
 use crate::session::statements::anonymize::spec::AnonymizeSpec;
 use std::sync::Arc;
 
-/// The parts of a request that are compared with the earlier release.
+/// The parts of a request that are compared with an earlier release.
 pub(super) struct ComparedRequest<'a> {
     pub(super) statement: &'a AnonymizeSpec,
     pub(super) source: &'a SourceTable,
@@ -28,8 +28,8 @@ pub(super) struct ComparedRequest<'a> {
 }
 
 impl ComparedRequest<'_> {
-    /// Returns true if a release depends on the column, because it releases the column or counts by
-    /// it.
+    /// Returns true if a release depends on a column of the source, because it contains the column
+    /// or counts by it.
     fn uses(&self, column: &str) -> bool {
         let asked = &self.statement.policy;
         let deciding = asked.masks().filter_map(|(_, mask)| mask.entity());
@@ -47,8 +47,9 @@ impl ComparedRequest<'_> {
     }
 }
 
-/// Binds the node of the earlier release that `path` names. Fails with `ErrorKind::Drift` if
-/// columns of the source drifted and ON DRIFT does not allow that.
+/// Binds the node of the earlier release at `path`. Fails with `ErrorKind::Drift` if columns of the
+/// source or hierarchies have drifted, and ON DRIFT does not allow this drift. Fails with
+/// `ErrorKind::Usage` if the path has no manifest, or if its release has local recoding.
 pub(super) async fn replay(
     context: &AnonContext,
     registry: &Registry,
@@ -61,7 +62,7 @@ pub(super) async fn replay(
     let folder = path.strip_suffix(MANIFEST).unwrap_or(&path).trim_end_matches('/');
     let manifest = of_a_node(manifest, folder)?;
     let on_drift = match on_drift.unwrap_or_default() {
-        // A strict statement releases nothing if there is a warning.
+        // With a strict statement, a warning stops the release.
         OnDrift::Warn if asked.strict => OnDrift::Error,
         on_drift => on_drift,
     };
@@ -124,9 +125,9 @@ pub(super) async fn replay(
 
 /// The hierarchies of an earlier release, compared with the current ones.
 enum Compared {
-    /// The hierarchies are the same: the levels of the release.
+    /// The hierarchies are the same. Contains the levels of the release.
     Alike(Vec<u8>),
-    /// The hierarchies differ: the drift, and the error for it.
+    /// The hierarchies or the columns differ. Contains the drift, and the error for it.
     Unlike(Vec<Drift>, Error),
 }
 
@@ -152,8 +153,9 @@ fn default_search(registry: &Registry) -> Result<Option<(Call, Box<dyn Search>)>
     })
 }
 
-/// Adapts a job to drift that does not stop it. New columns without a role are dropped, and missing
-/// columns are no longer requested. With WARN, rows with unknown values are suppressed.
+/// Adapts a job to drift that does not stop it. New columns without a role are dropped, and columns
+/// that are missing from the source are no longer dropped. With WARN, rows with unknown values are
+/// suppressed.
 pub(super) fn fit(job: &mut Job) {
     let Choice::Replay(replay) = &job.goal.choice else {
         return;
@@ -175,7 +177,8 @@ pub(super) fn fit(job: &mut Job) {
     }
 }
 
-/// Returns the manifest if its release has a node.
+/// Returns the manifest of the release in `folder`. Fails with a usage error if there is no
+/// manifest, or if the release has local recoding and therefore no node.
 fn of_a_node(manifest: Option<Manifest>, folder: &str) -> Result<Manifest> {
     let manifest = manifest.ok_or_else(|| {
         Error::usage(format!(
@@ -192,8 +195,8 @@ fn of_a_node(manifest: Option<Manifest>, folder: &str) -> Result<Manifest> {
     Ok(manifest)
 }
 
-/// Returns the reasons why the levels of a release mean something else for these quasi-identifiers:
-/// the hierarchies or the columns differ.
+/// Returns the differences because of which the levels of a release have another meaning for these
+/// quasi-identifiers: differences between the hierarchies, or between the columns.
 fn unlike(manifest: &Manifest, quasi_identifiers: &[QuasiIdentifier], attributes: &Attributes) -> Result<Vec<Drift>> {
     let mut found = vec![];
     for QuasiIdentifier { column, hierarchy, .. } in quasi_identifiers {
@@ -212,8 +215,8 @@ fn unlike(manifest: &Manifest, quasi_identifiers: &[QuasiIdentifier], attributes
         }
     }
     for (column, hierarchy) in attributes {
-        // A column that had no hierarchy in the release has one now because the statement names a
-        // hierarchy.
+        // A hierarchy that the statement adds to a column without a hierarchy in the release is not
+        // drift.
         if manifest.hierarchy_of(column).is_some() && !manifest.used(column, hierarchy)? {
             let name = hierarchy.name();
             let text = format!(
@@ -231,7 +234,7 @@ fn unlike(manifest: &Manifest, quasi_identifiers: &[QuasiIdentifier], attributes
     Ok(found)
 }
 
-/// Returns the error for levels of a release that cannot be applied to these quasi-identifiers.
+/// Returns the error for a release whose levels cannot be applied to these quasi-identifiers.
 fn refused(folder: &str, manifest: &Manifest, quasi_identifiers: &[QuasiIdentifier], attributes: &Attributes) -> Error {
     let quasi = quasi_identifiers.iter().map(|q| (&q.column, &q.hierarchy));
     let quasi = quasi.filter(|(column, _)| manifest.node.contains_key(*column));
@@ -260,8 +263,8 @@ fn refused(folder: &str, manifest: &Manifest, quasi_identifiers: &[QuasiIdentifi
     }
 }
 
-/// Returns the levels of a release in the order of these quasi-identifiers, each of which has a
-/// level in the manifest.
+/// Returns the levels of a release in the order of the given quasi-identifiers. Each of them must
+/// have a level in the manifest.
 fn levels(manifest: &Manifest, quasi_identifiers: &[QuasiIdentifier]) -> Result<Vec<u8>> {
     let one = |q: &QuasiIdentifier| match manifest.node.get(&q.column) {
         Some(found) => level(u32::from(*found), &q.column),

@@ -1,4 +1,4 @@
-//! Binds the roles of columns: replaces the names of hierarchies by the hierarchies.
+//! Binds the roles of columns, and looks up the hierarchies that they name.
 
 use crate::error::{Error, Result};
 use crate::hierarchy::{Hierarchy, LabelForm};
@@ -10,8 +10,9 @@ use crate::sql::clause::{PolicyClause, QuasiIdentifierClause, RandomizeClause, S
 use datafusion::common::DFSchema;
 
 impl AnonContext {
-    /// Returns the quasi-identifiers with their hierarchies. Columns that are lists in `rows` are
-    /// sets of items. A column without USING gets a hierarchy that only suppresses.
+    /// Returns the quasi-identifiers and the sets of items, each with its hierarchy. A column that
+    /// has a list type in `rows` is a set of items. A column without USING gets a hierarchy that
+    /// only suppresses.
     pub(in crate::session) fn quasi_identifiers(
         &self,
         columns: &[QuasiIdentifierClause],
@@ -88,7 +89,8 @@ fn has_lists(rows: &DFSchema, column: &str) -> bool {
     field.is_ok_and(|field| is_list(field.data_type()))
 }
 
-/// Refuses options of a quasi-identifier that a column of lists cannot have.
+/// Fails with a usage error if a column of lists has WEIGHT, or LABELS other than TEXT, because
+/// both apply to single values.
 fn has_no_cells(q: &QuasiIdentifierClause) -> Result<()> {
     let option = match (q.weight, q.labels) {
         (Some(_), _) => "WEIGHT is for the loss of a cell in the metric",
@@ -102,7 +104,7 @@ fn has_no_cells(q: &QuasiIdentifierClause) -> Result<()> {
     )))
 }
 
-/// Binds the masks of the columns of `rows`.
+/// Binds the masks of columns. `rows` is the schema of the source.
 pub(super) fn masks(policy: &PolicyClause, rows: &DFSchema) -> Result<Vec<MaskOf>> {
     let has_entity = rows.field_with_unqualified_name("entity").is_ok();
     let is_other = has_entity && policy.entity.as_deref() != Some("entity");
@@ -125,7 +127,8 @@ pub(super) fn masks(policy: &PolicyClause, rows: &DFSchema) -> Result<Vec<MaskOf
     bound.collect()
 }
 
-/// Converts a level of a column to the `u8` that lattices use. Fails if the level is too large.
+/// Converts a level of a column to `u8`, the type in which lattices store levels. Fails with a
+/// usage error if the level does not fit into `u8`.
 pub(super) fn level(level: u32, column: &str) -> Result<u8> {
     u8::try_from(level).map_err(|_| Error::usage(format!("column {column}: there is no level {level}")))
 }

@@ -75,11 +75,11 @@ pub(in crate::session) const OPTIONS: Info = Info {
     reference: "",
 };
 
-/// The size of the files in an object store, unless the statement gives a size.
+/// The default maximum size, in bytes, of a file in an object store.
 const FILE_SIZE: u64 = 256_000_000;
 
-/// Converts TO to a target: a local folder, or a prefix of an object store. Reads the release that
-/// is already under the prefix.
+/// Converts TO to a target: a local folder, a prefix of an object store, or a table. Also reads the
+/// existing release in an object store or a table.
 pub(super) async fn target(state: &SessionState, target: &TargetClause) -> Result<Target> {
     let options = Arguments::of_options(&OPTIONS, &target.options)?;
     let expanded = expanded(&target.path)?;
@@ -170,7 +170,7 @@ fn layout(options: &Arguments, target: &TargetClause, expanded: &str) -> Result<
     })
 }
 
-/// Refuses a path that cannot be the folder of a release.
+/// Fails with a usage error if a path cannot be the folder of a release.
 fn check_path(path: &Path, target: &TargetClause) -> Result<()> {
     if path.as_os_str().is_empty() {
         return Err(Error::usage(format!(
@@ -198,7 +198,7 @@ fn check_path(path: &Path, target: &TargetClause) -> Result<()> {
     Ok(())
 }
 
-/// Refuses options that do not apply to this kind of release.
+/// Fails with a usage error if an option does not apply to this kind of release.
 fn check_options(options: &Arguments, target: &TargetClause) -> Result<()> {
     let (footer, appends) = (options.boolean("footer")?, target.exists == ExistsClause::Append);
     let refused = match () {
@@ -219,8 +219,9 @@ fn check_options(options: &Arguments, target: &TargetClause) -> Result<()> {
     Err(Error::usage(refused))
 }
 
-/// Returns the manifest of the release in the target, if there is one. Fails with `ErrorKind::Data`
-/// if the manifest was changed by hand, because its statements about the rows are then unreliable.
+/// Returns the manifest of the existing release in the target; `None` if there is no release. Fails
+/// with `ErrorKind::Data` if the manifest was edited after it was written, because its statements
+/// about the rows are then unreliable.
 async fn standing(path: &Path, stored: Option<&Stored>) -> Result<Option<Arc<Manifest>>> {
     let found = match stored {
         Some(stored) => stored.standing.as_ref().map(|s| (s.manifest.clone(), s.is_sealed)),
@@ -240,8 +241,8 @@ async fn standing(path: &Path, stored: Option<&Stored>) -> Result<Option<Arc<Man
     }
 }
 
-/// Opens a table or the place of a new table, and reads the release that is the table's newest
-/// version. `path` is the expanded path of the target.
+/// Opens an existing table, or the location of a new one, and reads the release in its newest
+/// version. `path` is the expanded path of the target. Fails if the target must not be replaced.
 async fn table(state: &SessionState, (path, target): (&str, &TargetClause), format: &Entry) -> Result<Stored> {
     let (word, exists) = (format.word.to_uppercase(), target.exists);
     format.committing(format_args!("TO {:?} STORED AS {word}", target.path))?;
@@ -276,7 +277,8 @@ async fn table(state: &SessionState, (path, target): (&str, &TargetClause), form
     })
 }
 
-/// Opens a prefix of an object store, and reads the release under the prefix.
+/// Opens a prefix of an object store, and reads the release under it. Fails if the prefix contains
+/// files that the release must not replace.
 async fn stored(state: &SessionState, url: &str, layout: Layout, exists: ExistsClause) -> Result<Stored> {
     check_written(url)?;
     let prefix = Prefix::open(state, url)?;
@@ -292,7 +294,7 @@ async fn stored(state: &SessionState, url: &str, layout: Layout, exists: ExistsC
     let is_replaced = exists == ExistsClause::Overwrite && layout == Layout::Runs && has_runs;
     if standing.is_none() || is_replaced {
         let others = match layout {
-            // The files of a killed run would block every later run.
+            // Files that a killed run has left behind would block every later run.
             Layout::Plain => vacuum::clear(&prefix, vacuum::ALIVE).await?,
             Layout::Runs | Layout::Logged => 0,
         };
@@ -316,8 +318,8 @@ async fn stored(state: &SessionState, url: &str, layout: Layout, exists: ExistsC
     })
 }
 
-/// Returns the error for a target whose release cannot be read. If the statement does not replace
-/// the target, the error describes the content of the target.
+/// Converts the error for a target whose release cannot be read. If the statement must not replace
+/// the target (no OVERWRITE or APPEND), the error says that the target is not a complete release.
 fn unless_release(error: Error, prefix: &Prefix, exists: ExistsClause) -> Error {
     let is_found = matches!(error.kind(), ErrorKind::Data | ErrorKind::Verification);
     match (exists, is_found) {

@@ -1,4 +1,5 @@
-//! Binds waiting rows: rows that an earlier batch suppressed, and that the next batch contains.
+//! Adds the rows to a batch that an earlier batch of the release held back, because they could not
+//! be released at that time (option `waiting`).
 
 use crate::error::{Error, Result};
 use crate::job::{SourceTable, Target, Waiting};
@@ -8,9 +9,9 @@ use datafusion::logical_expr::cast;
 use datafusion::prelude::{Expr, ident};
 
 impl AnonContext {
-    /// Returns the source with the rows that wait for the target's release added. Fails with
-    /// `ErrorKind::Data` if the waiting rows have other columns than the source. Fails with
-    /// `ErrorKind::Usage` if the source itself reads the waiting rows, or would read them.
+    /// Returns the source with the held-back rows of the target's release added. Fails with
+    /// `ErrorKind::Data` if these rows have other columns or types than the source. Fails with
+    /// `ErrorKind::Usage` if the source itself reads their folder, or would read it after this run.
     pub(super) fn with_waiting(&self, source: SourceTable, target: Option<&Target>) -> Result<SourceTable> {
         let Some((target, waiting)) = target.and_then(|target| Some((target, target.waiting.as_ref()?))) else {
             return Ok(source);
@@ -67,14 +68,14 @@ impl AnonContext {
     }
 }
 
-/// Fails with `ErrorKind::Usage` if the folder of the waiting rows lies in a folder that the source
-/// reads: the source would then change during the run, and the next batch would read the waiting
-/// rows as its own.
+/// Fails with `ErrorKind::Usage` if the folder of the held-back rows lies in a folder that the
+/// source reads. Otherwise, the source would change during the run, and the next batch would
+/// contain the held-back rows twice.
 fn check_is_not_read(source: &SourceTable, waiting: &Waiting) -> Result<()> {
     let local = source.files.iter().filter_map(|file| file.file_name()?.to_str());
     let objects = source.pins.objects().filter_map(|(name, _)| name.rsplit('/').next());
-    // A folder of files of another format cannot be read either if a Parquet file is in it. So the
-    // names of the source's own files are tried as well.
+    // A source in another format must not find a Parquet file in its folder either. Therefore, the
+    // names of the source's own files are tested as well.
     let mut names = local.chain(objects).chain(["waiting.parquet"]);
     let is_read = names.any(|name| {
         let file = format!("{}{}", waiting.url(), encoded(name.as_bytes()));

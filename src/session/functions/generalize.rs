@@ -1,5 +1,5 @@
-//! `generalize('hierarchy', value, level)`: the label of a value at a level. The queries that
-//! EXPLAIN ANONYMIZE shows call this function.
+//! `generalize('hierarchy', value, level)`: the label of a value at a level of a hierarchy. The
+//! queries that EXPLAIN ANONYMIZE shows call this function.
 
 use super::hierarchies::Hierarchies;
 use crate::catalogue::Info;
@@ -82,7 +82,7 @@ impl ScalarUDFImpl for Generalize {
             .into());
         }
         let lookup = hierarchy.bind(plain)?;
-        // Level 0 is the value itself, which needs no label.
+        // At level 0, each value is its own label.
         if level > 0 && hierarchy.on_unmapped() == OnUnmapped::Error && lookup.unmapped_values() > 0 {
             return Err(Error::data(format!(
                 "hierarchy {name} does not map {} values of the argument of generalize; add them, or create it \
@@ -107,7 +107,7 @@ impl ScalarUDFImpl for Generalize {
 }
 
 impl Generalize {
-    /// Creates the function over these hierarchies.
+    /// Creates the function, which looks up names in `hierarchies`.
     pub(super) fn new(hierarchies: Hierarchies) -> Self {
         Self {
             signature: Signature::variadic_any(Volatility::Stable),

@@ -1,4 +1,4 @@
-//! The hierarchies in which SQL functions look up names.
+//! The hierarchies that SQL functions look up by name.
 
 use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
@@ -7,7 +7,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// The session's hierarchies; two values are equal if they share the same memory.
+/// The session's hierarchies. Two values are equal if they share the same memory.
 #[derive(Clone)]
 pub(super) struct Hierarchies(pub(super) NamedHierarchies);
 

@@ -1,5 +1,5 @@
-//! `hierarchy_levels('hierarchy')`: the lookup table of a hierarchy that lists its values, one
-//! column per level.
+//! `hierarchy_levels('hierarchy')`: the lookup table of a hierarchy that is defined by a list of
+//! its values, with one column per level.
 
 use super::hierarchies::Hierarchies;
 use crate::catalogue::Info;

@@ -1,6 +1,6 @@
-//! `mask_hash(value, 'env:NAME')` and so on: the mask of a value. The other arguments are the
-//! values of the mask's clause, in their order. An argument for an optional part of the clause may
-//! be NULL.
+//! `mask_hash(value, 'env:NAME')` and the functions of the other masks: the masked form of a value.
+//! The further arguments are the values in the clause of the mask, in the order of the clause. The
+//! argument for an optional part of the clause may be NULL.
 
 use crate::error::{Error, Result};
 use crate::masks::{Given, MaskClause, MaskItem, MaskKind, MaskPart, Masking, SECRET, no_place};
@@ -15,7 +15,7 @@ use datafusion::logical_expr::{
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// The function of one kind of mask.
+/// The SQL function for one kind of mask.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct MaskFunction {
     kind: &'static MaskKind,
@@ -31,7 +31,7 @@ impl Hash for MaskFunction {
 }
 
 impl MaskFunction {
-    /// Creates the function of a kind of mask, if the kind has a function.
+    /// Creates the function for a kind of mask; `None` if the kind has no function.
     pub(super) fn new(kind: &'static MaskKind) -> Option<Self> {
         let arguments = kind.clause.parts.iter().filter(|p| !matches!(p, MaskPart::Words(_)));
         let info = kind.function?;
@@ -47,19 +47,22 @@ impl MaskFunction {
         Error::usage(format!("{} is {}", self.name, self.summary))
     }
 
-    /// Returns the parts of the clause that are arguments.
+    /// Returns the parts of the clause for which the function has an argument.
     fn parts(&self) -> impl Iterator<Item = &'static MaskPart> {
         let parts = self.kind.clause.parts.iter();
         parts.filter(|part| !matches!(part, MaskPart::Words(_)))
     }
 
-    /// Returns the mask clause that the arguments after the value represent.
+    /// Builds a mask clause from `arguments`, which are the arguments after the masked value. Fails
+    /// with a usage error if an argument does not fit its part of the clause, or if a secret is not
+    /// given by its location (`env:` or `file:`).
     fn clause<'a>(&self, arguments: impl Iterator<Item = Option<&'a ScalarValue>>) -> Result<MaskClause> {
         let mut given = vec![];
         for (part, argument) in self.parts().zip(arguments) {
             let (name, item) = match part {
                 MaskPart::Value(name, MaskItem::Column, _) => {
-                    // The rows of the argument replace the column that the clause names.
+                    // The clause names a column here. The function takes the values of its argument
+                    // instead.
                     given.push(((*name).to_string(), Given::Text((*name).into())));
                     continue;
                 }

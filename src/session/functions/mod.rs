@@ -1,4 +1,4 @@
-//! SQL functions for tools that can only send SELECT, one file each.
+//! SQL functions for tools that can only send SELECT. Each function has its own file.
 
 mod generalize;
 mod hierarchies;
@@ -21,7 +21,7 @@ use pareto_front::ParetoFrontFunction;
 use std::sync::Arc;
 use unmask::Unmask;
 
-/// The description of every function except the mask functions.
+/// The descriptions of all functions except the mask functions.
 const FUNCTIONS: &[Info] = &[
     generalize::INFO,
     hierarchy_levels::INFO,
@@ -31,7 +31,7 @@ const FUNCTIONS: &[Info] = &[
     unmask::INFO,
 ];
 
-/// Returns the description of every function.
+/// Returns the descriptions of all functions.
 pub fn functions() -> Vec<Info> {
     let masks = MASKS.iter().filter_map(|kind| kind.function);
     FUNCTIONS.iter().copied().chain(masks).collect()

@@ -1,4 +1,4 @@
-//! `pareto_front('ANONYMIZE ... OPTIMIZING ...')`: a Pareto front as a table, for tools that can
+//! `pareto_front('ANONYMIZE ... OPTIMIZING ...')`: a table with a Pareto front, for tools that can
 //! only send SELECT.
 
 use crate::catalogue::Info;
@@ -26,8 +26,8 @@ pub(super) const INFO: Info = Info {
     reference: "in-house",
 };
 
-/// The table function `pareto_front`. Its argument is the text that follows PARETO FRONT OF in the
-/// statement.
+/// The table function `pareto_front`. Its argument is the text of a PARETO FRONT OF statement
+/// without these keywords.
 #[derive(Clone)]
 pub(in crate::session) struct ParetoFrontFunction {
     pub(in crate::session) hierarchies: NamedHierarchies,
@@ -84,7 +84,7 @@ fn read(text: &str) -> Result<FrontRequest> {
     }
 }
 
-/// An operator that searches the front when it is executed.
+/// An operator that computes the Pareto front when it is executed.
 struct Searching {
     text: String,
     anon: AnonContext,

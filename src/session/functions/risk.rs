@@ -1,9 +1,10 @@
 //! `risk('table', 'column', ...)` and `k_anonymity('table', 'column', ...)`: RISK OF for tools that
 //! can only send SELECT.
 //!
-//! Both functions take the name of a table or a path, and the quasi-identifiers. `risk` returns the
-//! rows of RISK OF. `k_anonymity` returns one row: the smallest class (NULL without rows), the
-//! number of classes and the number of rows. The classes are counted when the query runs.
+//! The arguments of both functions are the name of a table or a path, followed by the
+//! quasi-identifiers. `risk` returns the rows of RISK OF. `k_anonymity` returns one row: the size
+//! of the smallest class (NULL if there are no rows), the number of classes and the number of rows.
+//! The classes are counted when the query is executed.
 
 use super::hierarchies::Hierarchies;
 use crate::catalogue::Info;
@@ -124,7 +125,7 @@ impl TableFunctionImpl for Function {
         let state = args.session().as_any().downcast_ref::<SessionState>();
         let state = state.ok_or_else(|| Error::internal(format!("{name} in a session of another kind")))?;
         let session = SessionContext::new_with_state(state.clone());
-        // The arguments cannot name a registered entry, so the registry may be the default one.
+        // The arguments cannot name a registered entry, so the default registry suffices.
         let registry = SharedRegistry::default();
         let anon = AnonContext::sharing(session, Arc::clone(&self.hierarchies.0), registry, Arc::new(Silent));
         let rows = Measuring {
@@ -163,7 +164,7 @@ fn statement(table: &str, columns: &[String]) -> RiskSpec {
     }
 }
 
-/// An operator that measures the risk when it is executed.
+/// An operator that computes the risk when it is executed.
 struct Measuring {
     what: What,
     anon: AnonContext,

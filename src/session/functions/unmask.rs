@@ -1,4 +1,4 @@
-//! `unmask(token, 'env:NAME')`: the value of a token, for users who have the secret.
+//! `unmask(token, 'env:NAME')`: the original value of a token, for users who have the secret.
 
 use crate::catalogue::Info;
 use crate::error::Error;

@@ -1,5 +1,5 @@
-//! Reads CSV files: their dialect and types are sniffed from their first rows, and every text is
-//! checked when it is read.
+//! Reads CSV files. Their dialect and types are inferred from their first rows, and every value is
+//! checked against its type when it is read.
 
 use super::listing::Listing;
 use super::options::PathOptions;
@@ -17,16 +17,18 @@ use datafusion::logical_expr::{Expr, lit};
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
-/// The largest number of bytes of the first file that are examined, and the largest numbers of rows
-/// and bytes of every other file.
+/// The maximum number of bytes of the first file that are examined.
 const MOST_BYTES: usize = 64 << 20;
+/// The maximum number of rows that are examined in each of the other files.
 const MOST_ROWS_OF_OTHERS: usize = 1000;
+/// The maximum number of bytes that are examined in each of the other files.
 const MOST_BYTES_OF_OTHERS: usize = 64 << 10;
 
 /// The characters that the option `trim` removes from both ends of a field.
 const BLANKS: &str = " \t\r\n\u{c}";
 
-/// Reads CSV files whose format is not known yet.
+/// Reads CSV files whose dialect is not known yet. `folders` are the partition columns, whose
+/// values are folder names.
 pub(super) async fn read_csv(
     session: &SessionContext,
     (listing, types): (&Listing, Types),
@@ -62,7 +64,7 @@ pub(super) async fn read_csv(
         let text = Expr::Column(Column::from((table, field)));
         let Some(kinds) = kinds.get(i) else { return text };
         let text = match dialect.trim {
-            // A field with only blanks becomes empty, and an empty field is NULL.
+            // A field that contains only blanks becomes empty, and an empty field becomes NULL.
             true => nullif(btrim(vec![text, lit(BLANKS)]), lit("")),
             false => text,
         };
@@ -97,7 +99,7 @@ fn format_of(session: &SessionContext, dialect: &Dialect, listing: &Listing) -> 
         .with_file_compression_type(listing.compression)
 }
 
-/// Returns the note on columns whose texts have blanks around them.
+/// Returns the note about columns whose texts begin or end with blanks.
 fn of_blanks(file: &str, padded: &[String]) -> String {
     format!(
         "{file:?}: {} {} texts with blanks around them, which differ from the same texts without blanks; write \
@@ -107,7 +109,8 @@ fn of_blanks(file: &str, padded: &[String]) -> String {
     )
 }
 
-/// Sniffs the first file, and checks that all others have its columns.
+/// Infers the dialect and the types from the first file. Fails with `ErrorKind::Data` if another
+/// file has other columns.
 async fn sniffed(listing: &Listing, options: &PathOptions) -> Result<Sniffed> {
     let Some((first, others)) = listing.files.split_first() else {
         return Err(Error::internal("a table without files is read"));
@@ -134,7 +137,8 @@ async fn sniffed(listing: &Listing, options: &PathOptions) -> Result<Sniffed> {
             )));
         }
         if let Some(i) = (0..found.names.len()).find(|i| found.names.get(*i) != other.names.get(*i)) {
-            // The first line of either file may be a row, so its texts are not repeated here.
+            // In either file, the first line may be a row of data, so its texts are not quoted in
+            // the error.
             return Err(Error::data(format!(
                 "column {} has another name in {:?} than in {:?}; files of one table have the same columns in the same order: \
                  read them apart, and put them together with UNION ALL BY NAME, or, if the first lines are rows, write OPTIONS \

@@ -1,8 +1,8 @@
-//! Rows that depend on all rows of a source, although no operator of the query shows it: rows whose
-//! types were inferred from the rows, a release among the tables of a query, and tables of the
-//! session that were made from either.
+//! Rows that depend on all rows of a source, although no operator of the query shows this
+//! dependence. There are three cases: rows whose types were inferred from all rows, rows of a
+//! release that a query reads, and rows of tables in the session that were made from such rows.
 //!
-//! The origin of a table that existed before the session is not known.
+//! For a table that existed before the session, it is not known how its rows were made.
 
 use crate::source::{Inferred, inferred};
 use datafusion::catalog::TableProvider;
@@ -14,8 +14,8 @@ use datafusion::logical_expr::LogicalPlan;
 use parking_lot::RwLock;
 use std::sync::{Arc, Weak};
 
-/// The reasons why a row of a table may depend on other rows of a source. Each says what to write
-/// instead.
+/// The reason why a row may depend on other rows if its types were inferred from CSV files. Like
+/// the reasons below, it says what to write instead.
 const CSV: &str = "the columns and types of CSV files are inferred from their rows, so that a row that is not \
                    released may change the type of a column; give them in CREATE EXTERNAL TABLE people (age BIGINT, \
                    zip VARCHAR) STORED AS CSV \
@@ -33,7 +33,7 @@ const FOLDERS: &str = "the types of columns that are folder names are inferred f
 pub(in crate::session) const COMPUTED: &str = "a view over an ANONYMIZE, or over a function that counts a table, has \
                                                rows that depend on all rows of that table; name the table itself";
 
-/// The reason why the rows of an answer, such as the answer of RISK OF, depend on other rows.
+/// The reason why the result rows of a statement such as RISK OF depend on other rows.
 pub(in crate::session) const ANSWERED: &str = "an answer such as that of RISK OF depends on all rows of its table, \
                                                and so does a table made from the answer; name the table itself";
 
@@ -59,15 +59,15 @@ impl DependentTables {
         made.iter().find(is_it).map(|(_, why)| *why)
     }
 
-    /// Returns the reason why a row of a plan may depend on other rows of a source; `None` if no
-    /// table of the plan is known to have rows that depend on other rows.
+    /// Returns the reason why the rows of a plan may depend on other rows of a source; `None` if
+    /// the plan reads no table whose rows are known to depend on other rows.
     pub(in crate::session) fn depends(&self, plan: &LogicalPlan) -> DfResult<Option<&'static str>> {
         let mut found = None;
         plan.apply_with_subqueries(|node| {
             if let LogicalPlan::TableScan(scan) = node {
                 found = match scan.source.get_logical_plan() {
                     Some(view) => self.depends(&view)?,
-                    // A view that a query defines has a plan.
+                    // A view that was defined by a query would have a logical plan.
                     None if scan.source.table_type() == TableType::View => Some(COMPUTED),
                     None => {
                         let provider = source_as_provider(&scan.source)?;
@@ -88,7 +88,7 @@ impl DependentTables {
         Ok(found)
     }
 
-    /// Records the tables to which a plan writes rows that depend on other rows.
+    /// If a plan inserts rows that depend on other rows, records the target tables.
     pub(in crate::session) fn note_written(&self, plan: &LogicalPlan) -> DfResult<()> {
         plan.apply(|node| {
             if let LogicalPlan::Dml(written) = node

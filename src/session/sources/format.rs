@@ -1,23 +1,23 @@
-//! The format of a file, from the end of its name and from its first bytes.
+//! Recognizes the format of a file by the extension of its name and by its first bytes.
 
 use crate::error::{Error, Result};
 use crate::location::{compression_name, without_compression};
 use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
 use std::fmt;
 
-/// The format of a file of data.
+/// The format of a data file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DataFormat {
     Parquet,
     Csv,
-    /// CSV with tabs.
+    /// CSV with tabs as delimiters.
     Tsv,
     Json,
     Avro,
     Arrow,
 }
 
-/// Every format with the endings of its names.
+/// Every format with its name and its file name extensions.
 const FORMATS: &[(DataFormat, &str, &[&str])] = &[
     (DataFormat::Parquet, "Parquet", &["parquet", "pq", "parq", "pqt"]),
     (DataFormat::Csv, "CSV", &["csv"]),
@@ -27,7 +27,7 @@ const FORMATS: &[(DataFormat, &str, &[&str])] = &[
     (DataFormat::Arrow, "Arrow IPC", &["arrow", "arrows", "ipc", "feather"]),
 ];
 
-/// A kind of content that is recognised by its first bytes.
+/// A kind of file content that is recognised by its first bytes.
 enum Content {
     Data(DataFormat),
     Compressed(FileCompressionType),
@@ -73,10 +73,10 @@ const CONTENTS: &[(&[u8], Content)] = &[
 ];
 
 impl DataFormat {
-    /// Returns the names of the formats in OPTIONS.
+    /// The names of the formats that OPTIONS accepts.
     pub(super) const NAMES: &'static [&'static str] = &["parquet", "csv", "tsv", "json", "ndjson", "avro", "arrow"];
 
-    /// Returns the format with this name or ending.
+    /// Returns the format with this name or file name extension, ignoring case.
     pub(super) fn called(name: &str) -> Option<Self> {
         let found = FORMATS
             .iter()
@@ -91,7 +91,7 @@ impl DataFormat {
         (ending.and_then(|(_, ending)| Self::called(ending)), compression)
     }
 
-    /// Returns true if files of the format are text files, which may be compressed as whole files.
+    /// Returns true if files of the format are text. Only text files may be compressed as a whole.
     pub(super) fn is_text(self) -> bool {
         matches!(self, DataFormat::Csv | DataFormat::Tsv | DataFormat::Json)
     }
@@ -100,9 +100,9 @@ impl DataFormat {
         matches!(self, DataFormat::Csv | DataFormat::Tsv)
     }
 
-    /// Returns the format of a file with these first bytes, after decompression. `named` is the
-    /// format that the file name or the statement gives. If the content has another format, fails
-    /// with what to write instead.
+    /// Returns the format of a file. `head` contains the first bytes of the file, after
+    /// decompression. `named` is the format that the file name or the statement indicates. Fails if
+    /// the content has another format; the error says what to write instead.
     pub(super) fn of_content(named: Option<Self>, head: &[u8]) -> Result<Self> {
         let content = CONTENTS
             .iter()
@@ -157,7 +157,7 @@ fn endings() -> String {
     format!("{}, and texts also with .gz, .zst, .bz2 and .xz", endings.join(", "))
 }
 
-/// Returns true if a file with this beginning has lines of text.
+/// Returns true if a file with this beginning consists of lines of text.
 fn is_text(head: &[u8]) -> bool {
     let is_printed = |b: &u8| !b.is_ascii_control() || matches!(b, b'\n' | b'\r' | b'\t');
     head.iter().all(is_printed) && head.contains(&b'\n')

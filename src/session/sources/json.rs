@@ -1,4 +1,4 @@
-//! The types of the columns of JSON files.
+//! Infers the types of the columns in JSON files.
 
 use super::listing::Listing;
 use super::options::PathOptions;
@@ -9,11 +9,11 @@ use datafusion_datasource_json::utils::JsonArrayToNdjsonReader;
 use std::io::{BufRead, BufReader};
 use std::sync::Arc;
 
-/// The largest number of bytes of a file that are examined.
+/// The maximum number of bytes that are examined in each file.
 const MOST_BYTES: usize = 64 << 20;
 
-/// Returns the schema with every column of numbers as text that would otherwise lose digits.
-/// Columns that the statement declares as text are text as well.
+/// Returns the schema with some number columns changed to text: the columns whose numbers would
+/// otherwise lose digits. Columns that the statement declares as text become text as well.
 pub(super) async fn numbers_as_written(
     schema: SchemaRef,
     listing: &Listing,

@@ -13,12 +13,12 @@ use parking_lot::RwLock;
 use std::fmt;
 use std::sync::{Arc, Weak};
 
-/// Reads a version of the table `name` of a lake.
+/// Opens a version of the table `name` in a lake.
 pub(super) async fn read_lake(session: &SessionContext, lake: &Entry, name: &str, at: &At) -> Result<DataFrame> {
     pinned(session, lake.open(&session.state(), name, at).await?)
 }
 
-/// Returns the rows of a version as a table of the session.
+/// Returns a data frame that scans one version of a table.
 pub(super) fn pinned(session: &SessionContext, table: Arc<dyn PinnedTable>) -> Result<DataFrame> {
     let rows = PinnedRows::new(table, &session.state())?;
     Ok(session.read_table(Arc::new(rows))?)
@@ -34,15 +34,15 @@ pub(in crate::session) fn enable_lakes(session: &SessionContext) {
     for lake in FORMATS {
         if catalog.schema(lake.word).is_none() {
             let session = session.state_weak_ref();
-            // A caller's catalog may accept only schemas of its own. ANONYMIZE delta.'path' reads
-            // tables even then.
+            // A caller's catalog may not accept new schemas. ANONYMIZE delta.'path' works even
+            // then.
             let _ = catalog.register_schema(lake.word, Arc::new(Tables { lake, session }));
         }
     }
 }
 
-/// The schema of the tables of one kind of lake. The session owns the schema, so the schema has
-/// only a weak reference to the session.
+/// A schema that contains the tables of one kind of lake. The session owns the schema, so the
+/// schema has only a weak reference to the session.
 struct Tables {
     lake: &'static Entry,
     session: Weak<RwLock<SessionState>>,

@@ -1,4 +1,4 @@
-//! The files that a path names, and the beginning of a file.
+//! Lists the files that a path names, and reads the beginning of a file.
 
 use super::format::DataFormat;
 use super::options::PathOptions;
@@ -21,12 +21,12 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The files that a path names. All of them have one format.
+/// The files that a path names. All of them have the same format.
 pub(super) struct Listing {
-    /// The path, or the folders of a release; at least one.
+    /// The locations of the files: the path, or the folders of a release. There is at least one.
     pub(super) places: Vec<Files>,
     pub(super) store: Arc<dyn ObjectStore>,
-    /// The files that have any content, in the order of their names.
+    /// The files that are not empty, in the order of their names.
     pub(super) files: Vec<ObjectMeta>,
     pub(super) format: DataFormat,
     pub(super) compression: FileCompressionType,
@@ -34,15 +34,16 @@ pub(super) struct Listing {
     pub(super) head: Vec<u8>,
 }
 
-/// The message for a path without files of data.
+/// The error message for a path without data files.
 pub(super) const NO_FILE: &str = "there is no data file";
-/// The number of bytes from which the format is recognised.
+/// The number of bytes by which the format is recognised.
 const HEAD: usize = 4096;
 
 impl Listing {
-    /// Lists the files of a path. In a folder, files whose names indicate no format, or begin with
-    /// `.` or `_`, are skipped. In the folder of a release, files beside its partitions are
-    /// skipped, too. Fails if the files have different formats.
+    /// Lists the files at a path. In a folder, files are skipped if their names indicate no format,
+    /// or begin with `.` or `_`. In the folder of a release (`is_release`), files outside of its
+    /// partitions are skipped, too. Fails if the files have different formats, or if all of them
+    /// are empty.
     pub(super) async fn of(state: &SessionState, path: &str, is_release: bool, options: &PathOptions) -> Result<Self> {
         // The session's cached footers may be outdated.
         forget_files(state.runtime_env());
@@ -96,7 +97,7 @@ impl Listing {
         })
     }
 
-    /// Lists the files of all folders of a release. All of them have one format.
+    /// Lists the files in all folders of a release. All of them have the same format.
     pub(super) async fn of_folders(state: &SessionState, folders: &[String], options: &PathOptions) -> Result<Self> {
         let (first, others) = folders
             .split_first()
@@ -110,19 +111,19 @@ impl Listing {
         Ok(all)
     }
 
-    /// Returns the place of this listing that contains a file.
+    /// Returns the location in this listing that contains a file.
     fn root(&self, file: &ObjectMeta) -> Option<&ListingTableUrl> {
         let mut roots = self.places.iter().map(Files::url);
         roots.find(|url| url.strip_prefix(&file.location).is_some())
     }
 
-    /// Returns the parts of the path of a file below its place in the listing.
+    /// Returns the path segments of a file, relative to its location in the listing.
     fn inside<'a>(&'a self, file: &'a ObjectMeta) -> Vec<&'a str> {
         let inside = self.root(file).and_then(|root| root.strip_prefix(&file.location));
         inside.into_iter().flatten().collect()
     }
 
-    /// Returns the properties of CSV files that are known before they are sniffed.
+    /// Returns the properties of the CSV files that are known before their dialect is inferred.
     pub(super) fn asked(&self, options: &PathOptions) -> Asked {
         let mut asked = options.csv.clone();
         if self.format == DataFormat::Tsv {
@@ -133,21 +134,22 @@ impl Listing {
         asked
     }
 
-    /// Returns the paths of the files; empty if they are not local.
+    /// Returns the paths of the files; empty if any location is not local.
     pub(super) fn local(&self) -> Vec<PathBuf> {
         let is_local = self.places.iter().all(|place| place.url().scheme() == "file");
         let files = self.files.iter().filter(|_| is_local);
         files.map(|file| PathBuf::from(self.name(file))).collect()
     }
 
-    /// Returns true if one of the top folders is the folder of a run.
+    /// Returns true if a folder at the top level is the folder of a run.
     pub(super) fn is_of_runs(&self) -> bool {
         let mut tops = self.files.iter().filter_map(|file| self.inside(file).first().copied());
         tops.any(is_folder_of_run)
     }
 
-    /// Returns the columns whose values are folder names (`column=value`) under the path, outermost
-    /// first. Fails with `ErrorKind::Usage` if the files do not all have the same columns.
+    /// Returns the partition columns, whose values are encoded in folder names (`column=value`)
+    /// under the path, outermost first. Fails with `ErrorKind::Usage` if the files do not all have
+    /// the same partition columns.
     pub(super) fn folders(&self) -> Result<Vec<FolderColumn>> {
         let names = self.files.first().map_or(vec![], |file| self.columns_of(file));
         if let Some(other) = self.files.iter().find(|file| self.columns_of(file) != names) {
@@ -165,7 +167,8 @@ impl Listing {
         Ok(self.valued(names))
     }
 
-    /// Returns the names of the columns in the folder names of a file's path.
+    /// Returns the names of the partition columns in the path of a file; empty if the listing comes
+    /// from a pattern.
     fn columns_of(&self, file: &ObjectMeta) -> Vec<String> {
         if self.places.iter().any(Files::is_pattern) {
             return vec![];
@@ -176,7 +179,7 @@ impl Listing {
         named.map(|(column, _)| column.to_string()).collect()
     }
 
-    /// Returns the columns of these names, with the values from the folder names of the files.
+    /// Returns the partition columns with these names, each with its values from the folder names.
     pub(super) fn valued(&self, names: Vec<String>) -> Vec<FolderColumn> {
         let named = |name| FolderColumn {
             name,
@@ -184,7 +187,7 @@ impl Listing {
         };
         let mut columns: Vec<FolderColumn> = names.iter().cloned().map(named).collect();
         for file in &self.files {
-            // The values have the same spelling as in the table over the files, which decodes %2F.
+            // The values are decoded (such as %2F) in the same way as in the table over the files.
             let names = names.iter().map(String::as_str);
             let found = self
                 .root(file)
@@ -197,7 +200,7 @@ impl Listing {
         columns
     }
 
-    /// Returns the name of a file for an error.
+    /// Returns the name of a file as it appears in errors.
     pub(super) fn name(&self, file: &ObjectMeta) -> String {
         match self.places.first().map(Files::url).filter(|url| url.scheme() != "file") {
             None => format!("/{}", file.location),
@@ -205,7 +208,7 @@ impl Listing {
         }
     }
 
-    /// Returns the beginning of a file, decompressed: at most this many lines and bytes.
+    /// Returns the beginning of a file, decompressed: at most `lines` lines and `bytes` bytes.
     pub(super) async fn sample(&self, file: &ObjectMeta, lines: usize, bytes: usize) -> Result<FileBeginning> {
         beginning(self.store.as_ref(), file, self.compression, lines, bytes).await
     }
@@ -235,7 +238,8 @@ pub(in crate::session) async fn matched(state: &SessionState, pattern: &str) -> 
     }
 }
 
-/// Returns the file of an `http` URL. A web server lists no folders.
+/// Returns the file at an `http` URL. Fails with a usage error for a folder or a pattern, because a
+/// web server cannot list files.
 async fn of_web(place: &Files, store: &dyn ObjectStore) -> Result<ObjectMeta> {
     if place.url().is_collection() || place.is_pattern() {
         return Err(Error::usage(
@@ -248,8 +252,7 @@ async fn of_web(place: &Files, store: &dyn ObjectStore) -> Result<ObjectMeta> {
     }
 }
 
-/// Chooses the data files among several files, and returns them with the suffix that their names
-/// share.
+/// Selects the data files from `files`. Returns them with the common suffix of their names.
 fn chosen(mut files: Vec<ObjectMeta>, options: &PathOptions) -> Result<(Vec<ObjectMeta>, String)> {
     let is_data = |file: &ObjectMeta| DataFormat::of_name(file.location.as_ref()).0.is_some();
     if options.format.is_none() {
@@ -268,8 +271,7 @@ fn chosen(mut files: Vec<ObjectMeta>, options: &PathOptions) -> Result<(Vec<Obje
     }
 }
 
-/// Returns the end of a file name that indicates the format and the compression, unchanged:
-/// `.csv.gz`.
+/// Returns the end of a file name that indicates the format and the compression, such as `.csv.gz`.
 fn suffix(path: &str) -> String {
     let name = path.rsplit('/').next().unwrap_or(path);
     let (stem, _) = without_compression(name);

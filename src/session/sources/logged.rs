@@ -1,4 +1,5 @@
-//! Tables with a log at a path that names no table format: a folder or a prefix.
+//! Tables with a log, at a path for which the statement names no table format. The path is a folder
+//! or a prefix.
 
 use super::format::DataFormat;
 use crate::error::Result;
@@ -10,7 +11,7 @@ use crate::store::is_pattern;
 use datafusion::execution::SessionState;
 use std::path::{Path, PathBuf};
 
-/// Returns the place at an expanded path if a table with a log may be there: a folder with a log,
+/// Returns the location at an expanded path if it may be a table with a log: a folder with a log,
 /// or a prefix that is neither a file nor a pattern.
 pub(super) async fn place_with_log(state: &SessionState, path: &str) -> Result<Option<Place>> {
     if !is_url(path) {
@@ -28,8 +29,9 @@ pub(super) async fn place_with_log(state: &SessionState, path: &str) -> Result<O
     Place::of(state, path).await.map(Some)
 }
 
-/// Returns the release that is a version of the table with a log at an expanded path; `None` if
-/// there is no table, or if anonsql did not write the version.
+/// Returns the release that the version `at` of a table contains. `path` is the expanded path of
+/// the table, which has a log. Returns `None` if there is no table, or if anonsql did not write the
+/// version.
 pub(super) async fn release_in_table(state: &SessionState, path: &str, at: &At) -> Result<Option<StoredRelease>> {
     match place_with_log(state, path).await? {
         Some(place) => StoredRelease::in_table(place, at).await,

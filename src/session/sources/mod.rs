@@ -1,4 +1,4 @@
-//! Opens the rows that a statement names.
+//! Opens the sources that a statement names.
 
 mod csv;
 pub(super) mod depends;

@@ -1,5 +1,5 @@
-//! Opens a table by name. The error for a table that does not exist names the table with the
-//! nearest name, or a file with that name.
+//! Opens a table by name. If the table does not exist, the error suggests the table with the most
+//! similar name, or a file with the name.
 
 use crate::error::{Error, Result};
 use crate::pool::blocking;
@@ -28,7 +28,7 @@ impl AnonContext {
         })
     }
 
-    /// Plans a query.
+    /// Plans a query, and returns its data frame.
     pub(in crate::session) async fn query(&self, query: &str) -> Result<DataFrame> {
         match self.frame(query).await {
             Ok(frame) => Ok(frame),
@@ -36,8 +36,10 @@ impl AnonContext {
         }
     }
 
-    /// Returns the error for the statement `written`, which DataFusion refused, if a table or
-    /// another name in it does not exist, or if it uses the syntax of another database.
+    /// Returns anonsql's own error for the statement `written`, which DataFusion rejected with
+    /// `refused`; `None` if there is nothing to add. There is an own error if a table or another
+    /// name in the statement does not exist, or if the statement uses the syntax of another
+    /// database.
     pub(in crate::session) async fn unknown(&self, refused: &DataFusionError, written: &str) -> Result<Option<Error>> {
         match named(refused) {
             Some(name) => self.no_table(&name).await.map(Some),
@@ -57,7 +59,7 @@ impl AnonContext {
         })
     }
 
-    /// Returns the names of the tables of the default schema.
+    /// Returns the names of the tables in the default schema.
     fn tables(&self) -> Vec<String> {
         let state = self.session.state();
         let defaults = &state.config_options().catalog;
@@ -67,8 +69,8 @@ impl AnonContext {
     }
 }
 
-/// Returns the name of the table that DataFusion did not find, without the names of the default
-/// catalog and schema.
+/// Returns the name of the table that DataFusion did not find, without the default catalog and
+/// schema; `None` for any other error.
 fn named(refused: &DataFusionError) -> Option<String> {
     let DataFusionError::Plan(said) = refused.find_root() else {
         return None;
@@ -84,7 +86,7 @@ fn named(refused: &DataFusionError) -> Option<String> {
     Some(name.strip_prefix("public.").unwrap_or(name).to_string())
 }
 
-/// Returns a file or folder of the working directory that is called `name`, or `name` and an
+/// Returns a file or folder in the working directory whose name is `name`, with or without an
 /// extension.
 fn file_called(name: &str) -> Option<String> {
     if Path::new(name).exists() {
@@ -121,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_file_is_found_by_its_name_with_or_without_extension() {
-        // Tests run in the folder of the package.
+        // Tests run in the root folder of the package.
         assert_eq!(file_called("cargo").as_deref(), Some("Cargo.lock"));
         assert_eq!(file_called("Cargo.toml").as_deref(), Some("Cargo.toml"));
         assert_eq!(file_called("nothing of this name"), None);

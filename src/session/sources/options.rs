@@ -1,4 +1,4 @@
-//! `OPTIONS` after a path: properties of a file that the statement gives, in place of the
+//! `OPTIONS` after a path: properties of a file that the statement gives. They replace the
 //! properties that the file's name and first rows indicate.
 
 use super::format::DataFormat;
@@ -24,7 +24,7 @@ const fn param(name: &'static str, summary: &'static str, kind: Kind) -> Param {
     }
 }
 
-/// The options of a path.
+/// The description of the options that may follow a path.
 pub(in crate::session) const OPTIONS: Info = Info {
     name: "OPTIONS",
     summary: "how a file is read",
@@ -102,30 +102,31 @@ const OF_CSV: &[&str] = &[
 /// The options that apply to text files only.
 const OF_TEXTS: &[&str] = &["schema_infer_max_rec", "types"];
 
-/// The number of rows that are examined for types.
+/// The default number of rows from which types are inferred.
 const ROWS: usize = 10_000;
 
-/// The properties of a file that a statement gives.
+/// The properties of a file that are given by the statement.
 #[derive(Debug)]
 pub(super) struct PathOptions {
     pub(super) format: Option<DataFormat>,
     pub(super) compression: Option<FileCompressionType>,
-    /// The number of rows that are examined for types.
+    /// The number of rows from which types are inferred.
     pub(super) rows: usize,
     pub(super) csv: Asked,
     pub(super) all_text: bool,
-    /// The types of columns that the statement names.
+    /// The types that the statement gives to columns, by column name.
     pub(super) types: BTreeMap<String, DataType>,
-    /// The types of columns that are folder names.
+    /// The types of partition columns, whose values are folder names.
     pub(super) hive: HiveTypes,
-    /// The first given option that applies to CSV files only, and the first that applies to text
-    /// files only.
+    /// The first given option that applies to CSV files only.
     of_csv: Option<&'static str>,
+    /// The first given option that applies to text files only.
     of_texts: Option<&'static str>,
 }
 
 impl PathOptions {
-    /// Checks the options of a path. A name may begin with `format.`, as in CREATE EXTERNAL TABLE.
+    /// Checks the options of a path. A name may have the prefix `format.`, as in CREATE EXTERNAL
+    /// TABLE.
     pub(super) fn bind(options: &[(String, Value)]) -> Result<Self> {
         let plain = |name: &str| {
             let name = name.to_ascii_lowercase();
@@ -187,7 +188,7 @@ impl PathOptions {
         }
     }
 
-    /// Fails with `ErrorKind::Usage` if an option has no effect on files of this format.
+    /// Fails with `ErrorKind::Usage` if an option has no effect on files of the given format.
     pub(super) fn check(&self, format: DataFormat) -> Result<()> {
         let of_csv = self.of_csv.filter(|_| !format.is_csv());
         let without_effect = of_csv.or(self.of_texts.filter(|_| !format.is_text()));

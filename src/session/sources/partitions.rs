@@ -1,13 +1,13 @@
-//! The columns that are folder names, `column=value`, as Hive, Spark and DuckDB write them: their
-//! types and their NULL.
+//! The types and the NULL of partition columns. The values of these columns are encoded in folder
+//! names, `column=value`, as in Hive, Spark and DuckDB.
 //!
-//! The table over the files has these columns as texts, and [`typed`] puts values in their place. A
-//! condition on one of these columns is then a condition on folder names alone, so files in other
+//! The table over the files has text columns for the folder names, and [`typed`] casts them to
+//! their types. A condition on such a column then depends on folder names alone, so files in other
 //! folders are not read.
 //!
-//! **Interpretation.** DuckDB takes `month=01` for the number 1. Here a text is a number only if
-//! the number prints as the same text, as in CSV: `zip=01067` would lose its first digit. OPTIONS
-//! (hive_types 'month BIGINT') overrides this.
+//! **Interpretation.** DuckDB interprets `month=01` as the number 1. Here, a text is interpreted as
+//! a number only if the number prints as the same text, as in CSV: `zip=01067` would otherwise lose
+//! its first digit. OPTIONS (hive_types 'month BIGINT') overrides this rule.
 
 use crate::error::{Error, Result};
 use crate::source::csv::is_kept_by_cast;
@@ -21,31 +21,31 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A column whose values are folder names.
+/// A partition column, whose values are encoded in folder names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct FolderColumn {
     pub(super) name: String,
-    /// The distinct values, without NULL.
+    /// The distinct values in the folder names, without NULL.
     pub(super) values: BTreeSet<String>,
 }
 
-/// The types that a statement gives to columns whose values are folder names.
+/// The types that a statement gives to partition columns.
 #[derive(Debug, Clone)]
 pub(super) struct HiveTypes {
-    /// The types by column.
+    /// The types, by column name.
     pub(super) stated: BTreeMap<String, DataType>,
-    /// Whether numbers and dates are recognised in all other columns.
+    /// Whether the types of all other partition columns are inferred, as numbers, dates or texts.
     pub(super) are_inferred: bool,
 }
 
 impl HiveTypes {
-    /// Returns true if the type of one of these columns is inferred from folder names.
+    /// Returns true if the type of any of these columns is inferred from folder names.
     pub(super) fn looks_at(&self, columns: &[FolderColumn]) -> bool {
         self.are_inferred && columns.iter().any(|column| !self.stated.contains_key(&column.name))
     }
 
-    /// Fails with `ErrorKind::Usage` if the statement gives a type to a column that is not a folder
-    /// name.
+    /// Fails with `ErrorKind::Usage` if the statement gives a type to a column that is not a
+    /// partition column.
     pub(super) fn check(&self, columns: &[FolderColumn]) -> Result<()> {
         let known = || columns.iter().map(|c| c.name.as_str());
         match self
@@ -59,7 +59,7 @@ impl HiveTypes {
     }
 
     /// Returns the type of a column. Fails with `ErrorKind::Data` if the values of the column
-    /// cannot be cast to the type in the statement.
+    /// cannot be cast to the type that the statement gives.
     fn of(&self, column: &FolderColumn) -> Result<DataType> {
         let parses = |data_type: &DataType| -> Result<usize> {
             let texts: ArrayRef = Arc::new(column.values.iter().map(Some).collect::<StringArray>());
@@ -109,7 +109,7 @@ fn is_plain_date(text: &str) -> bool {
     }
 }
 
-/// Returns the rows with values of these types in place of folder names.
+/// Returns the rows with the texts of partition columns cast to the types of these columns.
 pub(super) fn typed(rows: DataFrame, columns: &[FolderColumn], types: &HiveTypes) -> Result<DataFrame> {
     types.check(columns)?;
     if columns.is_empty() {
@@ -134,8 +134,8 @@ pub(super) fn typed(rows: DataFrame, columns: &[FolderColumn], types: &HiveTypes
     Ok(rows.select(values)?)
 }
 
-/// Returns the names of the columns in the folder names under a local folder, outermost first. At
-/// each level, only the first folder is read.
+/// Returns the names of the partition columns under a local folder, outermost first. At each level,
+/// only the first partition folder is examined.
 pub(super) fn partition_columns(folder: &Path) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return vec![];
@@ -144,7 +144,7 @@ pub(super) fn partition_columns(folder: &Path) -> Vec<String> {
     paths.sort();
     for path in paths {
         let name = path.file_name().map(|n| n.to_string_lossy().into_owned());
-        // Readers skip names that begin with `.` or `_`.
+        // Readers skip folders whose names begin with `.` or `_`.
         let name = name.as_deref().filter(|n| !n.starts_with(['.', '_']));
         if let Some((column, _)) = name.and_then(|n| n.split_once('=')) {
             let mut found = vec![column.to_string()];

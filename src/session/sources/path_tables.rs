@@ -1,7 +1,7 @@
 //! Makes a quoted path usable as a table name: `SELECT * FROM 'lake/patients_k5/'`.
 //!
-//! DataFusion's own path tables take their format from the first file of a folder, which in a
-//! release may be the manifest.
+//! DataFusion has such a feature, but determines the format by the first file in a folder. In the
+//! folder of a release, this file may be the manifest.
 
 use super::read::read_path;
 use crate::source::reading;
@@ -17,7 +17,7 @@ use parking_lot::RwLock;
 use std::fmt;
 use std::sync::{Arc, OnceLock, Weak};
 
-/// Returns the same session, in which a file, folder, glob or URL in quotes is a table.
+/// Returns the same session, extended so that a quoted file, folder, glob or URL is a table.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -48,8 +48,8 @@ pub fn enable_path_tables(session: SessionContext) -> SessionContext {
     session
 }
 
-/// The session with its current settings. The session owns the tables, so the tables have only a
-/// weak reference to the session.
+/// A factory of tables for paths. It holds a weak reference to the session, whose current settings
+/// it needs, because the session owns the factory.
 struct PathTables(OnceLock<Weak<RwLock<SessionState>>>);
 
 impl fmt::Debug for PathTables {
@@ -63,7 +63,8 @@ impl UrlTableFactory for PathTables {
     async fn try_new(&self, path: &str) -> Result<Option<Arc<dyn TableProvider>>> {
         let (path, options) = divided(path)?.unwrap_or_else(|| (path.to_string(), vec![]));
         let path = path.as_str();
-        // A word names a table that does not exist; DataFusion reports that error.
+        // A name without a slash, a dot or a wildcard is not a path. DataFusion then reports that
+        // the table does not exist.
         if is_word(path) {
             return Ok(None);
         }

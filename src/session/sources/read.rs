@@ -1,4 +1,4 @@
-//! Reads the files of a path in any supported format.
+//! Reads the files at a path, in any supported format.
 
 use super::csv::read_csv;
 use super::format::DataFormat;
@@ -32,10 +32,11 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The name of the column that partition readers make of the folder names of runs.
+/// The name of the column that a partition reader would derive from the folder names of runs
+/// (`run=...`).
 const RUN: &str = "run";
 
-/// Reads a file, folder, glob or URL with the options of the statement.
+/// Reads a file, folder, glob or URL. `options` are the OPTIONS of the statement.
 pub(in crate::session) async fn read_path(
     session: &SessionContext,
     path: &str,
@@ -78,8 +79,8 @@ async fn read(session: &SessionContext, path: &str, options: &[(String, Value)])
         }
         return pinned(session, table);
     }
-    // For a release in an object store, the manifest names the folders of the files. A listing of
-    // the store would also contain other runs.
+    // For a release in an object store, only the folders in the manifest are listed. A listing of
+    // the whole prefix would also contain the files of other runs.
     let listing = match &release {
         Some(release) => Listing::of_folders(&state, &release.folders(), &asked).await?,
         None => Listing::of(&state, &local, of_release.is_some(), &asked).await?,
@@ -104,15 +105,15 @@ async fn read(session: &SessionContext, path: &str, options: &[(String, Value)])
     )
     .await?;
     match is_typed {
-        // The labels of a release are texts, even if they look like numbers. The readers of a
-        // release know its name for NULL.
+        // The labels of a release remain texts, even if they look like numbers. The readers of a
+        // release know how it writes NULL.
         false => Ok(rows),
         true => typed(rows, &folders, &asked.hive),
     }
 }
 
-/// Returns the columns that are folder names if the path is the folder of a release, which has a
-/// manifest. Fails if the path does not exist.
+/// Returns the partition columns of the release in a local folder; `None` if the path is not the
+/// folder of a release with a manifest. Fails if the path does not exist.
 async fn folders_of_release(path: String) -> Result<Option<Vec<String>>> {
     let look = move || match Path::new(&path).exists() {
         true => Ok(Manifest::read(Path::new(&path))
@@ -127,7 +128,7 @@ async fn folders_of_release(path: String) -> Result<Option<Vec<String>>> {
     blocking("looking at a path", look).await
 }
 
-/// Reads the files of a listing, in which the columns that are folder names are texts.
+/// Reads the files of a listing. The partition columns are texts in the result.
 async fn files(
     session: &SessionContext,
     (listing, types, partitions): (&Listing, Types, &[String]),
@@ -187,7 +188,7 @@ async fn files(
     table(session, (listing, types), format, schema, partitions)
 }
 
-/// Reads the CSV files of a release, whose manifest has their schema.
+/// Reads the CSV files of a release. `schema` comes from the manifest.
 fn released_csv(
     session: &SessionContext,
     (listing, types): (&Listing, Types),
@@ -211,9 +212,9 @@ fn released_csv(
     )
 }
 
-/// Returns the schema of the CSV files of a release, from its manifest: a schema inferred from the
-/// first rows may be too narrow for later rows. Returns `None` if the folder is not a release, or
-/// if the header of a file differs.
+/// Returns the schema of the CSV files of a release from its manifest, because a schema that is
+/// inferred from the first rows may be too narrow for later rows. Returns `None` if the folder is
+/// not a release, or if the header of a file differs from the schema.
 fn released_schema(folder: &Path, partitions: &[String]) -> Option<Schema> {
     let manifest = Manifest::read(folder).ok()??;
     let schema = schema_of(&manifest, partitions)?;
@@ -223,12 +224,11 @@ fn released_schema(folder: &Path, partitions: &[String]) -> Option<Schema> {
     files.all(has_names).then_some(schema)
 }
 
-/// Returns the schema of the CSV files that a manifest describes, without the columns that are
-/// folder names.
+/// Returns the schema of the CSV files that a manifest describes, without the partition columns.
 fn schema_of(manifest: &Manifest, partitions: &[String]) -> Option<Schema> {
     let columns = manifest.columns.iter();
     let columns = columns.filter(|c| !partitions.contains(&c.name));
-    // Values of all other types are read as text.
+    // Columns of all other types are read as text.
     let is_read = |t: &DataType| {
         use DataType::{Boolean, Date32, Date64, Time32, Time64, Timestamp};
         t.is_numeric() || matches!(t, Boolean | Date32 | Date64 | Time32(_) | Time64(_) | Timestamp(..))

@@ -1,4 +1,4 @@
-//! The release that a statement names: its manifest, and the columns that are names of folders.
+//! The release that a source is: its location, its manifest and its partition columns.
 
 use super::format::DataFormat;
 use super::logged::release_in_table;
@@ -21,8 +21,8 @@ use datafusion::logical_expr::LogicalPlan;
 use std::any::Any;
 use std::path::{Path, PathBuf};
 
-/// Returns the release under an expanded URL. Returns `None` for the URL of a file, a pattern or a
-/// web server, which cannot name a release.
+/// Returns the release under an expanded URL; `None` if there is none. The URL of a file, a pattern
+/// or a web server cannot name a release.
 pub(in crate::session) async fn release_at(state: &SessionState, url: &str) -> Result<Option<StoredRelease>> {
     if is_of_web(url) || is_pattern(url) || DataFormat::of_name(url).0.is_some() {
         return Ok(None);
@@ -31,9 +31,10 @@ pub(in crate::session) async fn release_at(state: &SessionState, url: &str) -> R
 }
 
 impl AnonContext {
-    /// Returns the place of a source's rows if they are exactly the rows of a folder of files: the
-    /// path itself, or the folder of a listing table. Fails with `ErrorKind::Data` if a release was
-    /// replaced since the source was opened.
+    /// Returns the location of a source if its rows are exactly the rows of a folder or a release:
+    /// the location that a path names, or the folder of a listing table. Returns `None` for any
+    /// other source. Fails with `ErrorKind::Data` if a release was replaced after the source was
+    /// opened.
     pub(in crate::session) async fn place(
         &self,
         named: &SourceClause,
@@ -77,17 +78,17 @@ impl AnonContext {
         Ok(folder.map(ReleaseLocation::Folder))
     }
 
-    /// Returns the place of the release that is this version of a table; `None` if anonsql did not
-    /// write the version.
+    /// Returns the location of the release that a version of the table at `path` contains; `None`
+    /// if anonsql did not write the version.
     async fn place_in_table(&self, path: &str, version: &dyn PinnedTable) -> Result<Option<ReleaseLocation>> {
         let at = At::Version(version.version());
         let release = release_in_table(&self.session.state(), path, &at).await?;
         Ok(release.map(|release| ReleaseLocation::Store(Box::new(release))))
     }
 
-    /// Reads the manifest of the release that a path names. The path names a folder, a prefix or
-    /// the manifest itself. For a Delta table, reads the manifest of the version `at`. Returns
-    /// `None` if there is no manifest.
+    /// Reads the manifest of the release at a path; `None` if there is no manifest. The path names
+    /// a folder, a prefix or the manifest itself. For a table with a log, reads the manifest of the
+    /// version `at`.
     pub(in crate::session) async fn manifest_at(&self, path: &str, at: &At) -> Result<Option<Manifest>> {
         let path = expanded(path)?.into_owned();
         let state = self.session.state();
@@ -114,7 +115,8 @@ impl AnonContext {
     }
 }
 
-/// Returns the input of a table, below the projection that gives its values one spelling.
+/// Returns the plan of a table without the projection that `spelled_once` adds to convert its
+/// values to their canonical form.
 fn read(rows: &LogicalPlan) -> &LogicalPlan {
     match rows {
         LogicalPlan::Projection(spelled) => &spelled.input,
@@ -122,7 +124,7 @@ fn read(rows: &LogicalPlan) -> &LogicalPlan {
     }
 }
 
-/// Returns the columns of a release that are names of folders, outermost first. Reads a local
+/// Returns the partition columns of a release, outermost first. For a local release, lists its
 /// folder.
 pub(in crate::session) fn folders(place: &ReleaseLocation) -> Vec<String> {
     match place {
@@ -131,7 +133,7 @@ pub(in crate::session) fn folders(place: &ReleaseLocation) -> Vec<String> {
     }
 }
 
-/// Reads the manifest of a release, if there is one.
+/// Reads the manifest of a release; `None` if there is no manifest.
 pub(in crate::session) fn manifest_of(place: &ReleaseLocation) -> Result<Option<Manifest>> {
     match place {
         ReleaseLocation::Folder(folder) => Manifest::read(folder),

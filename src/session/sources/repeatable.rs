@@ -1,8 +1,8 @@
-//! Checks that a query returns the same rows each time it runs.
+//! Checks that a query returns the same rows each time it is executed.
 //!
 //! A release reads its source more than once, and applies the result of one scan to the rows of
-//! another. A source is therefore refused if its rows are random or depend on the order in which
-//! threads finish. A user can store these rows in a table first, and release the table.
+//! another. A source is therefore rejected if its rows are random, or depend on the order in which
+//! threads finish. The user can store such rows in a table first, and release the table.
 
 use crate::error::{Error, Result};
 use crate::job::SourceTable;
@@ -35,8 +35,8 @@ const ORDERED: &[&str] = &[
     "approx_percentile_cont",
     "approx_percentile_cont_with_weight",
 ];
-/// Aggregates over fractions whose result does not depend on the order of rows. In contrast, the
-/// last digits of a sum or a mean depend on it.
+/// Aggregates whose result does not depend on the order of rows, even if the values are
+/// floating-point numbers. In contrast, the last digits of a sum or a mean depend on the order.
 const EXACT: &[&str] = &[
     "approx_distinct",
     "count",
@@ -46,10 +46,11 @@ const EXACT: &[&str] = &[
     "min",
     "percentile_cont",
 ];
-/// Window functions that return the same value for rows that are equal in their ORDER BY.
+/// Window functions that return the same value for all rows that are equal in their ORDER BY.
 const RANKS: &[&str] = &["rank", "dense_rank", "percent_rank", "cume_dist"];
 
-/// Fails with a usage error if `rows` may differ each time they are read. Errors call them `name`.
+/// Fails with a usage error if `rows` may differ each time they are read. The error calls the
+/// source `name`.
 pub(in crate::session) fn check_repeatable(name: &str, rows: &DataFrame) -> Result<()> {
     let Some(why) = of_plan(rows.logical_plan())? else {
         return Ok(());
@@ -61,9 +62,9 @@ pub(in crate::session) fn check_repeatable(name: &str, rows: &DataFrame) -> Resu
 }
 
 impl AnonContext {
-    /// Opens the rows that a statement names and reads several times. Fails with a usage error if
-    /// the rows are random, because each figure would be about different rows. Reading the rows
-    /// fails if a decimal does not fit its type, or if a time is outside of a day.
+    /// Opens a source that a statement reads several times. Fails with a usage error if the rows
+    /// are random, because each figure would then be about different rows. Reading the rows fails
+    /// if a decimal does not fit its type, or if a time is not within a day.
     pub(in crate::session) async fn settled(&self, source: &SourceClause) -> Result<SourceTable> {
         let source = self.source(source).await?;
         match random(source.rows.logical_plan())? {
@@ -80,7 +81,8 @@ impl AnonContext {
     }
 }
 
-/// Returns the name of a random function in a plan, its views or its subqueries.
+/// Returns the name of a random function in a plan, its views or its subqueries; `None` if there is
+/// none.
 fn random(plan: &LogicalPlan) -> DfResult<Option<String>> {
     let mut found = None;
     plan.apply_with_subqueries(|plan| {
@@ -107,8 +109,8 @@ fn random(plan: &LogicalPlan) -> DfResult<Option<String>> {
     Ok(found)
 }
 
-/// Returns rows whose sums of fractions do not depend on the number of threads: if the query adds
-/// up fractions, one thread computes its rows.
+/// Makes sums of floating-point numbers independent of the number of threads: if a query computes
+/// such a sum or a similar aggregate, its rows are computed in a single partition.
 pub(in crate::session) fn in_one_order(rows: DataFrame) -> Result<DataFrame> {
     if !adds_up(rows.logical_plan())? {
         return Ok(rows);
@@ -118,7 +120,8 @@ pub(in crate::session) fn in_one_order(rows: DataFrame) -> Result<DataFrame> {
     Ok(DataFrame::new(state, plan))
 }
 
-/// Returns true if a plan, one of its views or subqueries adds up fractions.
+/// Returns true if a plan, one of its views or its subqueries computes a sum of floating-point
+/// numbers, or another aggregate whose last digits depend on the order of rows.
 fn adds_up(plan: &LogicalPlan) -> DfResult<bool> {
     let mut adds = false;
     plan.apply_with_subqueries(|plan| {
@@ -158,8 +161,8 @@ fn adds_fractions(expr: &Expr, input: &DFSchema) -> bool {
     }
 }
 
-/// Returns the reason why a query may return different rows each time; `None` if it always returns
-/// the same rows.
+/// Returns the reason why a query may return different rows each time it is executed; `None` if it
+/// always returns the same rows.
 fn of_plan(plan: &LogicalPlan) -> DfResult<Option<String>> {
     let mut why = None;
     plan.apply_with_subqueries(|plan| {
@@ -235,7 +238,7 @@ fn of_expression(expr: &Expr, input: &DFSchema) -> Option<String> {
     }
 }
 
-/// Returns true for the mask functions, which read secrets.
+/// Returns true for functions of masks, which read secrets.
 fn is_masking(function: &str) -> bool {
     let mut masks = MASKS.iter().filter_map(|kind| Some(kind.function?.name));
     masks.any(|name| name == function) || function == UNMASK
@@ -245,14 +248,15 @@ fn depends(name: &str) -> String {
     format!("{name}() depends on an order of rows that is not total")
 }
 
-/// Returns true if an aggregate that depends on the order of rows is ordered by the values that it
-/// aggregates.
+/// Returns true if an order-dependent aggregate has an ORDER BY on the values that it aggregates,
+/// so that its result does not depend on the order of rows.
 fn is_ordered(aggregate: &AggregateFunction) -> bool {
     let (value, order) = (aggregate.params.args.first(), &aggregate.params.order_by);
     !aggregate.func.name().starts_with("approx") && order.iter().any(|key| Some(&key.expr) == value)
 }
 
-/// Returns true if a window function returns the same values whichever of equal rows comes first.
+/// Returns true if a window function returns the same values for any order of rows that are equal
+/// in its ORDER BY.
 fn is_decided(window: &WindowFunction, input: &DFSchema) -> bool {
     let params = &window.params;
     let keys = params.partition_by.iter().chain(expressions(&params.order_by));
@@ -271,7 +275,7 @@ fn is_decided(window: &WindowFunction, input: &DFSchema) -> bool {
     }
 }
 
-/// Returns true if the order of rows is fixed except for equal rows.
+/// Returns true if the rows of a plan are sorted, and only equal rows can exchange their positions.
 fn is_in_total_order(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::Projection(projection) => is_in_total_order(&projection.input),

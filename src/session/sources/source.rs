@@ -11,7 +11,8 @@ use crate::sql::clause::SourceClause;
 use datafusion::logical_expr::LogicalPlan;
 
 impl AnonContext {
-    /// Opens the rows that a statement names, with one spelling of each value.
+    /// Opens the source that a statement names. The values of its rows are converted to their
+    /// canonical form ([`crate::canonical`]).
     pub(in crate::session) async fn source(&self, source: &SourceClause) -> Result<SourceTable> {
         let what = match source {
             SourceClause::Path(named) => format!("{:?}", named.path),
@@ -39,7 +40,7 @@ impl AnonContext {
         };
         let pins = Pins::of(&self.session.state(), rows.logical_plan()).await?;
         let rows = spelled_once(claimless(rows)?)?;
-        // The name appears in reports. For a query, only its files are named there.
+        // Reports contain this name. For a path, it contains no data value from the options.
         let named = match source {
             SourceClause::Path(_) => source.redacted().to_string(),
             SourceClause::Table(_) | SourceClause::Query(_) => source.to_string(),

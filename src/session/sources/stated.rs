@@ -1,10 +1,10 @@
-//! Types that a statement gives to columns of a path: `OPTIONS (types 'zip TEXT, age INT')`.
+//! Types that a statement gives to the columns of a path: `OPTIONS (types 'zip TEXT, age INT')`.
 
 use crate::error::{Error, Result};
 use arrow::datatypes::{DataType, TimeUnit};
 use std::collections::BTreeMap;
 
-/// The types that a statement can name, each with its keywords.
+/// The types that a statement can name. Each entry has the keywords for a type.
 const TYPES: &[(&[&str], DataType)] = &[
     (&["BIGINT", "INT8", "LONG"], DataType::Int64),
     (&["INTEGER", "INT", "INT4"], DataType::Int32),
@@ -19,7 +19,8 @@ const TYPES: &[(&[&str], DataType)] = &[
     (&["VARCHAR", "TEXT", "STRING"], DataType::Utf8),
 ];
 
-/// Parses the types in the option `option`: `year BIGINT, day DATE`.
+/// Parses a list of columns with types, `year BIGINT, day DATE`, which is the value of the option
+/// called `option`.
 pub(super) fn types(option: &str, text: &str) -> Result<BTreeMap<String, DataType>> {
     let mut stated = BTreeMap::new();
     for one in parts(text, |c| c == ',') {
@@ -44,8 +45,8 @@ pub(super) fn types(option: &str, text: &str) -> Result<BTreeMap<String, DataTyp
     Ok(stated)
 }
 
-/// Splits a text at the characters for which `divides` returns true, but not within parentheses:
-/// `DECIMAL(5, 2)` is one type.
+/// Splits a text at the characters for which `divides` returns true, except within parentheses:
+/// `DECIMAL(5, 2)` is not split.
 fn parts(text: &str, divides: impl Fn(char) -> bool) -> Vec<&str> {
     let mut depth = 0;
     let outside = |c: char| {

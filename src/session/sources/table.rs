@@ -15,8 +15,8 @@ use datafusion::prelude::SessionContext;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Returns the rows of the files. The rows have this schema, and the columns that are folder names.
-/// `types` is the origin of the types.
+/// Returns a data frame over the files of a listing. Its columns are those of `schema`, followed by
+/// the partition columns `folders`. `types` tells where the types of the columns come from.
 pub(super) fn table(
     session: &SessionContext,
     (listing, types): (&Listing, Types),
@@ -28,8 +28,9 @@ pub(super) fn table(
     Ok(session.read_table(Arc::new(table.with_types(types)))?)
 }
 
-/// Returns the common schema of all files. A column is NULL in the rows of a file that lacks it.
-/// The error names a file that cannot be read, or the column and the files whose schemas conflict.
+/// Returns the merged schema of all files. A column that a file lacks is NULL in the rows of that
+/// file. If a file cannot be read, the error names it. If the types of a column conflict, the error
+/// names the column and two files.
 pub(super) async fn schema(state: &SessionState, listing: &Listing, format: &Arc<dyn FileFormat>) -> Result<SchemaRef> {
     let merged = match format.infer_schema(state, &listing.store, &listing.files).await {
         Ok(schema) => schema,
@@ -56,15 +57,17 @@ pub(super) async fn schema(state: &SessionState, listing: &Listing, format: &Arc
     Ok(Arc::new(Schema::new_with_metadata(fields, merged.metadata().clone())))
 }
 
-/// Returns true for a JSON file that begins with the byte order mark of UTF-8.
+/// Returns true for a JSON file that begins with the UTF-8 byte order mark.
 async fn has_mark(listing: &Listing, file: &ObjectMeta) -> bool {
     let first = listing.store.get_range(&file.location, 0..file.size.min(3)).await;
     listing.format == DataFormat::Json && first.is_ok_and(|bytes| bytes.starts_with(b"\xef\xbb\xbf"))
 }
 
-/// Returns the schema of files whose types become equal only when they are read, such as text types
-/// of two sizes. The error names the file that cannot be read, or the column and two files. If no
-/// file and no column is at fault, the error is the error of the schema inference.
+/// Infers the schema of each file separately, and merges the schemas. Some types become equal only
+/// when the files are read, such as text types of two sizes. If a file cannot be read, the error
+/// names it. If the types of a column differ, the error names the column and two files. If the
+/// schemas cannot be merged for another reason, fails with `error`, the error of the joint
+/// inference.
 async fn one_by_one(
     state: &SessionState,
     listing: &Listing,

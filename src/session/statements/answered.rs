@@ -1,10 +1,10 @@
-//! Statements with an answer in place of a query: `CREATE TABLE r AS RISK OF ...`, `COPY (COMPARE
-//! ANONYMIZE ...) TO ...`, `INSERT INTO r RISK OF ...` and `SELECT ... FROM (VERIFY ...)`. Each
-//! inner statement runs first. Its rows are registered under a temporary name, which replaces the
-//! inner statement when the outer statement runs.
+//! Statements that contain an anonsql statement in place of a query: `CREATE TABLE r AS RISK OF
+//! ...`, `COPY (COMPARE ANONYMIZE ...) TO ...`, `INSERT INTO r RISK OF ...` and `SELECT ... FROM
+//! (VERIFY ...)`. Each inner statement runs first. Its result rows are registered as a temporary
+//! table, whose name replaces the inner statement when the outer statement runs.
 //!
-//! A failed check of an inner VERIFY also fails the outer statement, after the rows of the VERIFY
-//! have been read.
+//! A failed check in an inner VERIFY makes the outer statement fail as well, but only after the
+//! outer statement has read the rows of the VERIFY.
 
 use super::STATEMENTS;
 use super::entry::{Entry, Run, Statement};
@@ -27,17 +27,17 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// A DataFusion statement with answers in place of queries.
+/// A DataFusion statement with inner statements in place of queries.
 #[derive(Debug, PartialEq)]
 struct Answered {
-    /// Each answer with the text before it.
+    /// Each inner statement, with the text before it.
     answers: Vec<(String, Statement)>,
-    /// The text after the last answer.
+    /// The text after the last inner statement.
     after: String,
 }
 
 impl Answered {
-    /// Returns the statement with these queries in place of the answers.
+    /// Returns the text of the outer statement, with `queries` in place of the inner statements.
     fn with_queries(&self, queries: impl Iterator<Item = String>) -> String {
         let mut text = String::new();
         for ((before, _), query) in self.answers.iter().zip(queries) {
@@ -55,7 +55,8 @@ impl fmt::Display for Answered {
     }
 }
 
-/// Parses the statement if it contains an answer in place of a query; returns `None` otherwise.
+/// Parses a statement that contains an inner statement in place of a query; returns `None` if there
+/// is no inner statement.
 pub(super) fn read(c: &Cursor) -> Result<Option<Statement>> {
     let tokens = c.tokens();
     let stand_in = Tokenizer::new(&GenericDialect {}, "SELECT 1")
@@ -80,7 +81,8 @@ pub(super) fn read(c: &Cursor) -> Result<Option<Statement>> {
         return Ok(None);
     }
     outer.extend_from_slice(&tokens[at..]);
-    // The text around the answers must be a statement that accepts queries in their places.
+    // The outer text must be a statement that accepts queries in the positions of the inner
+    // statements.
     if let DfStatement::Statement(statement) = c.datafusion(&outer)?
         && matches!(*statement, ast::Statement::CreateView { .. })
     {
@@ -95,8 +97,9 @@ pub(super) fn read(c: &Cursor) -> Result<Option<Statement>> {
     })))
 }
 
-/// Returns the place of the next answer: the whole content of the parentheses that begin with the
-/// answer, or the rest of a CREATE or INSERT. The text after an ANONYMIZE belongs to the ANONYMIZE.
+/// Returns the token range of the next inner statement at or after `from`: the whole content of the
+/// parentheses that it begins, or everything after AS in a CREATE, or the rest of an INSERT.
+/// Returns `None` at an ANONYMIZE, because all text after ANONYMIZE belongs to it.
 fn next(c: &Cursor, from: usize) -> Option<Result<Range<usize>>> {
     let tokens = c.tokens();
     let follows = |at: usize, words: &[&str]| {
@@ -121,7 +124,7 @@ fn next(c: &Cursor, from: usize) -> Option<Result<Range<usize>>> {
         }
         return match (is_enclosed, c.closing(at - 1)) {
             (false, _) => Some(Ok(at..tokens.len())),
-            // One word alone in parentheses is the name of a column.
+            // A single word in parentheses is a column name.
             (true, Some(end)) if end == at + 1 => continue,
             (true, Some(end)) => Some(Ok(at..end)),
             (true, None) => Some(Err(c.within(at - 1..tokens.len()).error("this \"(\" is not closed"))),
@@ -135,7 +138,7 @@ fn answers() -> impl Iterator<Item = &'static Entry> {
     STATEMENTS.iter().filter(|entry| entry.answers)
 }
 
-/// Parses the answer at the cursor.
+/// Parses the inner statement at the cursor.
 fn answer(inner: &Cursor) -> Result<Option<Statement>> {
     for entry in answers() {
         if let Some(statement) = entry.read_at(inner)? {
@@ -178,13 +181,13 @@ impl Run for Answered {
     }
 }
 
-/// Parses the outer statement, with queries in place of the answers.
+/// Parses the outer statement, in which queries have replaced the inner statements.
 fn outer(context: &AnonContext, text: &str) -> Result<Statement> {
     let outer = context.script(text)?.next();
     outer.ok_or_else(|| Error::internal("an answer without a statement around it"))?
 }
 
-/// Returns the rows of an answer as a table in memory, and records that they depend on other rows.
+/// Collects result rows into a table in memory, and records that they depend on other rows.
 async fn kept(context: &AnonContext, answer: Answer) -> Result<Arc<dyn TableProvider>> {
     let schema = Arc::clone(&answer.schema);
     let rows: Vec<RecordBatch> = answer.rows.try_collect().await.map_err(Error::from)?;
@@ -256,7 +259,7 @@ mod tests {
                 "{around} {k}"
             );
         }
-        // At this point the table has the rows, and no temporary name is left in the session.
+        // At this point, the table contains the rows, and the session contains no temporary table.
         assert_eq!(anon.sql("SELECT * FROM x WHERE NOT ok").await.unwrap()[0].num_rows(), 1);
         let all = anon
             .session()

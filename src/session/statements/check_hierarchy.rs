@@ -1,5 +1,5 @@
-//! `CHECK HIERARCHY`: counts the values and rows of a column that a hierarchy covers, before a run,
-//! or lists the values that the hierarchy does not cover.
+//! `CHECK HIERARCHY`: counts how many values and rows of a column are covered by a hierarchy,
+//! before a run, or lists the values that are not covered.
 
 use super::entry::{Entry, Run, Statement};
 use crate::error::Result;
@@ -43,9 +43,9 @@ pub(super) struct CheckHierarchy {
     pub(super) name: String,
     /// The table that is checked.
     pub(super) table: TableName,
-    /// The column of the table.
+    /// The column whose values are checked.
     pub(super) column: String,
-    /// Whether LIST UNMAPPED is given: the answer then lists the values without a label, which only
+    /// Whether LIST UNMAPPED is given. The result then lists the values without a label, which only
     /// the owner of the table should see.
     pub(super) lists: bool,
 }
@@ -91,7 +91,7 @@ impl Run for CheckHierarchy {
     }
 }
 
-/// Returns the unmapped values with their numbers of rows, the most frequent first.
+/// Returns the unmapped values with the number of rows for each value, most frequent first.
 fn listed(values: &ArrayRef, counts: &[u64], is_unmapped: &[bool]) -> Result<RecordBatch> {
     let mut rows: Vec<(u64, String)> = vec![];
     for (i, rows_of) in counts.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! `COMPARE ANONYMIZE` and `COMPARE POLICY`: one row per recoding and search, or per policy, with
-//! metrics measured on the release of each.
+//! `COMPARE ANONYMIZE` and `COMPARE POLICY`: one result row for each recoding and search, or for
+//! each policy, with metrics that are measured on its release.
 
 use super::anonymize::spec::{self, AnonymizeSpec};
 use super::entry::{Entry, Run, Statement};
@@ -101,7 +101,7 @@ impl fmt::Display for Compare {
 }
 
 impl Compare {
-    /// Returns the compared alternatives: the recodings, then the searches.
+    /// Returns the alternatives to compare: first the recodings, then the searches.
     fn choices(&self) -> Vec<(Option<RecodingClause>, ChoiceClause)> {
         let recodings = self.recodings.iter().map(|r| (Some(*r), ChoiceClause::Default));
         let searches = self.searches.iter().map(|s| (None, ChoiceClause::Search(s.clone())));
@@ -109,23 +109,23 @@ impl Compare {
     }
 }
 
-/// The metrics of every row. `cm` is NULL without CLASS, and where rows were suppressed for their
-/// own limits.
+/// The metrics in every result row. `cm` is NULL if the request has no CLASS, or if rows were
+/// suppressed because of an individual limit.
 const METRICS: [&str; 6] = ["glm", "infoloss", "dm", "c_avg", "ileft", "cm"];
 
-/// One row of the answer of COMPARE.
+/// One result row of COMPARE.
 struct Row {
     named: String,
-    /// The release with the values of its metrics, or the reason why nothing can be released.
+    /// The release and the values of its metrics, or the reason why nothing can be released.
     outcome: Result<(Release, Vec<Option<f64>>), String>,
     /// The names of the metrics.
     metrics: Vec<String>,
-    /// The models, in the order of the checks of the release.
+    /// The models, in the order in which the release checks them.
     models: Vec<String>,
 }
 
 impl Row {
-    /// Returns the row of a job for which no release is possible.
+    /// Returns the row for a job that cannot release anything. `why` is the reason.
     fn refused(named: &str, job: &Job, why: &Error) -> Self {
         Self {
             named: named.into(),
@@ -135,7 +135,7 @@ impl Row {
         }
     }
 
-    /// Returns the row with this name.
+    /// Returns the same row with another name.
     fn called(self, named: &str) -> Self {
         Self {
             named: named.into(),
@@ -176,7 +176,8 @@ impl Run for Compare {
             let Some(first) = jobs.first() else {
                 return Answer::done("nothing is compared");
             };
-            // All jobs have the same table, models and metrics, so they share one scan.
+            // All jobs have the same table, models and metrics, so a single scan serves all of
+            // them.
             let candidates = Candidates::of(context, first).await?;
             let mut rows = vec![];
             let recodings = self.recodings.iter().map(|r| format!("RECODING {r}"));
@@ -194,7 +195,7 @@ impl Run for Compare {
 pub(super) struct ComparePolicies {
     /// The policies that are compared.
     pub(super) policies: [String; 2],
-    /// The rows on which each policy is tried.
+    /// The source on which both policies are tried.
     pub(super) source: SourceClause,
 }
 
@@ -235,7 +236,7 @@ impl Run for ComparePolicies {
     }
 }
 
-/// A scanned table, and the metrics that are measured on its releases.
+/// A scanned table, on which jobs are tried, and the metrics that are measured on their releases.
 struct Candidates {
     first: Arc<Job>,
     evaluator: Arc<Evaluator>,
@@ -257,17 +258,18 @@ impl Candidates {
         })
     }
 
-    /// Returns the row of a job with the same table, models and metrics.
+    /// Returns the row for a job that has the same table, models and metrics as the first job.
     async fn row(&self, context: &AnonContext, job: &Arc<Job>, named: String) -> Result<Row> {
         let objectives = objectives(&self.first.goal, &self.metrics);
         let outcome = engine::measure(job, &self.evaluator, &objectives, &context.observer).await;
         let outcome = match outcome {
             Err(e) if e.kind() != ErrorKind::Infeasible => return Err(e),
             Err(e) => Err(e.to_string()),
-            // The first value is the job's own metric, which the answer does not contain.
+            // The first value is the metric that the job minimises, which is not part of the
+            // result.
             Ok((release, values)) => Ok((release, values.into_iter().skip(1).collect())),
         };
-        // The name of a recoding is followed by the name of the search that it chose.
+        // The name of the search that a recoding chose is appended to the name of the recoding.
         let named = match outcome.as_ref().ok().and_then(|(release, _)| release.search.clone()) {
             Some(search) if search != named => format!("{named}: {search}"),
             _ => named,
@@ -287,8 +289,8 @@ fn models(job: &Job) -> Vec<String> {
     models.map(|c| c.describe(&job.roles.quasi_identifiers)).collect()
 }
 
-/// Returns the metrics of the answer with their column names, except metrics for which the job
-/// lacks a column.
+/// Returns the metrics of the result with their column names. Metrics that need a class label are
+/// omitted if the request has none.
 fn measured(roles: &Roles) -> Result<Vec<(String, Box<dyn Metric>)>> {
     let mut metrics = vec![];
     for name in METRICS {
@@ -300,14 +302,14 @@ fn measured(roles: &Roles) -> Result<Vec<(String, Box<dyn Metric>)>> {
     Ok(metrics)
 }
 
-/// Returns the metric that the job minimises, followed by the metrics of the answer.
+/// Returns the metric that the job minimises, followed by the metrics of the result.
 fn objectives<'a>(goal: &'a Goal, metrics: &'a [(String, Box<dyn Metric>)]) -> Vec<&'a dyn Metric> {
     let metrics = metrics.iter().map(|(_, metric)| metric.as_ref());
     std::iter::once(goal.metric.as_ref()).chain(metrics).collect()
 }
 
-/// Returns the answer of COMPARE. `first` is the name of the first column, which names the subject
-/// of each row.
+/// Returns the result of COMPARE. `first` is the name of the first column, which contains the names
+/// of the rows.
 fn answer(first: &str, rows: &[Row]) -> Result<Answer> {
     let count = |f: fn(&Release) -> Option<u64>| {
         let counts: UInt64Array = rows.iter().map(|r| r.release().and_then(f)).collect();

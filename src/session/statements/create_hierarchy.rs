@@ -1,4 +1,4 @@
-//! `CREATE HIERARCHY`: defines the levels of generalization of a column.
+//! `CREATE HIERARCHY`: defines how the values of a column are generalized at each level.
 
 use super::entry::{Entry, Run, Statement};
 use crate::error::{Error, Result};
@@ -25,9 +25,9 @@ pub(super) struct CreateHierarchy {
     pub(super) name: String,
     /// The kind of the hierarchy, with the values in its clause.
     pub(super) definition: DefinitionClause,
-    /// The clause ON UNMAPPED, if given.
+    /// The clause ON UNMAPPED; `None` if it is not given.
     pub(super) on_unmapped: Option<OnUnmapped>,
-    /// The clause NULLS, if given.
+    /// The clause NULLS; `None` if it is not given.
     pub(super) on_null: Option<OnNull>,
 }
 
@@ -89,7 +89,7 @@ impl CreateHierarchy {
         Hierarchy::new(self.name.clone(), rule, on_unmapped, on_null)
     }
 
-    /// Returns true if the definition is complete: it reads no file, table or query.
+    /// Returns true if the definition is self-contained: it reads no file, table or query.
     fn is_complete(&self) -> bool {
         let is_said = |(part, given): &(&'static str, GivenPart)| match given {
             GivenPart::Query(_) | GivenPart::Column { .. } => false,
@@ -101,9 +101,9 @@ impl CreateHierarchy {
     }
 }
 
-/// Builds a hierarchy from its definition in a manifest. Returns `None` if this version cannot
-/// parse the definition, or if the definition would read a file, a table or a query: a manifest may
-/// come from anyone.
+/// Builds a hierarchy from its definition in a manifest. Returns `None` if this version of anonsql
+/// cannot parse the definition, or if the definition would read a file, a table or a query: a
+/// manifest may come from anyone.
 pub(super) async fn defined(context: &AnonContext, name: &str, definition: &str) -> Result<Option<Hierarchy>> {
     let text = format!("CREATE HIERARCHY {} {definition}", ident(name));
     let read = ENTRY.parse(&text, &Variables::of_a_record()).ok().flatten();

@@ -1,4 +1,4 @@
-//! `CREATE POLICY`: names the roles, the models and the limits of a release.
+//! `CREATE POLICY`: stores the roles, the models and the limits for releases under a name.
 
 use super::anonymize::spec::OF_A_POLICY;
 use super::entry::{Entry, Run, Statement};
@@ -95,8 +95,11 @@ impl fmt::Display for CreatePolicy {
 }
 
 impl CreatePolicy {
-    /// Creates the policy from its clauses. Fails if one of its hierarchies, models, metrics,
-    /// searches or options is unknown.
+    /// Creates the policy from its clauses. Fails with a usage error if a standard, hierarchy,
+    /// model, metric, search or option is unknown or has wrong arguments; if the policy or one of
+    /// its hierarchies contains a value from the environment; if another table decides what the
+    /// policy promises (RANDOMIZED WITH MATRIX, or a model that counts in a population); or if a
+    /// policy without roles has a clause that depends on roles.
     fn made(&self, context: &AnonContext) -> Result<Policy> {
         if !context.hidden.is_empty() {
             return Err(Error::usage(
@@ -155,8 +158,8 @@ impl CreatePolicy {
 }
 
 impl CreatePolicy {
-    /// Fails with a usage error if a clause of a policy without roles depends on roles, because the
-    /// statement chooses the roles.
+    /// Fails with a usage error if a policy without roles has a clause that depends on roles. The
+    /// roles are not known, because the statements under the policy choose them.
     fn is_for_any_table(&self, context: &AnonContext) -> Result<()> {
         let (clauses, registry) = (&self.clauses, context.registry());
         for constraint in &clauses.satisfying {

@@ -1,5 +1,5 @@
-//! `DESCRIBE HIERARCHY name`: the levels of one hierarchy. Without a name, `DESCRIBE hierarchy`
-//! describes a table called `hierarchy`.
+//! `DESCRIBE HIERARCHY name`: describes the levels of one hierarchy. Without a name, `DESCRIBE
+//! hierarchy` describes a table called `hierarchy`.
 
 use super::entry::{Entry, Run, Statement};
 use crate::error::Result;

@@ -27,7 +27,8 @@ pub(super) const ENTRY: Entry = Entry {
 pub(super) struct DropHierarchy {
     /// The name of the hierarchy.
     pub(super) name: String,
-    /// Whether IF EXISTS is given: it is then not an error if the hierarchy does not exist.
+    /// Whether IF EXISTS is given. If it is, the statement succeeds even if the hierarchy does not
+    /// exist.
     pub(super) if_exists: bool,
 }
 

@@ -27,7 +27,8 @@ pub(super) const ENTRY: Entry = Entry {
 pub(super) struct DropPolicy {
     /// The name of the policy.
     pub(super) name: String,
-    /// Whether IF EXISTS is given: it is then not an error if the policy does not exist.
+    /// Whether IF EXISTS is given. If it is, the statement succeeds even if the policy does not
+    /// exist.
     pub(super) if_exists: bool,
 }
 

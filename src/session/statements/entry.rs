@@ -19,26 +19,26 @@ use std::sync::Arc;
 pub struct Entry {
     /// The name of the statement in help.
     pub name: &'static str,
-    /// The keywords that the statement starts with, one text per form; a `*` matches one more token
-    /// of any kind.
+    /// The keywords with which the statement starts, one string for each form of the statement; a
+    /// `*` matches one further token of any kind.
     pub starts: &'static [&'static str],
     /// A summary of the statement in one line.
     pub summary: &'static str,
-    /// The syntax of the statement; `<kind>` is a placeholder for the clause of a kind of
-    /// hierarchy, and `<masks>` for the clauses of the masks.
+    /// The syntax of the statement. The placeholders `<kind>` and `<masks>` stand for the clauses
+    /// of the kinds of hierarchies and of the masks.
     pub(super) syntax: &'static str,
     /// An example of the statement, which the parser accepts.
     pub example: &'static str,
     /// Whether the statement is allowed in place of a query.
     pub(super) answers: bool,
-    /// Parses the rest of the statement after the keywords; the number is the index of the form in
-    /// `starts`.
+    /// Parses the rest of the statement after its keywords. The second argument is the index of the
+    /// form in `starts`.
     pub(super) read: fn(&mut Cursor, usize) -> Result<Statement>,
 }
 
 impl Entry {
-    /// Returns the syntax of the statement, with the clauses of these kinds of hierarchies in place
-    /// of `<kind>`.
+    /// Returns the syntax of the statement, in which the clauses of the given kinds of hierarchies,
+    /// and of all masks, replace the placeholders.
     pub fn syntax(&self, kinds: &[Kind]) -> String {
         let clauses: Vec<&str> = kinds.iter().map(|kind| kind.clause.syntax).collect();
         let masks = [MaskPlace::Identifiers, MaskPlace::Values].map(masks);
@@ -47,7 +47,7 @@ impl Entry {
             .replace("<masks>", &masks.join("\n"))
     }
 
-    /// Parses the statement at the cursor; returns `None` if its keywords are not there.
+    /// Parses the statement at the cursor; returns `None` if the cursor is not at its keywords.
     pub(super) fn read_at(&self, cursor: &Cursor) -> Result<Option<Statement>> {
         for (form, start) in self.starts.iter().enumerate() {
             let words = start.trim_end_matches(" *");
@@ -62,8 +62,8 @@ impl Entry {
         Ok(None)
     }
 
-    /// Parses `text` as exactly this statement; `None` if the text contains several statements. If
-    /// the text is another statement, the error names the expected keyword.
+    /// Parses `text`, which must be exactly this statement; returns `None` unless the text contains
+    /// a single statement. If the text is another statement, the error names the expected keyword.
     pub(in crate::session) fn parse(&self, text: &str, variables: &Variables) -> Result<Option<Statement>> {
         let script = Script::new(text, Arc::new(words([self], KINDS)))?;
         let mut statements = script.statements();
@@ -81,14 +81,15 @@ impl Entry {
     }
 }
 
-/// Returns the syntax of the masks that are allowed in a place.
+/// Returns the syntax of the masks that are allowed in `place`.
 fn masks(place: MaskPlace) -> String {
     let there = MASKS.iter().filter(|kind| kind.places.contains(&place));
     let clauses: Vec<&str> = there.map(|kind| kind.clause.syntax).collect();
     format!("mask of {}:\n    {}", place.name(), clauses.join("\n  | "))
 }
 
-/// Returns the words of these statements, of all clauses and of these kinds of hierarchies.
+/// Returns the words of the language, collected from the given statements, all clauses and the
+/// given kinds of hierarchies.
 pub(super) fn words<'e>(entries: impl IntoIterator<Item = &'e Entry>, kinds: &[Kind]) -> Words {
     let entries: Vec<&Entry> = entries.into_iter().collect();
     let starts = entries.iter().flat_map(|e| e.starts.iter().copied());
@@ -103,7 +104,8 @@ pub(super) fn words<'e>(entries: impl IntoIterator<Item = &'e Entry>, kinds: &[K
     )
 }
 
-/// A parsed statement: it prints as SQL that parses to the same statement, and runs in a context.
+/// A parsed statement. It can be printed as SQL that parses to the same statement, and it can be
+/// run in a context.
 ///
 /// ```
 /// let anon = anonsql::AnonContext::new(Default::default());
@@ -127,7 +129,8 @@ impl Statement {
         }
     }
 
-    /// Returns a parsed statement with its hidden values and its depth, which decide how it runs.
+    /// Returns a parsed statement with its hidden values. `is_deep` decides on which threads it
+    /// runs.
     pub(in crate::session) fn of(parsed: Parsed<Self>) -> Self {
         Self {
             hidden: parsed.hidden,
@@ -136,7 +139,7 @@ impl Statement {
         }
     }
 
-    /// Returns true if the statement runs on threads with larger stacks.
+    /// Returns true if the statement must run on threads with larger stacks.
     #[doc(hidden)]
     pub fn is_deep(&self) -> bool {
         self.is_deep
@@ -152,22 +155,23 @@ impl Statement {
         self.statement.kind()
     }
 
-    /// Returns the value of the statement if it is of type `T`.
+    /// Returns the statement as type `T`; `None` if it has another type.
     pub(in crate::session) fn get<T: Run>(&self) -> Option<&T> {
         (self.statement.as_ref() as &dyn Any).downcast_ref()
     }
 
-    /// Runs the statement as a part of an outer statement. `context` is the context of the outer
-    /// statement, and has its hidden values.
+    /// Runs the statement inside an outer statement. `context` is the context of the outer
+    /// statement, which already hides the values of both.
     pub(super) async fn run_within(&self, context: &AnonContext) -> Result<Answer> {
         self.statement.run(context).await
     }
 
-    /// Runs the statement on the current threads.
+    /// Runs the statement on the threads of the caller.
     pub(in crate::session) async fn run(&self, context: &AnonContext) -> Result<Answer> {
         let answer = self.statement.run(&context.hiding(&self.hidden)).await;
-        // A later statement may read a view with a hidden value of an earlier statement, or a value
-        // that a function computed from a hidden value.
+        // The result is also cleared of the hidden values of earlier statements: a statement may
+        // use a view that an earlier statement defined with such a value, or a value that a
+        // function computed from it.
         let seen = context.seen();
         let answer = answer.map_err(|e| seen.in_error(self.hidden.in_error(e)))?;
         Ok(answer.hiding(&self.hidden, seen))
@@ -204,8 +208,8 @@ pub(in crate::session) trait Run: fmt::Debug + fmt::Display + Same + Send + Sync
     fn run<'a>(&'a self, context: &'a AnonContext) -> BoxFuture<'a, Result<Answer>>;
 }
 
-/// Equality of trait objects: values are equal if they have the same type and are equal as that
-/// type.
+/// Equality for trait objects: two values are equal if they have the same concrete type and are
+/// equal as values of this type.
 pub(in crate::session) trait Same: Any {
     fn same(&self, other: &dyn Any) -> bool;
 }

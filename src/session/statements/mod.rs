@@ -1,6 +1,6 @@
-//! The statements of the language. The file of a statement contains its type, its parser, its
-//! printer and the code that runs it; one line in [`STATEMENTS`] adds the statement. Help,
-//! completion and the tests of every statement use that list.
+//! The statements of the language. Each statement has one file with its type, its parser, its
+//! printer and the code that runs it, and one line in the list [`STATEMENTS`]. Help, completion and
+//! the tests that cover every statement use that list.
 
 pub(super) mod anonymize;
 mod answered;

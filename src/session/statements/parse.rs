@@ -15,7 +15,7 @@ use std::sync::{Arc, LazyLock};
 
 static WORDS: LazyLock<Arc<Words>> = LazyLock::new(|| words(KINDS));
 
-/// Returns the words of the language with these kinds of hierarchies.
+/// Returns the words of the language. CREATE HIERARCHY has the given kinds of hierarchies.
 pub(in crate::session) fn words(kinds: &[Kind]) -> Arc<Words> {
     Arc::new(entry::words(STATEMENTS, kinds))
 }
@@ -26,7 +26,7 @@ pub fn parse(sql: &str) -> Result<Vec<Statement>> {
     parse_each(sql)?.into_iter().collect()
 }
 
-/// Parses each statement of a script without variables, with its own result.
+/// Parses each statement of a script, without variables. Each statement has its own parse result.
 #[cfg(any(test, feature = "internal-api"))]
 pub fn parse_each(text: &str) -> Result<Vec<Result<Statement>>> {
     let script = Script::new(text, Arc::clone(&WORDS))?;
@@ -34,22 +34,22 @@ pub fn parse_each(text: &str) -> Result<Vec<Result<Statement>>> {
     Ok(script.statements().map(one).collect())
 }
 
-/// Returns the possible continuations at the end of the last statement of `text`, with these kinds
-/// of hierarchies in CREATE HIERARCHY. DataFusion's own statements are not covered.
+/// Returns the possible continuations at the end of the last statement in `text`. CREATE HIERARCHY
+/// has the given kinds of hierarchies. DataFusion's own statements are not covered.
 pub(in crate::session) fn expected(text: &str, kinds: &[Kind], variables: &Variables) -> Vec<Expectation> {
-    // The first parser that accepts the first words decides. Only its recorded expectations are
-    // needed, so its result is dropped.
+    // The first parser that recognizes the first words of the statement determines the
+    // continuations. Only the expectations that it records are needed, so its result is dropped.
     sql::expected(text, words(kinds), variables, |c| drop(read(&c)))
 }
 
 /// Returns every keyword of the built-in statements in upper case, for completion and highlighting.
-/// The keywords are taken from the syntax texts of help, and the parser asserts in debug builds
-/// that it uses no others.
+/// The keywords are taken from the syntax texts of help. In debug builds, the parser asserts that
+/// it uses no other keywords.
 pub fn keywords() -> &'static BTreeSet<&'static str> {
     &WORDS.keywords
 }
 
-/// Parses one statement: an entry of [`STATEMENTS`], or else a DataFusion statement.
+/// Parses one statement: an entry of [`STATEMENTS`], or otherwise a DataFusion statement.
 pub(in crate::session) fn read(c: &Cursor) -> Result<Statement> {
     for entry in STATEMENTS {
         if let Some(statement) = entry.read_at(c)? {

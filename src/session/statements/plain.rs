@@ -1,4 +1,4 @@
-//! DataFusion's own statements: all statements that no entry of `STATEMENTS` recognises.
+//! DataFusion's own statements: all statements that do not match an entry of `STATEMENTS`.
 
 use super::entry::{Run, Statement};
 use super::wrapped::output::{check_folder, written};
@@ -25,20 +25,20 @@ use futures::future::BoxFuture;
 use std::fmt;
 use url::Url;
 
-/// A statement of DataFusion with its source text.
+/// A statement of DataFusion, with its source text.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Plain {
     statement: DfStatement,
     text: String,
-    /// The text as the user wrote it: with the names of variables, and without their values.
+    /// The text as the user wrote it, with the names of variables instead of their values.
     written: String,
-    /// The anonsql statement that the user probably meant if DataFusion refuses this one: SHOW
-    /// MODELS for `SHOW MODEL`.
+    /// The keywords that the user probably meant, for the error if DataFusion rejects the
+    /// statement: SHOW MODELS for `SHOW MODEL`.
     meant: Option<&'static str>,
 }
 
-/// Parses the statement with DataFusion's parser first. Only a statement that DataFusion refuses is
-/// tried as a statement around an ANONYMIZE.
+/// Parses the statement with DataFusion's parser. If DataFusion rejects it, tries to parse it as a
+/// statement that contains an anonsql statement in place of a query.
 pub(super) fn read(c: &Cursor) -> Result<Statement> {
     let refused = match c.datafusion(c.tokens()) {
         Ok(statement) => {
@@ -52,7 +52,7 @@ pub(super) fn read(c: &Cursor) -> Result<Statement> {
         }
         Err(e) => e,
     };
-    // `RISK adult`: the first word begins an anonsql statement, and a later keyword is missing.
+    // For `RISK adult`, the first word begins an anonsql statement, and a later keyword is missing.
     for start in &c.words().starts {
         let first = start.split(' ').next().unwrap_or(start);
         if c.looks_at(first) && !matches!(first, "CREATE" | "DROP" | "SHOW" | "DESCRIBE" | "DESC" | "EXPLAIN") {
@@ -65,8 +65,8 @@ pub(super) fn read(c: &Cursor) -> Result<Statement> {
     wrapped::read(c)?.ok_or(refused)
 }
 
-/// Returns the first keywords of a statement that are spelled almost like the text of this
-/// statement.
+/// Returns the first keywords of the statement whose spelling is most similar to this text; `None`
+/// if none is similar.
 fn nearest_start(c: &Cursor) -> Option<&'static str> {
     let of_datafusion = ["SHOW TABLES", "SHOW COLUMNS FROM", "SHOW FUNCTIONS", "SHOW ALL"];
     nearest(
@@ -82,8 +82,8 @@ impl fmt::Display for Plain {
 }
 
 impl Plain {
-    /// Returns the statement with full paths in place of paths that begin with `~` or `$HOME`;
-    /// `None` if the statement has no such path.
+    /// Returns the statement with its paths expanded, such as paths that begin with `~` or `$HOME`;
+    /// `None` if this changes nothing.
     fn located(&self) -> Result<Option<DfStatement>> {
         let mut statement = self.statement.clone();
         let paths: Vec<&mut String> = match &mut statement {
@@ -101,8 +101,8 @@ impl Plain {
     }
 
     /// Returns the statement in which the prefix of a release in an object store is replaced by the
-    /// files of the current release: a listing of the prefix would also contain the files of
-    /// replaced and killed runs. A pattern is replaced by the files that match it now.
+    /// files of the current release, because a listing of the prefix would also contain the files
+    /// of replaced and killed runs. A pattern is replaced by the files that it matches now.
     async fn released(&self, located: Option<DfStatement>, context: &AnonContext) -> Result<Option<DfStatement>> {
         let DfStatement::CreateExternalTable(table) = located.as_ref().unwrap_or(&self.statement) else {
             return Ok(located);
@@ -129,7 +129,8 @@ impl Plain {
         Ok(is_another.then_some(DfStatement::CreateExternalTable(table)))
     }
 
-    /// Plans `located`, or the statement itself, and executes it unless it is a query.
+    /// Plans a statement, and executes it unless it is a query. The statement is `located`, or this
+    /// statement if `located` is `None`.
     async fn executed(&self, located: Option<DfStatement>, is_query: bool, context: &AnonContext) -> Result<DataFrame> {
         let executed = async {
             let statement = match located {
@@ -141,7 +142,7 @@ impl Plain {
             context.executed(self.as_written(plan, hides), hides).await
         };
         let refused = match executed.await {
-            // SET and RESET have been executed at this point.
+            // At this point, SET or RESET has already been executed.
             Ok(_) if answer_rightly(context.session.state_ref().write().config_mut()) => {
                 return Err(Error::usage(
                     "with datafusion.optimizer.enable_leaf_expression_pushdown or enable_aggregate_dynamic_filter_pushdown, \
@@ -160,7 +161,7 @@ impl Plain {
         })
     }
 
-    /// Opens the stores of the URLs that the statement reads or writes.
+    /// Opens the object stores of the URLs that the statement reads or writes.
     fn open_stores(&self, context: &AnonContext) -> Result<()> {
         let paths: &[String] = match &self.statement {
             DfStatement::CreateExternalTable(table) => &table.locations,
@@ -175,9 +176,9 @@ impl Plain {
         Ok(())
     }
 
-    /// Returns the plan with the definition of a table of files set to the statement as the user
-    /// wrote it. For a view, the definition is set only if the statement `hides` a value from the
-    /// environment.
+    /// Returns the plan with the definition of a table of files replaced by the statement as the
+    /// user wrote it. The definition of a view is only replaced if the statement `hides` a value
+    /// from the environment.
     fn as_written(&self, plan: LogicalPlan, hides: bool) -> LogicalPlan {
         match plan {
             LogicalPlan::Ddl(DdlStatement::CreateExternalTable(table)) => {

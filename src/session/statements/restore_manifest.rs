@@ -1,4 +1,5 @@
-//! `RESTORE MANIFEST OF`: recreates the lost manifest of a release in a Delta table from the log.
+//! `RESTORE MANIFEST OF`: recreates the lost manifest of a release in a Delta table from the log of
+//! the table.
 
 use super::entry::{Entry, Run, Statement};
 use crate::error::{Error, Result};
@@ -35,7 +36,7 @@ pub(super) const ENTRY: Entry = Entry {
 /// `RESTORE MANIFEST OF delta.'path'`
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct RestoreManifest {
-    /// The table.
+    /// The table whose manifest is lost.
     pub(super) table: PathClause,
 }
 

@@ -1,4 +1,4 @@
-//! Writes a script that recreates objects of a session.
+//! Writes a script that recreates objects of the session, such as hierarchies.
 
 use crate::error::{Error, Result};
 use crate::location::{expanded, is_url};
@@ -10,9 +10,9 @@ use crate::sql::clause::FileClause;
 use crate::staging::StagedReport;
 use std::path::{Path, PathBuf};
 
-/// Writes these statements as a script to a local file, with each hidden value replaced by the text
-/// that the user wrote for it. `statement` is the name of the running statement, and `what` names
-/// the saved objects.
+/// Writes `statements` as a script to a local file. Each hidden value is replaced by the text that
+/// the user wrote for it. `statement` is the name of the running statement, and `what` is the word
+/// for the saved objects in messages.
 pub(super) async fn save_script(
     context: &AnonContext,
     file: &FileClause,

@@ -1,4 +1,4 @@
-//! `SET VARIABLE`: names a value that later statements use as `$name`.
+//! `SET VARIABLE`: stores a value that later statements use as `$name`.
 
 use super::entry::{Entry, Run, Statement};
 use crate::error::{Error, Result};
@@ -53,7 +53,7 @@ impl Run for SetVariable {
     fn run<'a>(&'a self, context: &'a AnonContext) -> BoxFuture<'a, Result<Answer>> {
         Box::pin(async move {
             let frame = context.frame(&format!("SELECT {}", self.value)).await?;
-            // The plan of a constant expression reads only the empty relation.
+            // The plan for a constant expression has only an empty relation as its input.
             let is_constant = match frame.logical_plan() {
                 LogicalPlan::Projection(projection) => matches!(*projection.input, LogicalPlan::EmptyRelation(_)),
                 _ => false,

@@ -1,6 +1,7 @@
 //! `SHOW MODELS`, `SHOW METRICS`, `SHOW OBJECTIVES`, `SHOW SEARCHES`, `SHOW HIERARCHY KINDS`, `SHOW
 //! MASKS`, `SHOW STANDARDS` and `SHOW OPTIONS`: list the names that a statement can use, including
-//! registered ones. The rows are the descriptions that help and the argument checks use.
+//! registered ones. The rows contain the same descriptions that help and the checks of arguments
+//! use.
 
 use super::entry::{Entry, Run, Statement};
 use crate::catalogue::Info;
@@ -182,7 +183,7 @@ impl Run for List {
     }
 }
 
-/// The columns of [`named`].
+/// The names of the result columns for the cells that [`named`] returns.
 const NAMED: [&str; 5] = ["name", "arguments", "summary", "example", "reference"];
 
 fn named(info: Info) -> [Option<String>; 5] {
@@ -200,7 +201,7 @@ fn some(text: &str) -> Option<String> {
     Some(text.to_string())
 }
 
-/// Returns a batch of these rows, all of whose columns are texts.
+/// Returns a batch of the given rows. All columns have type text.
 fn batch<const N: usize>(columns: [&str; N], rows: impl Iterator<Item = [Option<String>; N]>) -> Result<RecordBatch> {
     let mut texts = columns.map(|_| vec![]);
     for row in rows {

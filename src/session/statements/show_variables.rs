@@ -11,8 +11,8 @@ use futures::future::BoxFuture;
 use std::fmt;
 use std::sync::Arc;
 
-/// The text that is shown in place of a value from the environment. It is not a literal, because
-/// other values are shown as literals.
+/// The text that replaces a value from the environment. It is not a literal, so that it cannot be
+/// confused with other values, which are shown as literals.
 const HIDDEN: &str = "(hidden: from the environment)";
 
 pub(super) const ENTRY: Entry = Entry {

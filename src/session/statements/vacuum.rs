@@ -1,5 +1,5 @@
-//! `VACUUM`: deletes files that earlier runs left under a prefix of an object store, unless a
-//! manifest names them.
+//! `VACUUM`: deletes files that earlier runs have left behind under a prefix of an object store.
+//! Files that a manifest names are kept.
 
 use super::entry::{Entry, Run, Statement};
 use crate::catalogue::{Value, duration};
@@ -50,7 +50,7 @@ pub(super) const ENTRY: Entry = Entry {
 pub(super) struct Vacuum {
     /// The URL of the prefix.
     pub(super) path: String,
-    /// RETAIN: how long the remains of runs are kept.
+    /// RETAIN: how long the files of earlier runs are kept.
     pub(super) retain: Option<String>,
     /// Whether DRY RUN is given.
     pub(super) dry_run: bool,
@@ -102,7 +102,7 @@ impl Run for Vacuum {
     }
 }
 
-/// The rows of the answer.
+/// The columns of the result.
 #[derive(Default)]
 struct Rows {
     runs: Vec<String>,

@@ -1,5 +1,5 @@
-//! Handles blanks around the fields of a CSV file, such as `39, State-gov, 77516` in the tables of
-//! UCI.
+//! Handles blanks before and after the fields of a CSV file, as in `39, State-gov, 77516` in the
+//! tables of UCI.
 
 use super::dialect::Dialect;
 use super::lines::line;
@@ -7,9 +7,9 @@ use crate::error::{Error, Result};
 use crate::warning::mostly_padded;
 use csv::ByteRecord;
 
-/// Returns true if blanks separate fields and are not part of them: a blank must follow at least
-/// three of four delimiters. Some rows may have no blanks, because they were written by hand. The
-/// first record is ignored if there are others.
+/// Returns true if blanks separate fields and are not part of the fields: a blank must follow at
+/// least three of four delimiters. The other delimiters may have no blank, because their rows may
+/// have been written by hand. The first record is ignored if there are other records.
 pub(super) fn separate(records: &[ByteRecord]) -> bool {
     let rows = match records {
         [_, rest @ ..] if !rest.is_empty() => rest,
@@ -24,8 +24,8 @@ pub(super) fn separate(records: &[ByteRecord]) -> bool {
     all > 0 && separated * 4 >= all * 3
 }
 
-/// Returns the columns in which most texts have blanks around them. Returns none if the statement
-/// says how to treat blanks.
+/// Returns the columns in which most texts begin or end with blanks. Returns no columns if
+/// `is_said` is true, because the statement then specifies how blanks are treated.
 pub(super) fn padded(rows: &[ByteRecord], names: &[String], is_said: bool) -> Vec<String> {
     if is_said {
         return vec![];
@@ -35,9 +35,9 @@ pub(super) fn padded(rows: &[ByteRecord], names: &[String], is_said: bool) -> Ve
     padded.map(|(_, name)| name.clone()).collect()
 }
 
-/// Fails with `ErrorKind::Data` if a field is in quotes once its blanks are removed. Readers treat
-/// a quote after a blank as part of the field, and a delimiter after this quote as the end of the
-/// field.
+/// Fails with `ErrorKind::Data` if a field would be in quotes without its leading and trailing
+/// blanks. Readers treat a quote after a blank as part of the field, and a delimiter after this
+/// quote as the end of the field.
 pub(super) fn before_quotes(records: &[ByteRecord], text: &[u8], dialect: &Dialect) -> Result<()> {
     let quote = [dialect.quote];
     let is_quoted = |field: &[u8]| field.len() > 1 && field.starts_with(&quote) && field.ends_with(&quote);
@@ -65,7 +65,7 @@ mod tests {
             (&[&["age", "work"], &["39", " Private"]], true),
             (&[&["age", "work"], &["39", " Private"], &["39", "Private"]], false),
             (&[&["39", " Private", "x"]], false),
-            // One row was written by hand.
+            // One row was written by hand, without blanks.
             (
                 &[&["38", "a"], &["39", " a"], &["40", " b"], &["41", "c"], &["42", " d"]],
                 true,

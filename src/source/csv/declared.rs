@@ -31,8 +31,8 @@ fn is_read_from_text(data_type: &DataType) -> bool {
         || data_type.is_temporal() && !matches!(data_type, DataType::Interval(_) | DataType::Duration(_))
 }
 
-/// Converts rows with the schema of [`as_texts`] to rows with `schema`. Refuses the first text that
-/// is not a value of its type.
+/// Converts rows with the schema of [`as_texts`] to rows with `schema`. Fails with the first text
+/// that is not a value of its column's type.
 pub(crate) fn declared(texts: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, Refused<MistypedText>> {
     let mut columns = Vec::with_capacity(texts.num_columns());
     for (texts, field) in texts.columns().iter().zip(schema.fields()) {
@@ -56,7 +56,7 @@ pub(crate) fn declared(texts: &RecordBatch, schema: &SchemaRef) -> Result<Record
     )?)
 }
 
-/// Parses texts as values of `data_type`. Refuses the first row whose text is not such a value.
+/// Parses texts as values of `data_type`. Fails with the first row whose text is not such a value.
 fn values(texts: &ArrayRef, data_type: &DataType) -> Result<ArrayRef, Refused<usize>> {
     let Some(written) = texts.as_string_opt::<i32>().filter(|_| is_read_from_text(data_type)) else {
         return Ok(Arc::clone(texts));

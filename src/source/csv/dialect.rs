@@ -10,8 +10,8 @@ use std::io::Read;
 pub(crate) struct Dialect {
     pub(crate) delimiter: u8,
     pub(crate) quote: u8,
-    /// The character that, inside a quoted field, makes a following quote part of the text. A
-    /// doubled quote has the same effect.
+    /// The character that makes the next quote in a quoted field part of the text. A doubled quote
+    /// has the same effect.
     pub(crate) escape: Option<u8>,
     /// The first character of comment lines, which are skipped.
     pub(crate) comment: Option<u8>,
@@ -33,7 +33,7 @@ impl Dialect {
         }
     }
 
-    /// Returns a reader of all records. A header is the first record.
+    /// Returns a reader of all records. If the file has a header, the header is the first record.
     pub(super) fn records<R: Read>(&self, from: R) -> Reader<R> {
         ReaderBuilder::new()
             .delimiter(self.delimiter)
@@ -46,7 +46,7 @@ impl Dialect {
             .from_reader(from)
     }
 
-    /// Returns the delimiter as a statement writes it: `';'`.
+    /// Returns the delimiter as it is written in a statement, such as `';'`.
     pub(super) fn delimiter_text(delimiter: u8) -> String {
         match delimiter {
             b'\t' => r"'\t'".into(),

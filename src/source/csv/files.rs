@@ -20,8 +20,8 @@ pub(crate) struct CsvFiles {
 }
 
 impl CsvFiles {
-    /// Returns the error for the first line that has a wrong number of fields or is not UTF-8;
-    /// `None` if no line has such an error.
+    /// Returns the error for the first record that has a wrong number of fields or is not UTF-8;
+    /// `None` if there is no such record.
     pub(crate) fn fault(&self) -> Option<Error> {
         self.first(|record, _| {
             let fields = record.len();
@@ -38,8 +38,8 @@ impl CsvFiles {
         })
     }
 
-    /// Returns the error for the first field of `column` for which `wrong` returns true. Columns
-    /// count from 0. Empty fields are skipped.
+    /// Returns the error for the first field of the column with index `column` for which `wrong`
+    /// returns true. Empty fields are skipped. `why` describes the fault.
     pub(super) fn first_field(&self, column: usize, wrong: impl Fn(&str) -> bool, why: &str) -> Option<Error> {
         self.first(|record, is_first| {
             let is_header = is_first && self.dialect.has_header;
@@ -50,7 +50,7 @@ impl CsvFiles {
     }
 
     /// Returns the error for the first record for which `why` returns a reason. The second argument
-    /// of `why` is true for the first record of each file.
+    /// of `why` is true if the record is the first record of its file.
     fn first(&self, why: impl Fn(&ByteRecord, bool) -> Option<String>) -> Option<Error> {
         let mut record = ByteRecord::new();
         for path in &self.paths {

@@ -1,14 +1,14 @@
 //! The kinds of texts in a CSV file, and the type that the texts of a column imply.
 //!
-//! A text is a number only if the number preserves the whole text. `007`, `+7`, whole numbers
-//! beyond 64 bits and numbers with more digits than a 64-bit float preserves remain texts.
+//! A text is treated as a number only if the number preserves the whole text. `007`, `+7`, whole
+//! numbers beyond 64 bits and numbers with more digits than a 64-bit float preserves remain texts.
 //! Otherwise, a postcode or an identifier would lose zeros and digits. For the same reason, a text
-//! with a zone is a time only if the zone is UTC in all texts of the column.
+//! with a time zone is treated as a time only if the zone is UTC in all texts of the column.
 
 use arrow::datatypes::{DataType, TimeUnit};
 use std::fmt::LowerExp;
 
-/// The kind of one text. Kinds of times are ordered by their digits after the second.
+/// The kind of one text. Kinds of times are ordered by the number of their digits after the second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Boolean,
@@ -24,10 +24,11 @@ enum Kind {
     Text,
 }
 
-/// Flags of a column in addition to its kinds: times that 64-bit nanoseconds cannot represent,
-/// times without a zone, and times in UTC.
+/// The flag of a column that contains times which 64-bit nanoseconds cannot represent.
 const FAR: u16 = 1 << 13;
+/// The flag of a column that contains times without a zone.
 const LOCAL: u16 = 1 << 14;
+/// The flag of a column that contains times in UTC.
 const IN_UTC: u16 = 1 << 15;
 /// The UTC zone as Arrow writes it.
 const UTC: &str = "+00:00";
@@ -105,8 +106,8 @@ pub(super) fn fits(text: &str, data_type: &DataType) -> bool {
 }
 
 /// Returns true if CAST to a type preserves the whole text: a date has no time of day, a time for a
-/// type without a zone has no zone, and no number or time has more digits than its type stores. As
-/// a time, `2020-01-31` is the first second of that day.
+/// type without a zone has no zone, and no number or time has more digits than its type stores. A
+/// date such as `2020-01-31` may be cast to a time, which is the first second of that day.
 pub(crate) fn is_kept_by_cast(text: &str, data_type: &DataType) -> bool {
     let is_word = || !text.contains(|c: char| c.is_ascii_digit());
     let is_time = |text: &str, unit| (Kind::Date..=most(unit)).contains(&kind(text));
@@ -134,7 +135,7 @@ pub(crate) fn is_kept_by_cast(text: &str, data_type: &DataType) -> bool {
             !text.contains(['e', 'E']) && digits.len() <= usize::try_from(*scale).unwrap_or_default()
         }
         DataType::Date32 => kind(text) == Kind::Date,
-        // A Date64 is written as a day with its time of day, in milliseconds.
+        // A Date64 is a day with its time of day, in milliseconds.
         DataType::Date64 => is_time(text, TimeUnit::Millisecond) && !is_in_utc(text),
         DataType::Timestamp(unit, None) => is_time(text, *unit) && !is_in_utc(text),
         DataType::Timestamp(unit, Some(_)) => is_time(without_zone(text), *unit),
@@ -155,7 +156,7 @@ fn without_zone(text: &str) -> &str {
     &text[..end.unwrap_or(text.len())]
 }
 
-/// Returns the kind of a time with as many digits as `unit` has.
+/// Returns the kind of a time that has as many digits after the second as `unit`.
 fn most(unit: TimeUnit) -> Kind {
     match unit {
         TimeUnit::Second => Kind::Second,
@@ -165,12 +166,12 @@ fn most(unit: TimeUnit) -> Kind {
     }
 }
 
-/// Returns true if a text is a number, a date, a time, or true or false.
+/// Returns true if a text is a number, a date, a time, or one of the words true and false.
 pub(super) fn is_value(text: &str) -> bool {
     kind(text) != Kind::Text
 }
 
-/// Parses a whole number of 64 bits without leading zeros; `None` for any other text.
+/// Parses a 64-bit integer without leading zeros; `None` for any other text.
 pub(crate) fn integer(text: &str) -> Option<i64> {
     let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
     let is_plain = match digits {
@@ -181,7 +182,7 @@ pub(crate) fn integer(text: &str) -> Option<i64> {
     is_plain.then(|| text.parse().ok()).flatten()
 }
 
-/// Returns the description of an expected text, for errors.
+/// Returns a description of the texts that a type requires, for error messages.
 pub(crate) fn wanted(data_type: &DataType) -> &'static str {
     match data_type {
         DataType::Boolean => "true or false",
@@ -193,8 +194,8 @@ pub(crate) fn wanted(data_type: &DataType) -> &'static str {
     }
 }
 
-/// Parses a number; `None` if a 64-bit float does not preserve it. A number is preserved if
-/// formatting it with the same number of digits returns the same digits.
+/// Parses a number; `None` if a 64-bit float does not preserve the number. A number is preserved if
+/// formatting the float with the same number of digits gives the same digits.
 pub(crate) fn float(text: &str) -> Option<f64> {
     match text {
         "NaN" | "nan" => return Some(f64::NAN),
@@ -240,7 +241,7 @@ fn has_digits_of(number: &impl LowerExp, text: &str) -> bool {
     again.bytes().filter(u8::is_ascii_digit).eq(digits())
 }
 
-/// Returns the digits of a number without leading zeros and exponent.
+/// Returns the significant digits of a number: those before the exponent, without leading zeros.
 fn significant(text: &str) -> impl Iterator<Item = u8> {
     let mantissa = text.split(['e', 'E']).next().unwrap_or_default();
     mantissa.bytes().filter(u8::is_ascii_digit).skip_while(|b| *b == b'0')
@@ -262,7 +263,7 @@ fn kind(text: &str) -> Kind {
     }
 }
 
-/// The spellings of the UTC zone.
+/// The ways to write the UTC zone.
 const IN_UTC_ZONES: [&str; 5] = ["Z", "z", "+00:00", "+0000", "+00"];
 
 /// Returns true if a time ends with the UTC zone.
@@ -276,7 +277,7 @@ fn is_time_of(text: &str, unit: TimeUnit, in_utc: bool) -> bool {
     (Kind::Second..=most(unit)).contains(&kind(text)) && is_in_utc(text) == in_utc
 }
 
-/// Returns true if a text fits a type except that its time is too far from 1970.
+/// Returns true if a text would fit a type if its time were not too far from 1970.
 pub(super) fn is_too_far(text: &str, data_type: &DataType) -> bool {
     match data_type {
         DataType::Timestamp(unit @ TimeUnit::Nanosecond, zone) => {
@@ -294,9 +295,11 @@ fn is_far(text: &str) -> bool {
     !is_near && string_to_datetime(&chrono::Utc, text).is_ok_and(|at| at.timestamp_nanos_opt().is_none())
 }
 
-/// The lengths of `2020-01-31`, ` 10:20:30` and `10:20`, in bytes.
+/// The length of a date such as `2020-01-31`, in bytes.
 const DAY: usize = 10;
+/// The length of a time of day after a date, such as ` 10:20:30`, in bytes.
 const CLOCK: usize = 9;
+/// The length of a time of day without seconds, such as `10:20`, in bytes.
 const MINUTE: usize = 5;
 
 /// Returns the kind of a date such as `2020-01-31` or a time such as `2020-01-31 10:20:30.123`. A

@@ -1,11 +1,11 @@
-//! Computes the line in which a record begins. A reader counts the lines before a record, and only
-//! then skips empty lines and comments, so its number may be too low.
+//! Computes the line in which a record begins. A CSV reader counts the lines before a record, but
+//! then also skips empty lines and comments, so the line number of the reader may be too low.
 
 use csv::ByteRecord;
 use std::io::{BufRead, BufReader, Read};
 
 /// Returns the line in which a record begins. `bytes` must be the bytes from which the record was
-/// read. A line that begins with `comment` is skipped.
+/// read. Lines that begin with `comment` are skipped.
 pub(super) fn line(record: &ByteRecord, bytes: impl Read, comment: Option<u8>) -> u64 {
     let Some(before) = record.position() else {
         return 0;

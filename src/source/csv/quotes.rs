@@ -1,9 +1,10 @@
 //! Checks that quotes in a CSV file occur only where they are allowed.
 //!
-//! CSV readers accept any bytes. If a quote never closes, all following rows become one field, and
-//! text between a closing quote and the next delimiter becomes part of the field. In both cases,
-//! the file would have a value that nobody wrote, so both are faults. The bytes are checked while
-//! they stream, and the bytes between two quotes are skipped by a fast search.
+//! CSV readers accept any bytes. If a quoted field is never closed, all following rows become part
+//! of the field, and text between a closing quote and the next delimiter becomes part of the field,
+//! too. In both cases, the table would have a value that nobody wrote, so both are faults. The
+//! bytes are checked while they are streamed, and the bytes between two quotes are skipped by a
+//! fast search.
 
 use super::dialect::Dialect;
 use memchr::{memchr, memchr_iter, memchr2};
@@ -19,7 +20,7 @@ pub(crate) struct Fault {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum FaultKind {
-    /// A quote opens and never closes.
+    /// A quoted field is opened and never closed.
     Open,
     /// Text follows a closing quote.
     Text,
@@ -56,8 +57,8 @@ enum State {
     Quoted,
     /// After the escape character in a quoted field.
     Escaped,
-    /// After a quote in a quoted field. The quote closes the field, unless a second quote follows,
-    /// which makes both an escaped quote.
+    /// After a quote in a quoted field. The quote closes the field unless a second quote follows.
+    /// Two quotes stand for one quote in the text.
     Closed,
 }
 
@@ -77,12 +78,12 @@ fn next(one: u8, other: u8, text: &[u8]) -> Option<usize> {
 #[derive(Debug)]
 pub(crate) struct Quotes {
     dialect: Dialect,
-    /// The byte that ends a line; `None` for `\n` and `\r`.
+    /// The byte that ends a line; `None` if lines end with `\n` or `\r`.
     terminator: Option<u8>,
     /// Whether the file has one column, so that an empty line could be meant as a row.
     is_single: bool,
     state: State,
-    /// The last two bytes before the current chunk.
+    /// The last two bytes before the current chunk, as context for its first bytes.
     last: [u8; 2],
     /// The number of lines that ended before the current chunk.
     lines: usize,
@@ -99,7 +100,8 @@ impl Quotes {
             terminator,
             is_single: columns == 1,
             state: State::Plain,
-            // The bytes say that a file begins at the start of a line, but not after an empty line.
+            // These bytes mean that a file begins at the start of a line, but not after an empty
+            // line.
             last: [0, terminator.unwrap_or(b'\n')],
             lines: 0,
             opened: 0,
@@ -115,7 +117,7 @@ impl Quotes {
             .err()
     }
 
-    /// Checks the next chunk.
+    /// Checks the next chunk. Fails with the first fault.
     pub(crate) fn read(&mut self, chunk: &[u8]) -> Result<(), Fault> {
         // The loop is one function, because its branches are the states of one automaton.
         let chunk = match std::mem::take(&mut self.is_first) {

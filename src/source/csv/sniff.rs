@@ -24,7 +24,7 @@ pub(crate) struct Asked {
     pub(crate) escape: Option<u8>,
     pub(crate) comment: Option<u8>,
     pub(crate) has_header: Option<bool>,
-    /// A text that stands for NULL, in addition to the empty text.
+    /// The text that stands for NULL, in addition to the empty text.
     pub(crate) null: Option<String>,
     pub(crate) trim: Option<bool>,
     /// Whether only the options of the statement apply. Missing options are then not detected.
@@ -35,22 +35,22 @@ pub(crate) struct Asked {
 #[derive(Debug)]
 pub(crate) struct Sniffed {
     pub(crate) dialect: Dialect,
-    /// The names of the columns; `column_1` and so on if there is no header.
+    /// The names of the columns. They are `column_1` and so on if the file has no header.
     pub(crate) names: Vec<String>,
     /// The kinds of the texts in each column.
     pub(crate) kinds: Vec<Kinds>,
     /// Whether the first line is a header although the table's first file has no header.
     pub(crate) has_another_header: bool,
-    /// The columns in which most texts have blanks around them, which are part of the texts.
+    /// The columns in which most texts begin or end with blanks that are part of the texts.
     pub(crate) padded: Vec<String>,
 }
 
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
-/// Words that mean a missing value, in lower case.
+/// Words that stand for a missing value, in lower case.
 const MISSING: [&str; 8] = ["na", "n/a", "null", "none", "nan", "?", "-", "."];
 
-/// Detects the properties of a file. `sample` is the content of the file. If `whole` is false, it
-/// is only the beginning, and may end anywhere. At most `most` rows are read.
+/// Detects the properties of a file. `sample` is the content of the file, or only its beginning if
+/// `whole` is false, and may then end anywhere. At most `most` rows are read.
 pub(crate) fn sniff(sample: &[u8], whole: bool, most: usize, asked: &Asked) -> Result<Sniffed> {
     let text = text(sample, whole)?;
     let mut dialect = dialect(text, whole, most, asked)?;
@@ -68,7 +68,7 @@ pub(crate) fn sniff(sample: &[u8], whole: bool, most: usize, asked: &Asked) -> R
     described(dialect, &records, text, asked)
 }
 
-/// Detects the properties of another file of a table with this dialect.
+/// Detects the properties of another file of a table. `dialect` is the dialect of the table.
 pub(crate) fn continued(sample: &[u8], whole: bool, dialect: Dialect, asked: &Asked) -> Result<Sniffed> {
     let text = text(sample, whole)?;
     let records = records(text, whole, usize::MAX, &dialect);
@@ -107,7 +107,7 @@ fn text(sample: &[u8], whole: bool) -> Result<&[u8]> {
     }
 }
 
-/// Returns the first records of a sample. If the sample is not the whole file, the last record is
+/// Returns the first records of a sample. If the sample is not the whole file, its last record is
 /// removed, because it may be incomplete.
 fn records(text: &[u8], whole: bool, most: usize, dialect: &Dialect) -> Vec<ByteRecord> {
     let mut reader = dialect.records(text);
@@ -119,7 +119,7 @@ fn records(text: &[u8], whole: bool, most: usize, dialect: &Dialect) -> Vec<Byte
     records
 }
 
-/// Returns the possible quotes, each with its escape character.
+/// Returns the possible quote characters, each with its escape character.
 fn quotes(text: &[u8], asked: &Asked) -> Vec<(u8, Option<u8>)> {
     let has = |bytes: &[u8]| text.windows(bytes.len()).any(|w| w == bytes);
     let mut quotes = vec![(asked.quote.unwrap_or(b'"'), asked.escape)];
@@ -198,7 +198,7 @@ fn fault(text: &[u8], whole: bool, dialect: &Dialect, fields: usize) -> Option<F
 }
 
 /// Returns the share of columns that contain only numbers, dates or times below the first record,
-/// in thousandths. A number may have a decimal comma.
+/// in thousandths. Numbers may have a decimal comma.
 fn share_of_values(records: &[ByteRecord]) -> usize {
     let fields = records.first().map_or(0, ByteRecord::len);
     let rows = if records.len() > 1 { &records[1..] } else { records };
@@ -213,7 +213,7 @@ fn share_of_values(records: &[ByteRecord]) -> usize {
     (0..fields).filter(is_column).count() * 1000 / fields.max(1)
 }
 
-/// Returns the dialect, with the quote `'` if all texts of a column are in such quotes.
+/// Returns the dialect, with the quote `'` if all texts in a column are enclosed in such quotes.
 fn with_single_quotes(dialect: Dialect, records: &[ByteRecord], text: &[u8], whole: bool, asked: &Asked) -> Dialect {
     let rows = records.get(1..).unwrap_or_default();
     let is_quoted = |field: &[u8]| field.len() > 1 && field.starts_with(b"'") && field.ends_with(b"'");
@@ -251,7 +251,7 @@ fn uneven(dialect: &Dialect, records: &[ByteRecord], text: &[u8]) -> Error {
     ))
 }
 
-/// Returns `1 field`, `2 fields` and so on.
+/// Returns the number of fields as text: `1 field`, `2 fields` and so on.
 pub(super) fn counted(fields: usize) -> String {
     format!("{fields} field{}", if fields == 1 { "" } else { "s" })
 }
@@ -260,7 +260,7 @@ fn is_missing(field: &str, asked: &Asked) -> bool {
     field.is_empty() || asked.null.as_deref() == Some(field) || MISSING.iter().any(|m| field.eq_ignore_ascii_case(m))
 }
 
-/// Counts the columns whose first field looks like a name, and those with a value in its place.
+/// Counts the columns whose first field looks like a name, and those where it looks like a value.
 fn header_votes(records: &[ByteRecord], asked: &Asked) -> (usize, usize) {
     let (mut names, mut values) = (0, 0);
     let Some((first, rows)) = records.split_first() else {
@@ -285,7 +285,7 @@ fn header_votes(records: &[ByteRecord], asked: &Asked) -> (usize, usize) {
     (names, values)
 }
 
-/// Returns true if the first record names the columns. Fails if the rows do not decide.
+/// Returns true if the first record is a header. Fails if the rows do not decide this.
 fn has_header(records: &[ByteRecord], asked: &Asked) -> Result<bool> {
     let (names, values) = header_votes(records, asked);
     if names > 0 && values > 0 {

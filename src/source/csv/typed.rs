@@ -1,4 +1,4 @@
-//! Parses the texts of a CSV column. Refuses a text that does not fit the type that the first rows
+//! Parses the texts of a CSV column. Rejects a text that does not fit the type that the first rows
 //! implied. A reader with a fixed type would silently read `007` as 7.
 
 use super::files::CsvFiles;
@@ -18,15 +18,16 @@ use std::sync::Arc;
 /// The origin of a column's type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum TypeOrigin {
-    /// The texts of the first rows. A later text is refused if another CSV reader would change it.
+    /// The texts of the first rows imply the type. A later text is rejected if another CSV reader
+    /// would change it.
     Rows,
-    /// The statement names the type. A text is parsed like SQL's CAST does: `007` is 7. A text is
-    /// refused if CAST would lose a part of it, such as the time of day in a cast to a date.
+    /// The statement specifies the type. A text is parsed as by SQL's CAST: `007` is 7. A text is
+    /// rejected if CAST would lose a part of it, such as the time of day in a cast to a date.
     Statement,
 }
 
-/// Returns an expression that converts a column of texts to a type. `column` is the column's
-/// position in the files; errors use it to find the line of a text that does not fit.
+/// Returns an expression that converts a column of texts to a type. `column` is the index of the
+/// column in the files. Errors use it to find the line of a text that does not fit.
 pub(crate) fn typed(
     texts: Expr,
     (column, name): (usize, &str),
@@ -136,8 +137,8 @@ impl Typed {
         }
     }
 
-    /// Returns the error for a time that 64-bit nanoseconds cannot represent. For local files, it
-    /// names the file and the line.
+    /// Returns the error for a time that 64-bit nanoseconds cannot represent. For local files, the
+    /// error names the file and the line.
     fn too_far(&self) -> Error {
         let why = format!(
             "is a time before 1677-09-21 or after 2262-04-11 in column {:?}, which 64-bit nanoseconds cannot \
@@ -152,8 +153,8 @@ impl Typed {
         found.unwrap_or_else(|| Error::data(format!("a row of a CSV file {why}")))
     }
 
-    /// Returns the error for a text that is not a value of the type. For local files, it names the
-    /// file and the line.
+    /// Returns the error for a text that is not a value of the type. For local files, the error
+    /// names the file and the line.
     fn misfit(&self) -> Error {
         if self.source == TypeOrigin::Statement {
             let why = format!(

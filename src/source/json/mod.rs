@@ -1,6 +1,6 @@
-//! Reads JSON files from other programs. Every number and truth value is first read as its text,
-//! and then converted to its column's type. A reader with a fixed type would silently read 0.5 as 0
-//! and "007" as 7.
+//! Reads JSON files from other programs. Every number and truth value is first read as text, and
+//! then converted to its column's type. A reader with a fixed type would silently read 0.5 as 0 and
+//! "007" as 7.
 
 mod objects;
 mod typed;

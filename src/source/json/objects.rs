@@ -1,6 +1,6 @@
 //! Checks JSON objects for content that their reader would lose: a repeated key, a key of a nested
 //! object that earlier rows did not have, and a string in a column of numbers, which would be read
-//! as the number that it spells.
+//! as the number that the string contains.
 
 use super::typed::is_number;
 use crate::source::csv::wanted;
@@ -9,7 +9,8 @@ use memchr::memchr2;
 use std::collections::HashSet;
 use std::fmt;
 
-/// A fault in a row, counted from 1. It contains no text of the file except the name of a column.
+/// A fault in a row. Rows count from 1. The fault contains no text of the file except the name of a
+/// column.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     row: usize,
@@ -48,7 +49,8 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Checks a stream of JSON objects. Only their reader decides whether they are valid JSON.
+/// Checks a stream of JSON objects. Their reader, and not this check, decides whether they are
+/// valid JSON.
 pub(crate) struct Objects {
     schema: SchemaRef,
     open: Vec<Open>,
@@ -66,7 +68,8 @@ enum Open {
         keys: HashSet<Vec<u8>>,
         /// The fields of the object; `None` if they are unknown.
         fields: Option<Fields>,
-        /// The type of the next value; `None` before a key.
+        /// The type of the value that follows a key; `None` before a key. The inner type is `None`
+        /// if the type is unknown.
         value: Option<Option<DataType>>,
     },
     Array {
@@ -87,7 +90,7 @@ impl Objects {
         }
     }
 
-    /// Checks the next bytes.
+    /// Checks the next bytes. Fails with the first fault.
     pub(crate) fn read(&mut self, bytes: &[u8]) -> Result<(), Fault> {
         let mut at = 0;
         while at < bytes.len() {
@@ -186,7 +189,7 @@ impl Objects {
                 _ => Ok(()),
             };
         };
-        // A key can be spelled in several ways, such as "a" and "\u0061".
+        // A key can be written in several ways, such as "a" and "\u0061".
         let key = serde_json::from_slice::<String>(&text).map_or(text, String::into_bytes);
         let name = String::from_utf8_lossy(&key).into_owned();
         let field = fields

@@ -13,7 +13,7 @@ use arrow::json::ReaderBuilder;
 use std::io::BufRead;
 use std::sync::Arc;
 
-/// A value that is not of its column's type. `row` counts from 0.
+/// A value that is not of its column's type. `row` is the index of the row, from 0.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Misfit {
     pub(crate) row: usize,
@@ -53,7 +53,7 @@ fn within(data_type: &DataType, other: &mut dyn FnMut(&Field) -> Field) -> DataT
     }
 }
 
-/// Returns true if the schema contains a floating-point number at any depth.
+/// Returns true if the schema contains a floating-point type at any depth.
 pub(crate) fn has_numbers(schema: &Schema) -> bool {
     let mut found = false;
     for field in schema.fields() {
@@ -71,8 +71,8 @@ fn visit(field: &Field, see: &mut dyn FnMut(&DataType)) {
 }
 
 /// Returns the schema with text in place of each floating-point type for which one of the first
-/// rows has a number that a 64-bit float does not preserve. The content of `file` may end within a
-/// row.
+/// `rows` rows has a number that a 64-bit float does not preserve. The content of `file` may end
+/// within a row.
 pub(crate) fn exact_schema(schema: &Schema, file: impl BufRead, rows: usize) -> Result<Schema, ArrowError> {
     let mut exact: Vec<Field> = schema.fields().iter().map(|f| f.as_ref().clone()).collect();
     let reader = ReaderBuilder::new(text_schema(schema))

@@ -16,8 +16,8 @@ const CHUNK: usize = 256 << 10;
 
 pub(super) type ByteStream = BoxStream<'static, Result<Bytes>>;
 
-/// Returns the bytes of a whole file. If `is_json` is true, a JSON array is converted to one object
-/// per line.
+/// Returns the decompressed bytes of a whole file. If `is_json` is true, a JSON array is converted
+/// to one object per line.
 pub(super) async fn whole(
     payload: GetResultPayload,
     compression: FileCompressionType,
@@ -78,7 +78,7 @@ fn unwrapped(error: io::Error) -> DataFusionError {
     }
 }
 
-/// Converts a JSON array to one object per line. Fails if the array is incomplete.
+/// A reader that converts a JSON array to one object per line. It fails if the array is incomplete.
 struct Lines<R: Read>(JsonArrayToNdjsonReader<R>);
 
 impl<R: Read> Read for Lines<R> {
@@ -91,7 +91,7 @@ impl<R: Read> Read for Lines<R> {
     }
 }
 
-/// Reads a stream of bytes as a local file.
+/// Reads a stream of bytes through the synchronous interface of a local file.
 struct Blocking {
     stream: ByteStream,
     chunk: Bytes,

@@ -26,7 +26,7 @@ use std::sync::Arc;
 /// The format of a text file.
 #[derive(Clone)]
 pub(super) enum TextFormat {
-    /// CSV. DataFusion's source contains the dialect.
+    /// CSV. DataFusion's source specifies the dialect.
     Csv(Arc<CsvSource>),
     Json,
 }
@@ -40,12 +40,12 @@ pub(super) struct TextOpener {
     pub(super) format: TextFormat,
     /// The schema of the files.
     pub(super) schema: SchemaRef,
-    /// The positions of the columns to read.
+    /// The indices of the columns to read.
     pub(super) columns: Vec<usize>,
     pub(super) batch_size: usize,
 }
 
-/// The number of first bytes that are enough to recognize a JSON array.
+/// The number of bytes at the start of a file that are enough to recognize a JSON array.
 const HEAD: u64 = 64;
 
 type Rows = BoxStream<'static, DfResult<RecordBatch>>;
@@ -214,7 +214,7 @@ impl TextOpener {
         }
     }
 
-    /// Returns the error for a part of a file that can be read as a whole.
+    /// Returns the error for a part of a file if the file can be read as a whole.
     fn only_of_a_part(&self, error: DataFusionError) -> DataFusionError {
         match self.format {
             TextFormat::Csv(_) => DataFusionError::from(Error::data(

@@ -1,5 +1,5 @@
-//! `RECODING`, `SEARCH USING`, `AT NODE` and `USING MANIFEST`: how the released node or partition
-//! is found.
+//! `RECODING`, `SEARCH USING`, `AT NODE` and `USING MANIFEST`: the clauses that determine the
+//! released node or partition.
 
 use crate::catalogue::Call;
 use crate::drift::OnDrift;
@@ -10,7 +10,7 @@ use crate::sql::name::{call, list};
 use datafusion::sql::sqlparser::tokenizer::Token;
 use std::fmt::{self, Display};
 
-/// Whether equal values get equal labels in every row.
+/// Whether equal values have equal labels in all rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecodingClause {
     /// RECODING GLOBAL: one level per column, for all rows.
@@ -19,21 +19,21 @@ pub enum RecodingClause {
     Local,
 }
 
-/// How the released node is found.
+/// The clause that determines the released node.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum ChoiceClause {
-    /// No clause is given: the default search.
+    /// No clause is given, so the default search is used.
     #[default]
     Default,
     /// SEARCH USING: a search with its options.
     Search(Call),
-    /// AT NODE: a level per column.
+    /// AT NODE: a level for each column.
     Node(Vec<(String, u32)>),
     /// USING MANIFEST: the node of an earlier release.
     Manifest {
         /// The path of the release, or of its manifest.
         path: String,
-        /// ON DRIFT: the treatment of drift, if the clause is given.
+        /// ON DRIFT: how drift is treated; `None` if the clause is not given.
         on_drift: Option<OnDrift>,
     },
 }

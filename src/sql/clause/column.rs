@@ -1,4 +1,4 @@
-//! `table.column` and `'path' [OPTIONS (...)].column`.
+//! A column of a table or of a path: `table.column` and `'path' [OPTIONS (...)].column`.
 
 use super::options;
 use crate::error::Result;

@@ -8,27 +8,27 @@ use crate::sql::name::{call, names};
 use datafusion::sql::sqlparser::tokenizer::Token;
 use std::fmt::{self, Display};
 
-/// One term of SATISFYING. `ON name` names a sensitive attribute; `ON (a, b)` and `ON ANY 2` give
-/// subsets of the columns. An attribute and subsets may both be given.
+/// One term of SATISFYING. `ON name` names a sensitive attribute. `ON (a, b)` and `ON ANY 2`
+/// restrict the term to subsets of the quasi-identifiers. A term may have both.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConstraintClause {
     /// The privacy model.
     pub model: Call,
-    /// The sensitive attribute of `ON name`.
+    /// The sensitive attribute, which `ON name` gives; `None` if it is not given.
     pub sensitive: Option<String>,
-    /// The columns whose groups must satisfy the model.
+    /// The columns by which rows are grouped for the model.
     pub scope: ScopeClause,
 }
 
-/// The columns whose groups must satisfy a model.
+/// The columns by which rows are grouped for a model.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum ScopeClause {
     /// All quasi-identifiers.
     #[default]
     All,
-    /// `ON (a, b)`: these columns.
+    /// `ON (a, b)`: the given quasi-identifiers.
     Columns(Vec<String>),
-    /// `ON ANY m`: every subset of m quasi-identifiers.
+    /// `ON ANY m`: each subset of m quasi-identifiers.
     Any(usize),
 }
 
@@ -75,8 +75,8 @@ pub(crate) fn read(c: &mut Cursor) -> Result<Vec<ConstraintClause>> {
     }
 }
 
-/// Parses `(c, ...)` or `ANY m`; `None` if neither comes next. `any` can also be the name of a
-/// column.
+/// Parses `(c, ...)` or `ANY m`; returns `None` if neither of them comes next. A column may also be
+/// called `any`.
 fn scope(c: &mut Cursor) -> Result<Option<ScopeClause>> {
     if c.looks_at_token(&Token::LParen) {
         return Ok(Some(ScopeClause::Columns(c.columns()?)));
@@ -94,12 +94,13 @@ fn scope(c: &mut Cursor) -> Result<Option<ScopeClause>> {
 /// The expectation in an error where a model is missing.
 const MODEL: &str = "a privacy model such as k_anonymity(5)";
 
-/// The names of models in formulas, such as `k = 5`, and their names in SQL.
+/// The names of models in formulas such as `k = 5`, each with its name in SQL.
 const IN_FORMULAS: &[(&str, &str)] = &[("k", "k_anonymity"), ("l", "l_diversity"), ("t", "t_closeness")];
 
 /// Returns the correct form of a model that is written as a formula (`k = 5`), with a hyphen
-/// (`k-anonymity(5)`), or with its argument after it (`k_anonymity 5`). `c` is the cursor after the
-/// parsed model. Returns `None` if no correction is known.
+/// (`k-anonymity(5)`), or with its argument after a space (`k_anonymity 5`). `model` is the model
+/// as it was parsed, `start` is the index of its first token, and `c` is the cursor after it.
+/// Returns `None` if no correction is known.
 fn miswritten(c: &Cursor, start: usize, model: &Call) -> Option<String> {
     let (mut after, mut name) = (c.clone(), model.name.clone());
     while c.cut(start).is_some() && after.take_token(&Token::Minus) {

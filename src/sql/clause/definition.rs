@@ -1,5 +1,5 @@
-//! The definition of a hierarchy in CREATE HIERARCHY. The description of the kind's clause decides
-//! how it is parsed and printed.
+//! The definition of a hierarchy in CREATE HIERARCHY. The kind of the hierarchy describes its
+//! clause, and this description determines how the clause is parsed and printed.
 
 use super::{column, options};
 use crate::catalogue::Value;
@@ -11,12 +11,13 @@ use crate::sql::name::{TableName, list};
 use datafusion::sql::sqlparser::tokenizer::Token;
 use std::fmt;
 
-/// The definition of a hierarchy: its kind, and the values in the clause of the kind.
+/// The definition of a hierarchy: its kind, and the values in the clause of its kind.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DefinitionClause {
     /// The kind of the hierarchy.
     pub kind: Kind,
-    /// The parts of the clause in their order, by name; an optional part is present only if given.
+    /// The parts of the clause, by name, in the order of the clause. An optional part that is not
+    /// given is missing.
     pub given: Vec<(&'static str, GivenPart)>,
 }
 
@@ -34,7 +35,7 @@ impl fmt::Display for DefinitionClause {
     }
 }
 
-/// Prints the content of a part of a clause.
+/// Prints the value of a part of a clause.
 fn shown(given: &GivenPart) -> impl fmt::Display + '_ {
     fmt::from_fn(move |f| match given {
         GivenPart::Value(value) => word(value, f),
@@ -42,12 +43,12 @@ fn shown(given: &GivenPart) -> impl fmt::Display + '_ {
         GivenPart::Rows(rows) => write!(f, "{}", list(rows, |row, f| write!(f, "({})", list(row, word)))),
         GivenPart::Options(all) => write!(f, "{}", options::pairs(all)),
         GivenPart::Column { table, column } => write!(f, "{}.{}", TableName(table.clone()), ident(column)),
-        // The parentheses keep ON UNMAPPED from being parsed as a part of the query.
+        // Without the parentheses, ON UNMAPPED would be parsed as a part of the query.
         GivenPart::Query(query) => write!(f, "({query})"),
     })
 }
 
-/// Prints a value; a word is printed in upper case, because the words of a clause are keywords.
+/// Prints a value. Words are printed in upper case, because they are keywords of the clause.
 fn word(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match value {
         Value::Word(word) => f.write_str(&word.to_ascii_uppercase()),
@@ -57,8 +58,8 @@ fn word(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 
 /// Parses a definition, which begins with `AS` or `FROM`.
 pub(crate) fn read(c: &mut Cursor) -> Result<DefinitionClause> {
-    // `AS` alone starts a query, and most other kinds start with `AS` and a word, so the longest
-    // match counts.
+    // The longest match determines the kind: `AS` alone starts a query, and most other kinds start
+    // with `AS` and a further word.
     let named = c.kinds().iter().filter(|kind| c.looks_at(kind.clause.start));
     let Some(kind) = named.max_by_key(|kind| kind.clause.start.len()).copied() else {
         let what = "FROM 'file' or AS ...";
@@ -74,7 +75,7 @@ pub(crate) fn read(c: &mut Cursor) -> Result<DefinitionClause> {
     Ok(DefinitionClause { kind, given })
 }
 
-/// Parses the parts of a clause. Optional parts may come in any order.
+/// Parses the parts of a clause. Optional parts may be given in any order.
 fn parts(c: &mut Cursor, kind: &Kind) -> Result<Vec<(&'static str, GivenPart)>> {
     let parts = kind.clause.parts;
     let mut given: Vec<Option<(&'static str, GivenPart)>> = vec![None; parts.len()];
@@ -150,9 +151,9 @@ fn item(c: &mut Cursor, item: Item, what: &str) -> Result<Value> {
     }
 }
 
-/// Parses a query up to the end of the statement or up to the exceptions after it. If the whole
-/// rest parses as a query, it is the query, so that a column called `nulls` remains a column.
-/// Parentheses around the whole query are dropped.
+/// Parses a query. It extends to the end of the statement, or to the exceptions (ON UNMAPPED,
+/// NULLS) after it. If all remaining tokens form a query, they are the query, so that a column
+/// called `nulls` remains a column. Parentheses around the whole query are dropped.
 fn query(c: &mut Cursor) -> Result<String> {
     let (start, end) = (c.position(), c.tokens().len());
     if c.looks_at_token(&Token::LParen) && c.closing(start).is_some() {
@@ -169,8 +170,8 @@ fn query(c: &mut Cursor) -> Result<String> {
         *c = c.within(end..end);
         return Ok(text);
     }
-    // All exceptions together have at most six tokens: ON UNMAPPED TOP NULLS AS VALUE. The longest
-    // run of last tokens that parses as exceptions ends the query.
+    // All exceptions together have at most six tokens: ON UNMAPPED TOP NULLS AS VALUE. The query
+    // ends before the longest sequence of final tokens that parses as exceptions.
     for cut in (end.saturating_sub(6).max(start + 1)..end).filter(|cut| *cut > start) {
         let mut rest = c.within(cut..end);
         let mut only_exceptions = true;
@@ -189,7 +190,7 @@ fn query(c: &mut Cursor) -> Result<String> {
     }
 }
 
-/// Returns the error for text that is neither a query nor a kind of hierarchy.
+/// Returns the error for a text that begins neither a query nor a kind of hierarchy.
 fn no_kind(c: &Cursor) -> Error {
     let kinds = c
         .kinds()

@@ -8,13 +8,13 @@ use std::fmt::{self, Display};
 /// A single file that a statement writes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FileClause {
-    /// The path as in the statement.
+    /// The path, as in the statement.
     pub path: String,
-    /// Whether a file that no statement wrote is replaced.
+    /// Whether OVERWRITE is given: an existing file is then replaced even if no statement wrote it.
     pub overwrite: bool,
 }
 
-/// Parses `'path' [OVERWRITE]`. `what` is the expectation in errors.
+/// Parses `'path' [OVERWRITE]`. The error for a missing path calls the path `what`.
 pub(crate) fn read(c: &mut Cursor, what: &str) -> Result<FileClause> {
     Ok(FileClause {
         path: c.string(what)?,

@@ -11,7 +11,7 @@ use std::fmt::{self, Display};
 /// One term of MINIMIZING.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GoalClause {
-    /// The weight of the term; 1 if none is written.
+    /// The weight of the term; 1 if it is not given.
     pub weight: f64,
     /// The metric of the term.
     pub metric: Call,
@@ -22,9 +22,9 @@ pub struct GoalClause {
 pub struct ObjectiveClause {
     /// Whether the objective is maximised (MAX) rather than minimised (MIN).
     pub max: bool,
-    /// The property to optimize: k, l, or the name of a metric.
+    /// The property or metric that is optimized, such as `k`, `l` or `glm`.
     pub property: Call,
-    /// ON: the sensitive attribute of the property.
+    /// ON: the sensitive attribute of the property; `None` if it is not given.
     pub on: Option<String>,
 }
 

@@ -1,5 +1,6 @@
-//! The clauses that statements share. Each clause is one constant: its first keywords, its syntax,
-//! an example and its parser. Clauses may come in any order after the source, each at most once.
+//! The clauses that statements share. Each clause is a constant that contains its first keywords,
+//! its syntax, its effect, an example and its parser. After the source, clauses may come in any
+//! order, each at most once.
 
 use super::choice::{self, ChoiceClause, RecodingClause};
 use super::constraint;
@@ -194,8 +195,8 @@ clauses! {
         "one row of figures for each row, by its number, with the columns of KEEP alone", "PER ROW", |_, s| { s.per_row = true; Ok(()) };
 }
 
-/// Words of other tools, and other forms of keywords, each with the keywords of the intended
-/// clause.
+/// Words of other tools, and other forms of keywords. Each is listed with the keywords of the
+/// intended clause.
 const MEANT: &[(&str, &str)] = &[
     ("QI", "QUASI IDENTIFIERS"),
     ("QIS", "QUASI IDENTIFIERS"),
@@ -215,7 +216,7 @@ const MEANT: &[(&str, &str)] = &[
     ("ALGORITHM", "SEARCH USING"),
 ];
 
-/// The words that belong to TO, each with an example of its position.
+/// The words that belong to the clause TO, each with an example of its position.
 const OF_TARGET: &[(&str, &str)] = &[
     ("STORED", "TO 'target' STORED AS CSV"),
     ("PARTITIONED", "TO 'target' PARTITIONED BY (c)"),
@@ -225,9 +226,9 @@ const OF_TARGET: &[(&str, &str)] = &[
     ("OPTIONS", "TO 'target' OPTIONS (key value)"),
 ];
 
-/// Returns the error for a word that starts no clause.
+/// Returns the error for a word at the cursor that starts no clause in `allowed`.
 fn unknown(c: &mut Cursor, allowed: &[&StatementClause], required: &[&StatementClause], seen: &[&str]) -> Error {
-    // After the word `QUASI`, the clause is clear, and only its second word is wrong.
+    // After the word `QUASI`, the intended clause is clear, and only the second word is wrong.
     if c.looks_at("QUASI")
         && let Err(error) = c.need(QUASI.start)
     {
@@ -262,8 +263,9 @@ fn unknown(c: &mut Cursor, allowed: &[&StatementClause], required: &[&StatementC
     c.expected(&what, starts())
 }
 
-/// Parses clauses up to the end of the statement `what`. Fails unless every clause is in `allowed`
-/// and every clause of `required` is given.
+/// Parses clauses up to the end of the statement, which errors call `what`. Fails if a clause is
+/// not in `allowed` or is given twice, or if a clause in `required` is missing and the statement
+/// has no policy.
 pub(crate) fn read(
     c: &mut Cursor,
     what: &str,
@@ -292,7 +294,7 @@ pub(crate) fn read(
         (clause.read)(c, &mut clauses)?;
     }
     match required.iter().find(|r| !seen.contains(&r.start)) {
-        // The policy may have the missing clauses.
+        // The policy may contain the missing clause.
         Some(_) if clauses.using.is_some() => Ok(clauses),
         Some(missing) => Err(c.error(format_args!(
             "{what} needs {}; example: {}",

@@ -1,4 +1,4 @@
-//! The mask of a column, parsed according to the declaration of its kind.
+//! Parses the mask of a column as its kind describes it.
 
 use crate::error::Result;
 use crate::masks::{Given, MASKS, MaskClause, MaskItem, MaskKind, MaskPart, MaskPlace, SECRET};
@@ -6,8 +6,8 @@ use crate::sql::cursor::Cursor;
 use crate::sql::hint::NEXT_ITEM;
 use datafusion::sql::sqlparser::tokenizer::Token;
 
-/// Parses the mask at the cursor; `None` if there is no mask. Fails if the column neither ends at
-/// the cursor nor has a mask.
+/// Parses the mask at the cursor; returns `None` if a comma or a `)` follows instead. Fails if
+/// there is anything else at the cursor, or if the mask is not allowed in `place`.
 pub(super) fn read(c: &mut Cursor, place: MaskPlace) -> Result<Option<MaskClause>> {
     let mask = take(c, place)?;
     match mask.is_some() || c.looks_at_token(&Token::Comma) || c.looks_at_token(&Token::RParen) {
@@ -19,16 +19,16 @@ pub(super) fn read(c: &mut Cursor, place: MaskPlace) -> Result<Option<MaskClause
     }
 }
 
-/// Returns the first keywords of the masks that are allowed in a place.
+/// Returns the first keywords of the masks that are allowed in `place`.
 pub(super) fn starts(place: MaskPlace) -> impl Iterator<Item = &'static str> {
     let there = MASKS.iter().filter(move |kind| kind.places.contains(&place));
     there.map(|kind| kind.clause.start)
 }
 
-/// Parses the mask at the cursor; `None` if there is no mask. Fails if the mask is for another
-/// place.
+/// Parses the mask at the cursor; returns `None` if there is no mask. Fails if the mask is not
+/// allowed in `place`.
 pub(super) fn take(c: &mut Cursor, place: MaskPlace) -> Result<Option<MaskClause>> {
-    // At the end of the text, completion offers only the masks of this place.
+    // At the end of the text, completion should only offer masks that are allowed in this place.
     starts(place).for_each(|start| {
         c.looks_at(start);
     });
@@ -66,7 +66,8 @@ pub(super) fn take(c: &mut Cursor, place: MaskPlace) -> Result<Option<MaskClause
     Ok(Some(MaskClause { kind, given }))
 }
 
-/// Moves past these keywords. Fails with the syntax of the mask if they are not next.
+/// Moves past the keywords `words`. If they are not the next tokens, fails with an error that shows
+/// the syntax of the mask.
 fn need(c: &mut Cursor, kind: &MaskKind, words: &str) -> Result<()> {
     match c.take(words) {
         true => Ok(()),
@@ -97,7 +98,7 @@ fn value(c: &mut Cursor, item: MaskItem, what: &str) -> Result<Given> {
     })
 }
 
-/// Parses `(0.1)` or `(10 PERCENT)` as a decimal number.
+/// Parses `(0.1)` or `(10 PERCENT)`, and returns the share as a decimal number.
 fn share(c: &mut Cursor, what: &str) -> Result<String> {
     c.need_token(&Token::LParen, what)?;
     let before = c.clone();
@@ -113,8 +114,8 @@ fn share(c: &mut Cursor, what: &str) -> Result<String> {
     Ok(share)
 }
 
-/// Returns a hundredth of a decimal number, computed on its digits: 29 gives exactly 0.29, which a
-/// division of floating-point numbers could not guarantee.
+/// Divides a decimal number by 100. The result is computed from the digits: 29 gives exactly 0.29,
+/// which a division of floating-point numbers would not guarantee.
 fn hundredth(number: &str) -> String {
     let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
     let digits = format!("{whole:0>3}{decimals}");
@@ -125,7 +126,7 @@ fn hundredth(number: &str) -> String {
     }
 }
 
-/// Parses the place of a secret.
+/// Parses the location of a secret.
 fn secret(c: &mut Cursor) -> Result<String> {
     let what = "'env:NAME' or 'file:PATH' (a statement never contains the secret itself)";
     let before = c.clone();

@@ -1,5 +1,5 @@
-//! The clauses that statements share. Each file contains the type of a clause, its parser and its
-//! printer.
+//! The clauses that statements share. Each file contains the type, the parser and the printer of a
+//! clause.
 
 mod choice;
 pub(crate) mod column;

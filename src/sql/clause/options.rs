@@ -8,7 +8,7 @@ use crate::sql::name::{list, value};
 use datafusion::sql::sqlparser::tokenizer::Token;
 use std::fmt;
 
-/// Parses the parentheses of `OPTIONS (key value, ...)`.
+/// Parses the parenthesized list in `OPTIONS (key value, ...)`.
 pub(crate) fn read(c: &mut Cursor) -> Result<Vec<(String, Value)>> {
     let mut all: Vec<(String, Value)> = vec![];
     c.list("key value", |c| {
@@ -28,7 +28,7 @@ pub(crate) fn read(c: &mut Cursor) -> Result<Vec<(String, Value)>> {
     Ok(all)
 }
 
-/// Adds an option. Fails if an option with this key is already given.
+/// Adds an option. Fails if an option with the same key was already added.
 fn once(at: &Cursor, all: &mut Vec<(String, Value)>, key: String, value: Value) -> Result<()> {
     if all.iter().any(|(k, _)| *k == key) {
         return Err(at.error(format_args!("option {key} is given twice")));
@@ -37,7 +37,7 @@ fn once(at: &Cursor, all: &mut Vec<(String, Value)>, key: String, value: Value) 
     Ok(())
 }
 
-/// Parses the parentheses of `WITH (option = value, ...)`.
+/// Parses the parenthesized list in `WITH (option = value, ...)`.
 pub(crate) fn read_with(c: &mut Cursor) -> Result<Vec<(String, Value)>> {
     let mut all = vec![];
     c.list("option = value", |c| {

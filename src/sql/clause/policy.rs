@@ -1,6 +1,6 @@
 //! The clauses that a policy can have: the roles, the models, the limits and the search. An
-//! ANONYMIZE has these clauses itself, or names a policy that has them. A policy without roles is a
-//! rule for any table: the statement gives the roles, and may add requirements.
+//! ANONYMIZE either has these clauses itself, or names a policy that has them. A policy without
+//! roles is a rule for any table: the statement gives the roles, and may add requirements.
 
 use super::choice::{ChoiceClause, RecodingClause};
 use super::constraint::{self, ConstraintClause};
@@ -27,11 +27,11 @@ pub struct PolicyClause {
     pub sensitive: Vec<SensitiveClause>,
     /// CLASS: the class label.
     pub class: Option<String>,
-    /// KEEP: the columns that are released as they are or masked.
+    /// KEEP: the columns that are released unchanged or masked.
     pub keep: Vec<ColumnClause>,
     /// ENTITY: the column that identifies a person.
     pub entity: Option<String>,
-    /// POPULATION: the table in which models such as k_map count.
+    /// POPULATION: the table in which models such as k_map count people.
     pub population: Option<SourceClause>,
     /// SATISFYING: the constraints.
     pub satisfying: Vec<ConstraintClause>,
@@ -39,11 +39,12 @@ pub struct PolicyClause {
     pub following: Vec<String>,
     /// SUPPRESSING AT MOST: the suppression limit.
     pub limit: Option<LimitClause>,
-    /// SUPPRESSED ROWS: `Some(true)` is STARRED, `Some(false)` DROPPED.
+    /// SUPPRESSED ROWS: `Some(true)` for STARRED, `Some(false)` for DROPPED, `None` if it is not
+    /// given.
     pub starred: Option<bool>,
-    /// MINIMIZING: one metric, or the terms of a weighted sum; empty if not given.
+    /// MINIMIZING: one metric, or the terms of a weighted sum; empty if it is not given.
     pub minimizing: Vec<GoalClause>,
-    /// RECODING: whether equal values get equal labels in every row.
+    /// RECODING: whether equal values have equal labels in all rows.
     pub recoding: Option<RecodingClause>,
     /// SEARCH USING, AT NODE or USING MANIFEST.
     pub choice: ChoiceClause,
@@ -53,22 +54,22 @@ pub struct PolicyClause {
     pub accepting: Vec<String>,
 }
 
-/// Returns the items of both lists, each once.
+/// Returns the items of both lists without duplicates.
 fn added<T: Clone + PartialEq>(own: &[T], more: &[T]) -> Vec<T> {
     let more = more.iter().filter(|item| !own.contains(item));
     own.iter().chain(more).cloned().collect()
 }
 
-/// The name of the clauses SEARCH USING, AT NODE and USING MANIFEST in the lists below and in
-/// errors.
+/// The common name of the clauses SEARCH USING, AT NODE and USING MANIFEST, in the lists below and
+/// in errors.
 const CHOICE: &str = "the search or the node";
 
-/// The clauses that a statement may add to any policy: with any value, the release still satisfies
-/// the models of the policy.
+/// The clauses that a statement may add to any policy, because the release satisfies the models of
+/// the policy whatever their values are.
 const OPEN: &[&str] = &["MINIMIZING", "RECODING", CHOICE];
 
-/// The clauses that decide the treatment of the columns. A policy either has some of these clauses,
-/// or leaves all of them to the statement.
+/// The clauses that determine how columns are treated. A policy either has at least one of these
+/// clauses, or leaves all of them to the statement.
 const ROLES: &[&str] = &[
     "IDENTIFIERS",
     "QUASI IDENTIFIERS",
@@ -80,11 +81,11 @@ const ROLES: &[&str] = &[
     "ACCEPTING",
 ];
 
-/// The clauses in which a statement may add requirements to a policy without roles.
+/// The clauses with which a statement may add requirements to a policy without roles.
 const ADDED: &[&str] = &["SATISFYING", "FOLLOWING"];
 
-/// The options of WITH that a statement may add to any policy: the release still satisfies the
-/// models of the policy.
+/// The options of WITH that a statement may add to any policy, because the release satisfies the
+/// models of the policy whatever their values are.
 const OF_A_RUN: &[&str] = &["seed", "time_limit", "node_limit"];
 
 impl PolicyClause {
@@ -111,17 +112,17 @@ impl PolicyClause {
         given.map(|(start, _)| *start).collect()
     }
 
-    /// Returns true if the policy decides the treatment of the columns.
+    /// Returns true if the policy determines how columns are treated.
     pub(crate) fn has_roles(&self) -> bool {
         self.given().iter().any(|clause| ROLES.contains(clause))
     }
 
-    /// Fails with a usage error if a statement that uses this policy, called `name`, has a clause
-    /// or an option that only a policy may have, because the release could then be weaker than the
-    /// policy.
+    /// Fails with a usage error if `statement`, which uses this policy, has a clause or an option
+    /// that only a policy may have, or options for a search, because the release could otherwise be
+    /// weaker than the policy requires. The error calls the policy `name`.
     fn is_kept_by(&self, statement: &Self, name: &str) -> Result<()> {
         let has_roles = self.has_roles();
-        // Under a strict policy, a statement may not accept warnings.
+        // Under a policy with the option strict, a statement may not accept warnings.
         let is_strict = self.options.iter().any(|(option, _)| option == "strict");
         let is_left = |clause: &str| {
             OPEN.contains(&clause)
@@ -156,9 +157,10 @@ impl PolicyClause {
         }
     }
 
-    /// Returns the clauses of this policy, called `name`, combined with the clauses of a statement
-    /// that uses it. Fails with a usage error if policy and statement have the same clause, or if
-    /// neither has a clause that a release needs.
+    /// Combines the clauses of this policy with the clauses of a statement that uses it. Errors
+    /// call the policy `name`. Fails with a usage error if the statement has a clause that only a
+    /// policy may have, if both have the same clause or option (except the clauses that add
+    /// requirements), or if a clause that a release needs is missing from both.
     pub(crate) fn with(&self, statement: &Self, name: &str) -> Result<Self> {
         self.is_kept_by(statement, name)?;
         let (own, more) = (self.given(), statement.given());
@@ -205,8 +207,8 @@ impl PolicyClause {
         })
     }
 
-    /// Fails with a usage error if a column has a mask. `statement` is the name of a statement
-    /// without a release.
+    /// Fails with a usage error if a column has a mask. `statement` is the name of a statement that
+    /// releases nothing, for the error.
     pub(crate) fn without_masks(&self, statement: &str) -> Result<()> {
         self.masks().next().map_or(Ok(()), |(column, mask)| {
             Err(Error::usage(format!(
@@ -235,7 +237,7 @@ impl PolicyClause {
         all
     }
 
-    /// Returns the same clauses without the literals of their queries.
+    /// Returns the same clauses without the literals in their queries.
     pub(crate) fn redacted(&self) -> Self {
         Self {
             population: self.population.as_ref().map(SourceClause::redacted),
@@ -249,7 +251,7 @@ impl PolicyClause {
     }
 
     fn write(&self, f: &mut fmt::Formatter<'_>, gap: &str) -> fmt::Result {
-        // This is one function because it prints every clause, in the order of the syntax.
+        // This is one function because it prints all clauses, in the order of the syntax.
         if !self.identifiers.is_empty() {
             write!(f, "{gap}IDENTIFIERS ({})", list(&self.identifiers, Display::fmt))?;
         }

@@ -16,8 +16,8 @@ use std::fmt::{self, Display};
 pub struct ColumnClause {
     /// The name of the column.
     pub column: String,
-    /// The mask of the column. Without a mask, a column of IDENTIFIERS is dropped, and a column of
-    /// KEEP is released as it is.
+    /// The mask of the column. If there is no mask, a column of IDENTIFIERS is dropped, and a
+    /// column of KEEP is released unchanged.
     pub mask: Option<MaskClause>,
 }
 
@@ -26,13 +26,14 @@ pub struct ColumnClause {
 pub struct QuasiIdentifierClause {
     /// The name of the column.
     pub column: String,
-    /// USING: the name of the hierarchy.
+    /// USING: the name of the hierarchy; `None` if it is not given.
     pub hierarchy: Option<String>,
-    /// LEVELS a TO b: the lowest and highest level, a <= b.
+    /// LEVELS a TO b: the lowest and the highest allowed level, with a <= b; `None` if it is not
+    /// given.
     pub levels: Option<(u32, u32)>,
-    /// WEIGHT: the weight of the column in the metric, above 0.
+    /// WEIGHT: the weight of the column in the metric, which is above 0; `None` if it is not given.
     pub weight: Option<f64>,
-    /// LABELS: the form in which the labels are released.
+    /// LABELS: the form in which labels are released; `None` if it is not given.
     pub labels: Option<LabelForm>,
 }
 
@@ -41,24 +42,24 @@ pub struct QuasiIdentifierClause {
 pub struct SensitiveClause {
     /// The name of the column.
     pub column: String,
-    /// USING: the name of the hierarchy.
+    /// USING: the name of the hierarchy; `None` if it is not given.
     pub hierarchy: Option<String>,
-    /// RANDOMIZED: how the column is permuted; `None` without the clause.
+    /// RANDOMIZED: how the values of the column are permuted; `None` if the clause is not given.
     pub randomized: Option<RandomizeClause>,
-    /// The mask of the column, if it has one.
+    /// The mask of the column; `None` if it has no mask.
     pub mask: Option<MaskClause>,
 }
 
-/// How a sensitive attribute is permuted.
+/// How the values of a sensitive attribute are permuted.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RandomizeClause {
     /// RANDOMIZED: over the whole table.
     Table,
     /// RANDOMIZED WITHIN CLASS: within each equivalence class.
     Class,
-    /// RANDOMIZED WITHIN (c, ...): within the groups of these columns.
+    /// RANDOMIZED WITHIN (c, ...): within the groups of rows that are equal in these columns.
     Columns(Vec<String>),
-    /// RANDOMIZED WITH MATRIX table: with the probabilities in this table.
+    /// RANDOMIZED WITH MATRIX table: with the probabilities in the given table.
     Matrix(TableName),
 }
 
@@ -67,7 +68,7 @@ pub(crate) fn columns(clauses: &[ColumnClause]) -> Vec<String> {
     clauses.iter().map(|clause| clause.column.clone()).collect()
 }
 
-/// Parses `column [mask]` of a clause with columns that may have masks.
+/// Returns a parser for `column [mask]` in a clause whose columns may have masks.
 pub(crate) fn column(place: MaskPlace) -> impl FnMut(&mut Cursor) -> Result<ColumnClause> {
     move |c| {
         let column = c.name("a column")?;
@@ -122,7 +123,7 @@ pub(crate) fn quasi(c: &mut Cursor) -> Result<QuasiIdentifierClause> {
     Ok(qi)
 }
 
-/// Parses the form of labels after LABELS.
+/// Parses the form of the labels, which follows LABELS.
 fn label_form(c: &mut Cursor) -> Result<LabelForm> {
     let words = LabelForm::ALL.map(LabelForm::word);
     let found = LabelForm::ALL.into_iter().find(|form| c.take(form.word()));

@@ -11,7 +11,7 @@ use crate::sql::name::TableName;
 use datafusion::sql::sqlparser::tokenizer::Token;
 use std::fmt::{self, Display};
 
-/// The source of the rows of a statement.
+/// The source of a statement's rows.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SourceClause {
     /// A table of the session.
@@ -25,24 +25,25 @@ pub enum SourceClause {
 /// A file, folder, glob or URL, and how its files are read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PathClause {
-    /// The path as in the statement.
+    /// The path, as in the statement.
     pub path: String,
     /// OPTIONS: how the files are read.
     pub options: Vec<(String, Value)>,
-    /// The format and the version of the table at the path, if the statement names a table format.
+    /// The table format at the path, and the version to read; `None` if the statement names no
+    /// table format.
     pub lake: Option<(&'static Entry, At)>,
 }
 
 impl PathClause {
-    /// Returns true if the statement names the format of a table that is only read, and cannot be a
-    /// release.
+    /// Returns true if the statement names a table format that anonsql can only read, so that the
+    /// table cannot be a release.
     pub fn is_read_only(&self) -> bool {
         self.lake.as_ref().is_some_and(|(format, _)| !format.is_written())
     }
 }
 
 impl SourceClause {
-    /// Returns the source of a path without options.
+    /// Returns a path without options as a source.
     pub fn path(path: &str) -> Self {
         Self::Path(PathClause {
             path: path.into(),
@@ -86,7 +87,7 @@ pub(crate) fn read(c: &mut Cursor) -> Result<SourceClause> {
 }
 
 /// Parses `delta.'path' [VERSION AS OF n | TIMESTAMP AS OF 'time']`, and the same form for
-/// DuckLake; `None` if another table name follows.
+/// DuckLake; returns `None` if the next tokens are another table name.
 fn of_lake(c: &mut Cursor) -> Result<Option<PathClause>> {
     let word = c.word_at(0).unwrap_or_default();
     let Some(lake) = FORMATS.iter().find(|format| word.eq_ignore_ascii_case(format.word)) else {
@@ -115,8 +116,9 @@ fn of_lake(c: &mut Cursor) -> Result<Option<PathClause>> {
     }))
 }
 
-/// Returns a hint for a query without parentheses, and for FROM or TABLE before a name. Tables may
-/// be called `from` or `table`, so the next tokens decide.
+/// Returns a hint for a query without parentheses, or for FROM or TABLE before a table name. A
+/// table may also be called `from` or `table`, so the tokens after the first word are examined as
+/// well.
 fn misplaced(c: &Cursor) -> Option<String> {
     let first = c.word_at(0)?;
     let mut after = c.clone();

@@ -1,12 +1,12 @@
-//! `SUPPRESSING AT MOST` and `SUPPRESSED ROWS`: how many rows may be suppressed, and whether they
-//! are dropped or starred.
+//! `SUPPRESSING AT MOST` and `SUPPRESSED ROWS`: the maximum number of suppressed rows, and whether
+//! these rows are dropped or starred.
 
 use crate::error::Result;
 use crate::sql::cursor::Cursor;
 use datafusion::sql::sqlparser::tokenizer::Token;
 use std::fmt::{self, Display};
 
-/// The largest number of rows that may be suppressed.
+/// The maximum number of rows that may be suppressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LimitClause {
     /// A percentage of the rows.
@@ -15,7 +15,7 @@ pub enum LimitClause {
     Rows(u64),
 }
 
-/// A percentage exactly as written: `digits / 10^scale`, without trailing zeros.
+/// A percentage, stored exactly as `digits / 10^scale`, without trailing zeros.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Percent {
     digits: u64,
@@ -24,7 +24,7 @@ pub struct Percent {
 
 impl Percent {
     /// Parses a percentage such as `1` or `0.5`; returns `None` unless it is a number from 0 to 100
-    /// with at most 15 decimals.
+    /// with at most 15 decimal places.
     pub fn parse(text: &str) -> Option<Self> {
         let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
         let fraction = fraction.trim_end_matches('0');
@@ -35,8 +35,8 @@ impl Percent {
 }
 
 impl Percent {
-    /// Returns the percentage for a number below 1 that was probably meant as a share, such as 1
-    /// percent for `0.01`; `None` for other numbers.
+    /// Returns the percentage that was probably meant by a number below 1, such as 1 percent for
+    /// `0.01`; `None` for any other number.
     fn of_share(self) -> Option<Self> {
         match self.scale {
             _ if self.digits == 0 || self.digits >= 10u64.pow(self.scale) => None,
@@ -51,7 +51,7 @@ impl Percent {
         }
     }
 
-    /// Returns the share as a fraction: numerator and denominator.
+    /// Returns the fraction of the rows, as numerator and denominator.
     pub fn fraction(self) -> (u64, u64) {
         (self.digits, 100 * 10u64.pow(self.scale))
     }
@@ -86,7 +86,7 @@ pub(crate) fn limit(c: &mut Cursor) -> Result<LimitClause> {
         .map_err(|_| before.expected("a whole number of rows", []))
 }
 
-/// Parses `ROWS DROPPED` or `ROWS STARRED`; returns true for STARRED.
+/// Parses `ROWS DROPPED` or `ROWS STARRED`. Returns true for STARRED, and false for DROPPED.
 pub(crate) fn starred(c: &mut Cursor) -> Result<bool> {
     c.need("ROWS")?;
     match () {

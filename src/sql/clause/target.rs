@@ -14,11 +14,11 @@ use std::fmt::{self, Display};
 pub struct TargetClause {
     /// The path of the target.
     pub path: String,
-    /// STORED AS: the format, if given.
+    /// STORED AS: the format; `None` if it is not given.
     pub format: Option<FormatClause>,
-    /// PARTITIONED BY: the columns that become folder names.
+    /// PARTITIONED BY: the columns whose values become folder names.
     pub partitioned_by: Vec<String>,
-    /// What happens if the target exists.
+    /// What is done if the target already exists.
     pub exists: ExistsClause,
     /// OPTIONS: the options of the target.
     pub options: Vec<(String, Value)>,
@@ -31,11 +31,11 @@ pub enum FormatClause {
     Parquet,
     /// CSV.
     Csv,
-    /// The word of a table format: DELTA.
+    /// The name of a table format, such as DELTA.
     Table(&'static Entry),
 }
 
-/// What happens if the target exists.
+/// What is done if the target already exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ExistsClause {
     /// The statement fails.

@@ -24,8 +24,8 @@ impl Stage {
 }
 
 impl TakingOver {
-    /// Puts the files of the target's release into the stage too, beside the stage's own files.
-    /// Fails with `ErrorKind::Data` if a file does not have the size that its manifest states.
+    /// Puts the files of the target's release into the stage, beside the stage's own files. Fails
+    /// with `ErrorKind::Data` if a file does not have the size that the release's manifest states.
     pub(crate) fn take_over(&self, files: &[FileSummary]) -> Result<()> {
         for file in files {
             let (from, to) = (self.target.join(&file.name), self.folder.join(&file.name));

@@ -1,4 +1,5 @@
-//! Tests stages that are killed, that meet one another, and that find an unexpected target.
+//! Tests stages whose runs are killed, stages of several runs with the same target, and targets
+//! with unexpected content.
 
 use super::*;
 
@@ -68,8 +69,8 @@ fn a_stage_appears_whole_or_not_at_all() {
 fn what_a_killed_run_left_is_removed_and_a_living_one_is_not() {
     let scratch = tempfile::tempdir().unwrap();
     let target = scratch.path().join("release");
-    // A sibling with a name that starts like this one, and names that break the naming rule in
-    // other ways.
+    // The names are those of a target whose name begins with the name of this target, and of
+    // targets whose names break the naming rule in other ways.
     let others = ["release-", "release-2", "release ", "rel*", "reléase"].map(|name| {
         let stage = Stage::open(&scratch.path().join(name)).unwrap();
         (stage.folder().to_path_buf(), abandon(stage))
@@ -102,7 +103,7 @@ fn what_a_killed_run_left_is_removed_and_a_living_one_is_not() {
     }
 }
 
-/// Releases the lock of a stage like a kill does, and returns its folder.
+/// Releases the lock of a stage as a kill would, and returns the folder of the stage.
 fn abandon(mut stage: Stage) -> PathBuf {
     stage.held = None;
     stage.folder.clone()
@@ -215,11 +216,12 @@ fn links_and_files_are_said_to_be_what_they_are() {
         assert_eq!(refused.exit_code(), 5);
     }
     assert_eq!(names(scratch.path()), ["dangling", "file", "link", "real"]);
-    // A folder in the path may be a link. The target is then in the folder that the link leads to.
+    // A folder in the path may be a symbolic link. The target is then in the folder to which the
+    // link leads.
     let stage = Stage::open(&at("link/inner")).unwrap();
     assert!(stage.folder().starts_with(at("real").canonicalize().unwrap()));
     stage.publish_new(target_exists(Path::new("t"))).unwrap();
-    // An empty folder is not a release. A folder with any other content belongs to somebody.
+    // An empty folder is not a release. A folder with other content may belong to someone else.
     let again = Stage::open(&at("real/../link/./inner")).unwrap();
     again.publish_new(target_exists(Path::new("t"))).unwrap();
     fs::write(at("real/inner/mine"), "x").unwrap();

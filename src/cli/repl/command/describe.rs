@@ -13,7 +13,7 @@ pub(super) const ENTRY: Entry = Entry {
     run,
 };
 
-/// The query for all tables except the tables of the information schema.
+/// The query for all tables except those in the information schema.
 pub(super) const TABLES: &str = "SELECT table_name AS name, CASE table_type WHEN 'VIEW' THEN 'view' ELSE 'table' END AS kind \
      FROM information_schema.tables WHERE table_schema <> 'information_schema'";
 
@@ -39,7 +39,7 @@ fn list(shell: &Shell) -> Result<()> {
 /// Describes a table or a hierarchy, or both if they have the same name.
 fn describe(shell: &Shell, name: &str) -> Result<()> {
     let (runner, session) = (&shell.runner, shell.runner.context().session());
-    // As in SQL, a quoted name is taken literally, and any other name is converted to lower case.
+    // As in SQL, a quoted name is used unchanged, and any other name is converted to lower case.
     let meant = match name.strip_prefix('"').and_then(|n| n.strip_suffix('"')) {
         Some(inner) => inner.replace("\"\"", "\""),
         None => name.to_lowercase(),

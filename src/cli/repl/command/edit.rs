@@ -36,10 +36,11 @@ fn run(shell: &mut Shell, _: &str) -> Result<Flow> {
     Ok(Flow::Type(edited))
 }
 
-/// Returns the text after editing. Fails with `ErrorKind::Usage` if the editor fails.
+/// Opens the text `typed` in the editor, and returns the edited text. Fails with `ErrorKind::Usage`
+/// if the editor fails.
 fn edited(editor: &str, typed: &str) -> Result<String> {
     let unusable = |e| Error::io("the file for the editor", e);
-    // The file is readable only by the user, and is removed afterwards.
+    // Only the user can read the file. It is deleted afterwards.
     let mut file = tempfile::Builder::new().suffix(".sql").tempfile().map_err(unusable)?;
     file.write_all(typed.as_bytes()).map_err(unusable)?;
     let path = file.into_temp_path();

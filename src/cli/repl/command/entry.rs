@@ -1,4 +1,4 @@
-//! The definition of a backslash command, and the state that commands use.
+//! The definition of backslash commands, and the state that they use.
 
 use crate::cli::repl::draft::IncompleteStatement;
 use crate::cli::repl::names::Names;
@@ -9,26 +9,26 @@ use crate::error::{Error, Result};
 pub struct Shell<'a> {
     /// The runner that executes statements.
     pub runner: &'a mut Runner,
-    /// The names of the session.
+    /// The names of the objects in the session.
     pub names: Names,
     /// Whether the duration of each statement is shown.
     pub timing: bool,
     /// The typed lines of the current statement.
     pub draft: IncompleteStatement,
-    /// The text of the last statements that ran.
+    /// The text of the statements that ran last.
     pub last: String,
     /// All commands.
     pub commands: &'static [Entry],
 }
 
-/// The effect of a command on the session.
+/// The effect of a command on the interactive session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Flow {
     /// The session continues.
     Go,
     /// The session ends.
     Quit,
-    /// The session continues, and treats this text as typed.
+    /// The session continues, and handles this text as if the user had typed it.
     Type(String),
 }
 
@@ -41,7 +41,7 @@ pub enum CommandArgument {
     Name,
     /// The path of a file.
     File,
-    /// A command of the operating system's shell. Its words may be files.
+    /// A command for the operating system's shell, whose words may be files.
     Shell,
     /// A help topic.
     Topic,
@@ -53,7 +53,7 @@ pub enum CommandArgument {
 pub struct Entry {
     /// The name of the command, with the backslash.
     pub name: &'static str,
-    /// Words that also run the command when they are typed alone.
+    /// Alternative words for the command, which need no backslash.
     pub(super) words: &'static [&'static str],
     /// The syntax of the arguments, for help.
     pub(super) usage: &'static str,
@@ -71,21 +71,21 @@ impl Entry {
     }
 }
 
-/// Returns the argument without surrounding whitespace and without a final `;`, which users add out
-/// of habit.
+/// Returns the argument without surrounding whitespace, and without a final `;`, which users type
+/// out of habit.
 pub(super) fn bare(argument: &str) -> &str {
     argument.trim().trim_end_matches(';').trim_end()
 }
 
-/// Returns the path in an argument, without surrounding quotes.
+/// Returns the path that an argument contains, without surrounding quotes.
 pub(super) fn path(argument: &str) -> &str {
     let path = bare(argument);
     let inner = path.strip_prefix('\'').and_then(|p| p.strip_suffix('\''));
     inner.unwrap_or(path)
 }
 
-/// Returns the new state of a switch: `on`, `off`, or the opposite of `now` if the argument is
-/// empty. Fails with `ErrorKind::Usage` for any other argument.
+/// Returns the new state of a switch called `what`: true for `on`, false for `off`, and the
+/// opposite of `now` for an empty argument. Fails with `ErrorKind::Usage` for any other argument.
 pub(super) fn switch(what: &str, argument: &str, now: bool) -> Result<bool> {
     match bare(argument) {
         "" => Ok(!now),
@@ -95,7 +95,7 @@ pub(super) fn switch(what: &str, argument: &str, now: bool) -> Result<bool> {
     }
 }
 
-/// Returns the error for a command that configures a terminal, if results are not shown on a
+/// Returns the error for a command that configures the terminal while results are not shown on a
 /// terminal.
 pub(super) fn no_terminal() -> Error {
     Error::usage("results are not shown on a terminal; \\format sets how they are written")

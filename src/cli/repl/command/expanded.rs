@@ -1,4 +1,4 @@
-//! `\x`: shows results on their side, with a line for each value.
+//! `\x`: shows results in expanded form, with one line for each value.
 
 use super::entry::{CommandArgument, Entry, Flow, Shell, bare, no_terminal};
 use crate::cli::output::Expanded;

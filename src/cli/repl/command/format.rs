@@ -1,4 +1,4 @@
-//! `\format`: sets the format of results.
+//! `\format`: sets the format in which results are printed.
 
 use super::entry::{CommandArgument, Entry, Flow, Shell, bare};
 use crate::cli::output::OutputFormat;

@@ -1,4 +1,4 @@
-//! `\?`: shows help on commands, statements, and everything that statements can name.
+//! `\?`: shows help on commands, statements, and all names that statements can use.
 
 use super::entry::{CommandArgument, Entry, Flow, Shell, bare};
 use crate::catalogue::Info;
@@ -33,7 +33,7 @@ pub(super) fn topics(registry: &Registry) -> Vec<&'static str> {
     STATEMENTS.iter().map(|s| s.name).chain(clauses).chain(named).collect()
 }
 
-/// Returns the descriptions of everything that a statement can name, grouped by heading.
+/// Returns the descriptions of all names that a statement can use, grouped under headings.
 fn sections(registry: &Registry) -> impl Iterator<Item = (&'static str, Vec<Info>)> {
     let functions = ("Functions", functions());
     registry.sections().into_iter().chain([functions])
@@ -47,7 +47,7 @@ pub(super) fn listed(commands: &[Entry]) -> String {
     text
 }
 
-/// Formats the lists of everything that a statement can name.
+/// Formats the lists of all names that a statement can use.
 pub(super) fn named(registry: &Registry) -> String {
     let mut text = String::new();
     for (title, all) in registry.sections() {
@@ -95,7 +95,7 @@ fn section(text: &mut String, title: &str, lines: Vec<(String, &str)>) {
     text.push('\n');
 }
 
-/// Returns the help on a topic. Several entries may have the same name.
+/// Returns the help on a topic, which may be the name of several entries.
 fn on(registry: &Registry, topic: &str) -> Result<String> {
     let statements = STATEMENTS.iter().filter(|s| s.name.eq_ignore_ascii_case(topic));
     let mut texts: Vec<String> = statements

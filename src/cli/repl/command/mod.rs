@@ -1,4 +1,5 @@
-//! The backslash commands. Each is implemented in one file, and listed on one line of [`COMMANDS`].
+//! The backslash commands. Each command is implemented in its own file, and has one line in
+//! [`COMMANDS`].
 
 mod catalogs;
 mod describe;
@@ -55,7 +56,8 @@ pub fn described() -> Vec<(&'static str, &'static str, &'static str)> {
     COMMANDS.iter().map(|c| (c.name, c.usage, c.summary)).collect()
 }
 
-/// Splits a text into the name and the argument of a command; `None` if the text is not a command.
+/// Splits a text into the name and the argument of a command; returns `None` if the text is not a
+/// command.
 pub fn read(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_start();
     if text.starts_with('\\') {
@@ -67,15 +69,15 @@ pub fn read(text: &str) -> Option<(&str, &str)> {
     COMMANDS.iter().find(same).map(|e| (e.name, ""))
 }
 
-/// Returns the command `name`. Fails with `ErrorKind::Usage` for an unknown name; the error
-/// suggests similar names.
+/// Returns the command called `name`. Fails with `ErrorKind::Usage` if there is no such command;
+/// the error suggests similar names.
 pub fn find(name: &str) -> Result<&'static Entry> {
     let name = name.trim_end_matches(';');
     let found = COMMANDS.iter().find(|e| e.name == name);
-    // Quoted names in a message would show each backslash twice.
+    // Quoted in a message, the name would show its backslash twice.
     let plain = |name| str::trim_start_matches(name, '\\');
     found.ok_or_else(|| match name {
-        // The name of the help command in psql.
+        // psql uses these names for its help command.
         "\\h" | "\\help" => Error::usage("there is no command \"h\"; \\? helps, and \\? ANONYMIZE on a statement"),
         _ => Error::unknown("command", plain(name), COMMANDS.iter().map(|e| plain(e.name))),
     })

@@ -14,12 +14,13 @@ pub(super) const ENTRY: Entry = Entry {
     run,
 };
 
-/// The maximum size of a drawing in dots (two per column, four per line of text), and the minimum
-/// width that the drawing crate supports.
+/// The maximum width and height of a drawing in dots. A column contains two dots, and a line of
+/// text contains four.
 const SIZE: (u32, u32) = (140, 72);
+/// The minimum width, in dots, that the drawing crate supports.
 const LEAST_WIDTH: u32 = 32;
-/// The width in columns of the labels at the ends of the vertical axis, to the right of the
-/// drawing.
+/// The width, in columns, of the labels to the right of the drawing, at the ends of the vertical
+/// axis.
 const LABEL: u32 = 12;
 
 fn run(shell: &mut Shell, argument: &str) -> Result<Flow> {
@@ -30,7 +31,7 @@ fn run(shell: &mut Shell, argument: &str) -> Result<Flow> {
     Ok(Flow::Go)
 }
 
-/// Draws the front for a terminal with this number of columns.
+/// Draws a front on a terminal that is `columns` wide. `argument` selects the objectives.
 fn draw(front: &FrontChart, argument: &str, columns: u32) -> Result<String> {
     let names = || front.axes.iter().map(|(_, name)| name.as_str());
     let find = |name: &str| {
@@ -49,7 +50,7 @@ fn draw(front: &FrontChart, argument: &str, columns: u32) -> Result<String> {
     };
     let (x, y) = (front.axis(x), front.axis(y));
     let points: Vec<(f32, f32)> = places(&x).zip(places(&y)).collect();
-    // The drawing uses the width of the terminal, with two dots per column.
+    // The drawing has the width of the terminal, with two dots per column.
     let width = (2 * columns.saturating_sub(LABEL)).clamp(LEAST_WIDTH, SIZE.0);
     let (low, high) = (x.range.0 as f32, x.range.1 as f32);
     let mut chart = Chart::new_with_y_range(width, SIZE.1, low, high, y.range.0 as f32, y.range.1 as f32);
@@ -84,7 +85,7 @@ fn places(axis: &Axis) -> impl Iterator<Item = f32> + '_ {
     axis.places.iter().map(|p| *p as f32)
 }
 
-/// Returns the points of a ring around `at`.
+/// Returns the points of a ring around the point `at`.
 fn ring(at: (f32, f32), x: &Axis, y: &Axis, width: u32) -> Vec<(f32, f32)> {
     let unit = |axis: &Axis, points: u32| ((axis.range.1 - axis.range.0) / f64::from(points)) as f32;
     let (dx, dy) = (unit(x, width), unit(y, SIZE.1));

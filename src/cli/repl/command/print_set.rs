@@ -1,4 +1,4 @@
-//! `\pset`: sets the appearance of tables on the terminal.
+//! `\pset`: sets how tables appear on the terminal.
 
 use super::entry::{CommandArgument, Entry, Flow, Shell, no_terminal, switch};
 use crate::error::{Error, Result};
@@ -38,7 +38,7 @@ fn run(shell: &mut Shell, argument: &str) -> Result<Flow> {
     Ok(Flow::Go)
 }
 
-/// Returns the argument without surrounding quotes. Spaces within the quotes are kept.
+/// Returns the argument without surrounding quotes, but with any spaces within them.
 fn text(argument: &str) -> String {
     let text = argument.trim();
     let inner = text.strip_prefix('\'').and_then(|t| t.strip_suffix('\''));

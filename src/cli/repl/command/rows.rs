@@ -1,4 +1,4 @@
-//! `\rows`: sets the maximum number of rows that are shown of a table.
+//! `\rows`: sets the maximum number of rows that are printed of a table.
 
 use super::entry::{CommandArgument, Entry, Flow, Shell, bare};
 use crate::error::{Error, Result};

@@ -1,4 +1,4 @@
-//! `\set`: gives a value a name for later statements, like SET VARIABLE.
+//! `\set`: stores a value under a name for later statements, like SET VARIABLE.
 
 use super::entry::{CommandArgument, Entry, Flow, Shell, bare};
 use crate::error::{Error, Result};
@@ -28,8 +28,7 @@ fn run(shell: &mut Shell, argument: &str) -> Result<Flow> {
     Ok(Flow::Go)
 }
 
-/// Returns a value as an SQL literal. A value that is neither a number nor in quotes becomes a
-/// string.
+/// Converts a value to an SQL literal. A value becomes a string unless it is a number or in quotes.
 fn value_of(value: &str) -> String {
     let inner = value.strip_prefix('\'').and_then(|v| v.strip_suffix('\''));
     let is_text = inner.is_some_and(|text| !text.replace("''", "").contains('\''));

@@ -1,4 +1,4 @@
-//! `\timing`: turns the display of each statement's duration on or off.
+//! `\timing`: turns on or off whether the duration of each statement is shown.
 
 use super::entry::{CommandArgument, Entry, Flow, Shell, switch};
 use crate::error::Result;

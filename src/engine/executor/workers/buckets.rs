@@ -42,7 +42,7 @@ pub(super) struct WriteBuckets {
     pub(super) buckets: Vec<Bucket>,
 }
 
-/// The place where a worker writes files.
+/// The location where a worker writes files.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) enum WorkerDestination {
     /// A folder from which the driver moves the files. Their names begin with `prefix`.
@@ -102,7 +102,7 @@ impl Message {
         Ok(RecordBatch::try_new(messages(), columns.to_vec())?)
     }
 
-    /// Reads the messages of a batch, each with the number of its bucket.
+    /// Decodes the messages of a batch, each with the number of its bucket.
     pub(super) fn read(batch: &RecordBatch) -> Result<Vec<(u64, Self)>> {
         let otherwise = || Error::internal("a worker sent an answer of another form");
         let buckets = batch.column(0).as_primitive_opt::<UInt64Type>().ok_or_else(otherwise)?;
@@ -225,8 +225,9 @@ struct Open {
     bucket: Bucket,
     /// The number of rows of the bucket's classes that have arrived so far.
     seen: u64,
-    /// The files that are not complete. The first of these files has `rows` rows so far.
+    /// The files that are not complete, in the order of their rows.
     left: VecDeque<PlannedFile>,
+    /// The number of rows of the first incomplete file that are written so far.
     rows: u64,
     sink: Option<Box<dyn Sink>>,
     reports: Vec<FileReport>,

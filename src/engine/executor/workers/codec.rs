@@ -61,7 +61,7 @@ fn restored(parcel: Parcel) -> Result<Arc<RecodingPlan>> {
     Ok(Arc::new(restored))
 }
 
-/// Reads the secret of a hash from its place on this machine.
+/// Reads the secret of a hash from its location on this machine.
 fn secret(place: &str) -> Result<Vec<u8>> {
     let place = Secret::at(place).ok_or_else(|| Error::internal("a secret that is nowhere"))?;
     place.read("a hash").map_err(|e| e.context("on a worker"))

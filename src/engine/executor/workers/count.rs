@@ -2,7 +2,7 @@
 //!
 //! A worker counts equal rows of its slice of the source, and sends each distinct row once with its
 //! count. The driver, which runs the session, reads these rows like the rows of a source and adds
-//! up the counts. The classes therefore do not depend on the slices or on their order.
+//! up the counts. The classes therefore depend neither on the slices nor on their order.
 
 use super::session::Workers;
 use crate::cluster::{Gathered, Sent, TaskOutput, slices};

@@ -1,4 +1,4 @@
-//! Cutting a release into buckets before it is written.
+//! Divides a release into buckets before it is written.
 //!
 //! The classes determine how many rows the release has, and the part of their order that the
 //! quasi-identifiers decide. The rows of each file are therefore known before any file is written.
@@ -41,7 +41,8 @@ impl Bucket {
     }
 }
 
-/// A class before the release is cut: its place, its folders, and its rows.
+/// A class before the release is divided: its position in the order of the release, the path of its
+/// folders, and its number of rows.
 #[derive(Debug, Clone)]
 pub(super) struct Placed {
     pub(super) place: ClassPlace,
@@ -49,9 +50,9 @@ pub(super) struct Placed {
     pub(super) rows: u64,
 }
 
-/// Cuts classes into files of at most `rows_per_file` rows, numbered from `begun`, and the files
-/// into buckets. Every class has at least one row. The classes ascend by place, and no two have the
-/// same place.
+/// Divides classes into files of at most `rows_per_file` rows, numbered from `begun`, and groups
+/// the files into buckets. Every class must have at least one row. The classes must ascend by
+/// `place`, and no two may have the same `place`.
 pub(super) fn cut(classes: &[Placed], rows_per_file: u64, begun: usize) -> Vec<Bucket> {
     let mut files: Vec<(PlannedFile, Span)> = vec![];
     let mut open: Option<String> = None;
@@ -113,8 +114,8 @@ pub(super) fn cut(classes: &[Placed], rows_per_file: u64, begun: usize) -> Vec<B
     buckets.into_iter().map(bucket).collect()
 }
 
-/// The classes of a file: from the row `before` of the first class up to the row `until` of the
-/// last class.
+/// The rows of a file or a bucket: from row index `before` (inclusive) of the class with index
+/// `first` to row index `until` (exclusive) of the class with index `last`.
 struct Span {
     first: usize,
     before: u64,

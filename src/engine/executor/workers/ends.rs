@@ -11,7 +11,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 use std::fmt;
 use std::sync::Arc;
 
-/// The name of the column with the number of the file.
+/// The name of the column that contains the number of the file.
 const FILE: &str = "__anonsql_file";
 
 /// Reduces the rows of a file to the first and the last row, with the number of the file as the
@@ -22,7 +22,8 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// Returns the ends of the rows of `plan`.
+    /// Returns an operator that reduces the rows of `plan`, which are the rows of the file with the
+    /// number `file`, to the first and the last row.
     pub(super) fn over(plan: Arc<dyn ExecutionPlan>, file: u64) -> OperatorExec<Self> {
         let fields = plan.schema().fields().iter().cloned().collect::<Vec<_>>();
         let number = Arc::new(Field::new(FILE, DataType::UInt64, false));
@@ -72,7 +73,8 @@ impl Operator for Ends {
     }
 }
 
-/// Returns the number of a file, and its first and its last row.
+/// Decodes a batch from a worker. Returns the number of the file, and the first and the last row of
+/// the file without the number.
 pub(super) fn read(batch: &RecordBatch) -> Result<(usize, RecordBatch)> {
     let otherwise = || Error::internal("a worker sent an answer of another form");
     let numbers = batch

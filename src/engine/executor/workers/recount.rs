@@ -65,7 +65,7 @@ impl fmt::Debug for Recounters {
 
 impl Recounters {
     /// Returns the workers, except workers whose reports were refused. Returns `None` if no worker
-    /// answers. Fails if workers wrote the files, and no worker is left that could prove the order
+    /// responds. Fails if workers wrote the files, and no worker is left that could prove the order
     /// of the rows.
     pub(super) async fn of(workers: &Workers, written: &Written) -> Result<Option<Self>> {
         let (distrusted, have_ordered) = match &written.writers {
@@ -227,7 +227,7 @@ impl CountOnWorkers {
             && aggregate.aggr_expr().iter().all(|own| own.order_bys().is_empty());
         match aggregate.mode() {
             AggregateMode::Partial if is_of_any_rows => self.partial(aggregate, aggregate.input()),
-            // A plan of one partition has no partial aggregate.
+            // A plan with a single partition has no partial aggregate.
             AggregateMode::Single if is_of_any_rows => {
                 let (groups, functions) = (aggregate.group_expr(), aggregate.aggr_expr());
                 let (filters, schema) = (aggregate.filter_expr(), aggregate.input_schema());

@@ -1,11 +1,11 @@
 //! Writing the files of a release on workers.
 //!
-//! The driver, which runs the session, has the buckets with their rows before any file is written.
-//! A bucket consists of consecutive files that one worker orders and writes together. A bucket is
+//! The driver, which runs the session, knows the rows of each bucket before any file is written. A
+//! bucket consists of consecutive files that one worker orders and writes together. A bucket is
 //! *accepted* once, and only with exactly its rows and files. A second report of an accepted bucket
 //! is dropped. A report that differs is refused, and the worker that sent it is not asked again. If
 //! a report was refused or a worker was lost, the driver asks again for the missing buckets. If all
-//! workers answered, no report was refused, and a bucket is still missing, the source has changed,
+//! workers responded, no report was refused, and a bucket is still missing, the source has changed,
 //! and the statement fails.
 //!
 //! Workers write into a separate folder beside the stage. Only accepted files are moved from this
@@ -52,7 +52,7 @@ const WRITTEN_HERE: &str = "workers do not write this release, so this machine w
 const SLICES: usize = 2;
 
 impl Workers {
-    /// Writes the files of a release to its stage, unless it can only be written on this machine.
+    /// Writes the files of a release to its stage, unless only this machine can write them.
     pub(super) async fn written(&self, release: ToWrite<'_>) -> Result<Wrote> {
         let ToWrite {
             job, target, staging, ..
@@ -125,7 +125,7 @@ struct Writing<'a> {
 }
 
 impl Writing<'_> {
-    /// Asks for all buckets, and asks again for missing buckets.
+    /// Asks workers for all buckets, and asks again for missing buckets.
     async fn all(&mut self, cluster: &Cluster, mut members: Vec<Member>) -> Result<()> {
         let (mut packed, mut attempts) = (true, 0);
         loop {
@@ -134,8 +134,8 @@ impl Writing<'_> {
             match round {
                 Ok(()) if self.missing.is_empty() => return Ok(()),
                 Ok(()) | Err(None) => attempts += 1,
-                // A worker does not have the memory for the values of the rows, so the rows are
-                // sorted without packing.
+                // A worker does not have enough memory for the values of the rows, so the rows are
+                // sorted without packing in the next round.
                 Err(Some(e)) if packed && e.message().contains(FETCHED_ONCE) => packed = false,
                 Err(Some(e)) => return Err(e),
             }
@@ -154,7 +154,7 @@ impl Writing<'_> {
         }
     }
 
-    /// Asks once for the missing buckets. Fails with `None` if a worker was lost.
+    /// Asks workers once for the missing buckets. Fails with `None` if a worker was lost.
     async fn round(
         &mut self,
         cluster: &Cluster,
@@ -208,7 +208,8 @@ impl Writing<'_> {
                 }
             }
         }
-        // All workers ended without an error, but some buckets are missing.
+        // All workers ended without an error. Missing buckets are asked for again if a report was
+        // refused. Otherwise the source has changed.
         match self.missing.is_empty() || refused {
             true => Ok(()),
             false => Err(Some(changed())),
@@ -295,8 +296,8 @@ impl Writing<'_> {
 }
 
 impl WorkerDestination {
-    /// Opens the place where workers write. Also returns the folder of this place, if it must be
-    /// removed at the end.
+    /// Opens the location where workers write. Also returns the folder at this location if the
+    /// folder must be removed at the end.
     async fn open(landing: Option<Landing>, target: &Target) -> Result<(Option<Stage>, Self)> {
         if let Some(landing) = landing {
             return Ok((None, Self::Store(landing)));
@@ -393,18 +394,18 @@ fn assigned(buckets: &mut [Bucket], parts: usize) -> Result<Vec<usize>, Option<E
     Ok(of)
 }
 
-/// A sequence of numbers with the parts to which DataFusion's hash partitioning assigns them.
+/// A sequence of numbers, and the parts to which DataFusion's hash partitioning assigns them.
 struct Numbers {
     partitioner: BatchPartitioner,
-    /// The parts of the numbers that were partitioned last. Positions before `at` have been used or
-    /// skipped.
+    /// The parts of the numbers that were partitioned last. The parts before index `at` have been
+    /// used or skipped.
     known: Vec<usize>,
     at: usize,
     begun: u64,
 }
 
 impl Numbers {
-    /// The number of numbers that are partitioned at a time.
+    /// How many numbers are partitioned at a time.
     const TOGETHER: u64 = 1 << 12;
 
     fn new(parts: usize) -> Result<Self> {
@@ -417,7 +418,7 @@ impl Numbers {
         })
     }
 
-    /// Returns the next number of a part. It is greater than all earlier results.
+    /// Returns the next number that belongs to `part`. It is greater than all earlier results.
     fn next(&mut self, part: usize) -> Result<u64> {
         loop {
             while let Some(of) = self.known.get(self.at) {

@@ -1,4 +1,4 @@
-//! The columns section of a report: role and treatment of every column.
+//! The columns section of a report: the role and the treatment of every column.
 
 use super::facts::ReleaseFacts;
 use crate::engine::decide::{LabelRows, column_loss, label_rows};
@@ -137,8 +137,8 @@ impl ReleaseFacts<'_> {
         }
     }
 
-    /// Returns the sensitive attribute whose values are generalized for the rows' own limits, if
-    /// there is one.
+    /// Returns the sensitive attribute whose values are generalized because of personal limits, or
+    /// `None` if there are no personal limits.
     pub(super) fn generalized_attribute(&self) -> Option<&str> {
         self.job.guarantees.personal()?.0.attribute.as_deref()
     }
@@ -157,7 +157,7 @@ fn shares(labels: &[LabelRows], read: u64, released: u64) -> Vec<LabelShare> {
     labels.iter().map(share).collect()
 }
 
-/// Describes the codes that apply at every level.
+/// Describes the TOP CODE and BOTTOM CODE of a hierarchy, which apply at every level.
 fn within_codes(hierarchy: &Hierarchy) -> String {
     let codes = hierarchy.rule().codes();
     codes.map_or_else(String::new, |codes| format!(", within {codes}"))

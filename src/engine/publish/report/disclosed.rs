@@ -24,8 +24,8 @@ pub(super) struct Disclosed {
 }
 
 impl Disclosed {
-    /// Adds a class of `size` rows, with the number of rows of each of its values. `farthest` is a
-    /// result of [`distances`].
+    /// Adds a class of `size` rows, with the number of rows of each of its values. `farthest` is
+    /// the predicate that [`distances`] returned for the attribute.
     pub(super) fn add(&mut self, size: u64, histogram: &[(u32, u64)], farthest: &dyn Predicate) {
         let distinct = histogram.len() as u64;
         let class = Class {
@@ -49,8 +49,8 @@ pub(super) struct Counted {
     pub(super) sizes: Histogram,
 }
 
-/// Returns the predicate that measures the distance of classes from the whole table in attribute
-/// number `attribute`. The distances are computed as the models compute them, in whole numbers.
+/// Returns the predicate that measures how far the classes are from the whole table in the
+/// attribute with index `attribute`. The distances are computed with integers, as in the models.
 pub(super) fn distances(base: &Base, attribute: usize) -> Result<Box<dyn Predicate>> {
     model::weakest_t_closeness(model::CATEGORICAL).prepare(&Subject {
         base,
@@ -63,7 +63,7 @@ pub(super) fn distances(base: &Base, attribute: usize) -> Result<Box<dyn Predica
 pub(super) struct ReadingPlans {
     /// Reads the quasi-identifiers of the release, and then the attributes.
     pub(super) released: Arc<dyn ExecutionPlan>,
-    /// Reads the attributes of the rows before suppression, if these are known.
+    /// Reads the attributes of the rows before suppression, if these rows are known.
     pub(super) whole: Option<Arc<dyn ExecutionPlan>>,
     /// The names of the quasi-identifiers in the plan's rows.
     pub(super) keys: Vec<String>,
@@ -71,9 +71,9 @@ pub(super) struct ReadingPlans {
 }
 
 impl ReadingPlans {
-    /// Plans the reading of the rows, with the rows of the release in `partitions` partitions.
-    /// Returns `None` if a column has values that cannot be coded, or a different type than in the
-    /// source.
+    /// Builds the plans that read the rows, with the rows of the release in `partitions`
+    /// partitions. Returns `None` if a column has values that cannot be coded, or a different type
+    /// than in the source.
     pub(super) async fn of(
         session: &SessionContext,
         partitions: usize,
@@ -137,7 +137,7 @@ impl ReadingPlans {
 }
 
 /// Returns the query for the rows of a release. `keys` are the names of the quasi-identifiers in
-/// the answer.
+/// the result.
 fn rows_of(released: &ReleasedTable, keys: &[String], attributes: &[&str]) -> String {
     // Without a quasi-identifier, all rows are one class.
     let named: Vec<String> = match released.quasi_identifiers.is_empty() {

@@ -45,7 +45,8 @@ impl ReleaseFacts<'_> {
             Some(_) => None,
             None => within_memory(counted(session, released, &attributes, classes).await)?,
         };
-        // In a text file, NULL and the empty text are the same, but a class distinguishes them.
+        // In a text file, NULL and the empty text are the same, but classes in memory distinguish
+        // them.
         let is_told = released.empty_is_null.is_empty() && released.null_labels.is_empty();
         let (of_attributes, sizes) = match counted {
             Some(counted) => (counted.disclosed, Some(counted.sizes).filter(|_| is_told)),
@@ -147,7 +148,7 @@ async fn counted_in_memory(
     pool.compute("measuring what is disclosed", count).await
 }
 
-/// Returns the disclosure of attribute number `attribute` by all classes of `base`.
+/// Returns the disclosure of the attribute with index `attribute` by all classes of `base`.
 fn disclosed(base: &Base, attribute: usize) -> Result<Disclosed> {
     let set = base.held()?;
     let (detail, farthest) = (&set.details()[attribute], distances(base, attribute)?);
@@ -159,7 +160,7 @@ fn disclosed(base: &Base, attribute: usize) -> Result<Disclosed> {
     Ok(found)
 }
 
-/// Returns the figures of an attribute from the queries of the models.
+/// Returns the figures of an attribute, computed by the audit queries of the models.
 async fn queried(session: &SessionContext, released: &ReleasedTable, attribute: &str) -> Result<Disclosed> {
     let (fewest, farthest) = (
         model::weakest_l_diversity(),

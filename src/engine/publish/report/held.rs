@@ -16,9 +16,9 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 
 impl ReleaseFacts<'_> {
-    /// Replaces the source with a table in memory of the columns that the report reads. Returns the
-    /// memory of these columns. Returns `None`, and leaves the source unchanged, if it has too many
-    /// rows or the columns do not fit in memory.
+    /// Replaces the source with an in-memory table of the columns that the report reads. Returns
+    /// the memory reservation for these columns. Returns `None`, and leaves the source unchanged,
+    /// if the source has too many rows or the columns do not fit in memory.
     pub(super) async fn hold_source(&self) -> Result<Option<Arc<MemoryReservation>>> {
         let (job, session) = (self.job, &self.recounted.session);
         if self.decision.evaluator.rows() > MOST_ROWS {

@@ -1,5 +1,5 @@
-//! The facts of a report. The decision gives the treatment of the source, and the released rows
-//! give the properties that the release has.
+//! The facts of a report. The treatment of the source is taken from the decision, and the
+//! properties of the release are measured on the released rows.
 
 mod columns;
 mod disclosed;

@@ -17,9 +17,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Reads the rows of a release in their order. Returns `None` if the number of runs of equal
-/// quasi-identifiers is not `classes`: the rows of a class are then not together, as in a release
-/// that is partitioned by another column. Also returns `None` if the values of the source are not
-/// known.
+/// quasi-identifiers is not `classes`: the rows of a class are then not consecutive, as in a
+/// release that is partitioned by another column. Also returns `None` if the values of the source
+/// are not known.
 pub(super) async fn ordered(
     session: &SessionContext,
     released: &ReleasedTable,

@@ -1,13 +1,15 @@
-//! The rows of a release that tell their own value although masks are drawn by chance.
+//! The rows of a release whose value equals or nearly equals their value in the source, although
+//! the mask is drawn at random.
 
 use super::facts::ReleaseFacts;
 use crate::engine::write::Writers;
 use crate::report::OwnValues;
 
 impl ReleaseFacts<'_> {
-    /// Returns the columns with drawn masks, in the order of the source, with the rows that the
-    /// second scan of this machine counted. Rows that are suppressed for their own limits are
-    /// masked before, so counts that contain such rows are left out.
+    /// Returns the columns with drawn masks, in the order of the source, each with the rows that
+    /// the second scan counted on this machine. Rows that are suppressed because of their personal
+    /// limits are masked and counted before they are suppressed, so the counts are left out if
+    /// there are such rows.
     pub(super) fn own_values(&self) -> Vec<OwnValues> {
         let is_here = matches!(self.written.writers, Writers::Here);
         let loses_rows = self

@@ -78,8 +78,8 @@ impl ReleaseFacts<'_> {
         risk(session, &source, settings).await
     }
 
-    /// Returns the smallest class size that the models allow, counted in entities if the job has an
-    /// entity; `None` if the models allow any size.
+    /// Returns the minimum class size that the models require, counted in entities if the job has
+    /// an entity. Returns `None` if the models allow any size.
     pub(super) fn required_class_size(&self) -> Option<u64> {
         let full = self.job.guarantees.constraints.iter().filter(|c| c.is_of_classes());
         let least = |c: &Constraint| match self.job.input.entity {

@@ -1,4 +1,4 @@
-//! `ANONYMIZE`: releases a table so that the release satisfies its privacy models with the least
+//! `ANONYMIZE`: releases a table such that the release satisfies its privacy models with minimum
 //! loss.
 
 mod released;
@@ -75,11 +75,11 @@ fn shown(folder: &Path) -> String {
 }
 
 impl AnonymizeSpec {
-    /// Runs the request, and returns its figures with the manifest or the rows.
+    /// Runs the request, and returns the figures of the release with its manifest or its rows.
     pub(in crate::session) async fn release(&self, context: &AnonContext) -> Result<Anonymized> {
         let released = self.released(context).await;
-        // The notes on the source are dropped: the release itself is examined with all its rows,
-        // and has warnings of its own.
+        // The notes about the source are dropped, because the release has warnings of its own,
+        // which are based on all rows.
         Noted::take(&context.session.copied_config());
         released
     }

@@ -43,11 +43,11 @@ pub enum Anonymized {
         /// The released rows.
         rows: Answer,
     },
-    /// Nothing was written, because `SET anonsql.dry_run = true`.
+    /// Nothing was written, because of `SET anonsql.dry_run = true`.
     DryRun {
-        /// The folder that the release would have, if the statement names one.
+        /// The folder that the release would have; `None` if the statement has no target.
         folder: Option<PathBuf>,
-        /// The figures of the release as the search computed them, without a recount.
+        /// The figures of the release as computed by the search, without a recount.
         release: Release,
     },
     /// The target existed already, and IF NOT EXISTS kept it.
@@ -55,12 +55,12 @@ pub enum Anonymized {
         /// The existing folder.
         folder: PathBuf,
     },
-    /// No row could be added to the existing release (APPEND), and all rows wait. The release is
-    /// unchanged.
+    /// APPEND could not add any row to the existing release. All rows are held back for a later
+    /// APPEND, and the release is unchanged.
     Waiting {
         /// The folder of the release.
         folder: PathBuf,
-        /// The number of rows that wait.
+        /// The number of rows that are held back.
         rows: u64,
     },
 }

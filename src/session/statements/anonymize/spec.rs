@@ -1,4 +1,5 @@
-//! A parsed ANONYMIZE as plain data that prints back as SQL. Other statements contain one too.
+//! A parsed ANONYMIZE as plain data, which can be printed as SQL. Some other statements contain an
+//! ANONYMIZE as well.
 
 use crate::error::Result;
 use crate::quoting::ident;
@@ -12,11 +13,11 @@ use std::fmt::{self, Display};
 pub struct AnonymizeSpec {
     /// The table, path or query that is anonymized.
     pub source: SourceClause,
-    /// TO: the target; without it the statement returns the rows.
+    /// TO: the target; if it is not given, the statement returns the released rows.
     pub target: Option<TargetClause>,
-    /// USING POLICY: the name of the policy that has the roles, the models and the limits.
+    /// USING POLICY: the name of the policy that provides the roles, the models and the limits.
     pub using: Option<String>,
-    /// The clauses that a policy can have. If USING POLICY is given, only the clauses that the
+    /// The clauses that a policy can have. With USING POLICY, these are only the clauses that the
     /// policy leaves to the statement.
     pub policy: PolicyClause,
     /// REPORT TO: the path of the report.
@@ -46,8 +47,9 @@ pub(in crate::session) const OF_A_POLICY: &[StatementClause] = &[
 ];
 
 /// Parses the text after the word ANONYMIZE: the clauses that all forms of ANONYMIZE share, and the
-/// clauses `more`. Returns the spec and the parsed clauses, which still contain the values of
-/// `more` and any lists of recodings or searches.
+/// clauses in `more`. The statement is called `what` in errors, and `satisfying` tells whether the
+/// clause SATISFYING is required. Returns the spec and all parsed clauses. The parsed clauses also
+/// contain the values of the clauses in `more`, and lists of recodings or searches.
 pub(in crate::session) fn read(
     c: &mut Cursor,
     what: &str,
@@ -71,7 +73,7 @@ pub(in crate::session) fn read(
     Ok((anonymize, s))
 }
 
-/// Fails if a list of searches or recodings is given, because only COMPARE accepts a list.
+/// Fails if the statement has a list of searches or recodings, because only COMPARE accepts a list.
 pub(in crate::session) fn single(c: &Cursor, clauses: &Clauses) -> Result<()> {
     let (what, example) = match (clauses.recodings.is_empty(), clauses.searches.is_empty()) {
         (true, true) => return Ok(()),
@@ -84,8 +86,8 @@ pub(in crate::session) fn single(c: &Cursor, clauses: &Clauses) -> Result<()> {
 }
 
 impl AnonymizeSpec {
-    /// Returns the same statement without the literals of its queries. It still parses as a
-    /// statement.
+    /// Returns the same statement without the literals in its queries. The result can still be
+    /// parsed.
     pub(in crate::session) fn redacted(&self) -> Self {
         Self {
             source: self.source.redacted(),

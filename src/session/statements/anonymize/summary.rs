@@ -1,4 +1,4 @@
-//! The summary row of ANONYMIZE ... TO.
+//! The one-row result of ANONYMIZE ... TO.
 
 use crate::drift::ReplaySummary;
 use crate::error::Result;
@@ -10,17 +10,17 @@ use arrow::array::{ArrayRef, Float64Array, StringArray, UInt64Array};
 use arrow::record_batch::RecordBatch;
 use std::sync::Arc;
 
-/// The outcome of a release that was published.
+/// The outcome if a release was published.
 pub(in crate::session) const RELEASED: &str = "released";
-/// The outcome of a release that would have been written.
+/// The outcome if a release would have been written, without a dry run.
 pub(in crate::session) const DRY_RUN: &str = "dry run";
-/// The outcome of APPEND if no row can be added to the release.
+/// The outcome if APPEND could not add any row to the release.
 const WAITING: &str = "nothing added: all rows wait";
-/// The outcome of a statement that kept an existing target.
+/// The outcome if a statement kept an existing target.
 pub(in crate::session) const KEPT: &str = "kept: the target exists";
 
-/// Returns the summary row of ANONYMIZE ... TO. If an existing target was kept, only target and
-/// outcome are not NULL.
+/// Returns the result row of ANONYMIZE ... TO. If an existing target was kept (`release` is
+/// `None`), all columns except target and outcome are NULL.
 pub(in crate::session) fn summary(target: Option<&str>, outcome: &str, release: Option<&Release>) -> Result<Answer> {
     // This is one function because it is a list of columns with their values.
     let count = |f: fn(&Release) -> Option<u64>| Arc::new(UInt64Array::from(vec![release.and_then(f)])) as ArrayRef;
@@ -55,7 +55,7 @@ pub(in crate::session) fn summary(target: Option<&str>, outcome: &str, release: 
             [Some(growth.rows), growth.reached_k, Some(growth.batches)],
         ));
     }
-    // These columns exist only if the release has something to report in them.
+    // The following columns exist only if the release has something to report in them.
     if release.is_some_and(|r| r.replay.is_some()) {
         let drift = |r: &Release| r.replay.as_ref().map(ReplaySummary::told).unwrap_or_default();
         columns.push(("drift", text(drift), true));
@@ -92,7 +92,8 @@ pub(in crate::session) fn summary(target: Option<&str>, outcome: &str, release: 
     Answer::of(RecordBatch::try_from_iter_with_nullable(columns)?)
 }
 
-/// Returns the summary row of an APPEND that could add no row to the release.
+/// Returns the result row of an APPEND that could not add any row to the release. `rows` is the
+/// number of rows that are held back for a later APPEND.
 pub(in crate::session) fn waiting(target: &str, rows: u64) -> Result<Answer> {
     let count = |n: Option<u64>| Arc::new(UInt64Array::from(vec![n])) as ArrayRef;
     let text = |text: Option<&str>| Arc::new(StringArray::from(vec![text])) as ArrayRef;
@@ -115,8 +116,8 @@ pub(in crate::session) fn waiting(target: &str, rows: u64) -> Result<Answer> {
     Answer::of(RecordBatch::try_from_iter_with_nullable(columns)?)
 }
 
-/// Returns the columns of APPEND: the rows that wait, and the rows, k and batches of the whole
-/// release.
+/// Returns the columns that only APPEND has: the number of rows that are held back for a later
+/// APPEND, and the number of rows, k and the number of batches of the whole release.
 fn of_growth(waiting: Option<u64>, [rows, k, batches]: [Option<u64>; 3]) -> [(&'static str, ArrayRef, bool); 4] {
     let count = |n: Option<u64>| Arc::new(UInt64Array::from(vec![n])) as ArrayRef;
     [
@@ -127,8 +128,8 @@ fn of_growth(waiting: Option<u64>, [rows, k, batches]: [Option<u64>; 3]) -> [(&'
     ]
 }
 
-/// Describes the loss of a column of sets of items:
-/// `drugs: labels 9 of level 0, 2 of level 1, loss 0.1043`.
+/// Describes the labels and the loss of a column that contains sets of items: `drugs: labels 9 of
+/// level 0, 2 of level 1, loss 0.1043`.
 fn items(set: &ItemSetSummary) -> String {
     let levels = (0..).zip(&set.labels_by_level).filter(|(_, labels)| **labels > 0);
     let levels: Vec<String> = levels

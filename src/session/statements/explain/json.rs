@@ -1,4 +1,4 @@
-//! The answer of EXPLAIN as one JSON value.
+//! The result of EXPLAIN as one JSON value.
 
 use super::plan::{base_query, counted, levels, monotonicity, node_query, pruning, top};
 use crate::engine::{Decision, Findings};
@@ -12,7 +12,7 @@ use crate::search::Oracle;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
-/// Returns the part of the answer that follows from the request alone.
+/// Returns the part of the result that is known from the request alone.
 pub(super) fn plan(job: &Job) -> Value {
     let lattice = match &job.goal.choice {
         Choice::Partition(_) => Value::Null,
@@ -60,7 +60,7 @@ pub(super) fn plan(job: &Job) -> Value {
     plan
 }
 
-/// Adds the mask of a column, without its secret, to the description of the column.
+/// Adds the mask of a column, without its secret, to `said`, which describes the column.
 fn masked(roles: &Roles, column: &str, mut said: Value) -> Value {
     if let Some(of) = roles.mask(column) {
         said["mask"] = of.clause.without_secret().to_string().into();
@@ -143,7 +143,7 @@ fn choice(job: &Job) -> Value {
     }
 }
 
-/// Returns the figures of the search that ran, with the seconds of each phase.
+/// Returns the figures of the finished search, with the duration of each phase in seconds.
 pub(super) fn ran(job: &Job, decision: &Decision, found: &Findings, times: &[(Phase, Duration)]) -> Value {
     let (evaluator, counters) = (&decision.evaluator, decision.evaluator.counters());
     let base = evaluator.sets().base();
@@ -195,8 +195,8 @@ fn node(roles: &Roles, levels: &[u8]) -> Map<String, Value> {
     columns.zip(levels.iter().map(|level| Value::from(*level))).collect()
 }
 
-/// Returns a number as JSON. A number of 2^53 or more becomes a text, because JSON readers may not
-/// represent it exactly.
+/// Returns a number as JSON. A number of 2^53 or more becomes a string, because JSON parsers may
+/// not represent it exactly.
 fn whole(number: u128) -> Value {
     match u64::try_from(number) {
         Ok(number) if number < 1 << 53 => number.into(),

@@ -1,5 +1,5 @@
-//! `EXPLAIN [ANALYZE] [FORMAT JSON] ANONYMIZE`: shows the plan of a request; with ANALYZE, also the
-//! figures of its search.
+//! `EXPLAIN [ANALYZE] [FORMAT JSON] ANONYMIZE`: shows the plan of a request. With ANALYZE, also
+//! runs its search, and shows the figures of the search.
 
 mod json;
 mod plan;
@@ -49,7 +49,7 @@ pub(super) const ENTRY: Entry = Entry {
 pub(super) struct Explain {
     /// Whether the search is run (ANALYZE).
     pub(super) analyze: bool,
-    /// Whether the answer is one JSON value (FORMAT JSON).
+    /// Whether the result is one JSON value (FORMAT JSON).
     pub(super) json: bool,
     /// The request that is explained.
     pub(super) anonymize: AnonymizeSpec,
@@ -100,7 +100,7 @@ impl Run for Explain {
             }
             let mut rows = plan::plan(&job);
             if let Some((decision, found, times)) = &ran {
-                // The rows of the finished search have more details about these items.
+                // The finished search has more detailed rows about warnings and drift.
                 rows.retain(|(item, _)| item != plan::WARNING && item != plan::DRIFT);
                 rows.extend(ran::ran(&job, decision, times));
                 rows.extend(

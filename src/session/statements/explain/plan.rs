@@ -1,5 +1,4 @@
-//! The plan of a request in words and as SQL. It follows from the request alone, without reading
-//! any data.
+//! Describes the plan of a request in words and as SQL. Only the request is used; no data is read.
 
 use crate::drift::told;
 use crate::engine::{self, detail_requests};
@@ -11,18 +10,18 @@ use crate::model::Monotonicity;
 use crate::partition::Numbers;
 use crate::quoting::{literal, quote};
 
-/// The item of a warning about a role. Before a scan, a warning can only follow from the name of a
-/// column.
+/// The item for a warning about the role of a column. Before a scan, such a warning can only be
+/// based on the name of the column.
 pub(super) const WARNING: &str = "warning";
 
-/// The item of a drift from an earlier release. Before a scan, drift can only follow from columns
+/// The item for drift since an earlier release. Before a scan, drift can only be found in columns
 /// and hierarchies.
 pub(super) const DRIFT: &str = "drift";
 
-/// Rows of the answer: an item with its detail.
+/// The result rows: each is an item with its detail.
 type Rows = Vec<(String, String)>;
 
-/// Returns the rows that follow from the request alone, without reading any data.
+/// Returns the result rows that are known from the request alone, without reading any data.
 pub(super) fn plan(job: &Job) -> Rows {
     let mut rows = [columns(job), choice(job)].concat();
     let mut add = |item: &str, detail: String| rows.push((item.to_string(), detail));
@@ -58,7 +57,7 @@ pub(super) fn plan(job: &Job) -> Rows {
     rows
 }
 
-/// Returns the treatment of each column.
+/// Returns rows that describe the treatment of each column.
 fn columns(job: &Job) -> Rows {
     let mut rows = vec![];
     let mut add = |item: &str, detail: String| rows.push((item.to_string(), detail));
@@ -108,7 +107,7 @@ fn columns(job: &Job) -> Rows {
     rows
 }
 
-/// Describes the alternatives of the choice: the partitioning algorithms, or the nodes of the
+/// Describes what the search chooses from: the partitioning algorithms, or the nodes of the
 /// lattice.
 fn choice(job: &Job) -> Rows {
     if let Choice::Partition(_) = &job.goal.choice {
@@ -123,7 +122,7 @@ fn choice(job: &Job) -> Rows {
     vec![("lattice".into(), format!("{nodes} nodes = {}", factors.join(" x ")))]
 }
 
-/// Describes the search that makes the choice.
+/// Describes how the search chooses.
 fn search(goal: &Goal) -> String {
     match (&goal.choice, goal.choice.name()) {
         (Choice::Node(levels), _) => format!("none: the node {levels:?} is given"),
@@ -135,7 +134,8 @@ fn search(goal: &Goal) -> String {
     }
 }
 
-/// Describes whether local recoding labels an ordered column by ranges or by its hierarchy.
+/// Describes whether local recoding labels an ordered column by ranges or by its hierarchy; empty
+/// for global recoding, and for a column without an order.
 fn labelled(job: &Job, q: &QuasiIdentifier) -> String {
     let Choice::Partition(_) = &job.goal.choice else {
         return String::new();
@@ -161,7 +161,7 @@ fn labelled(job: &Job, q: &QuasiIdentifier) -> String {
     }
 }
 
-/// Describes how the node of an earlier release is used.
+/// Describes how the node of an earlier release is reused.
 fn replayed(replay: &Replay) -> String {
     match (&replay.levels, &replay.instead) {
         (Some(levels), None) => format!(
@@ -178,7 +178,7 @@ fn replayed(replay: &Replay) -> String {
     }
 }
 
-/// Returns the levels of the lattice's top.
+/// Returns the levels of the lattice's top node.
 pub(super) fn top(roles: &Roles) -> Vec<u8> {
     let quasi_identifiers = roles.quasi_identifiers.iter();
     quasi_identifiers
@@ -207,8 +207,8 @@ pub(super) fn limit(guarantees: &Guarantees) -> String {
     }
 }
 
-/// Returns the monotonicity of a constraint's model in this request: per entity with ENTITY, else
-/// per row.
+/// Returns the monotonicity of a constraint's model in this request. Entities are counted if the
+/// request has ENTITY, and rows otherwise.
 pub(super) fn monotonicity(input: &Input, constraint: &Constraint) -> Monotonicity {
     match input.entity {
         Some(_) => constraint.model.monotonicity_per_entity(),
@@ -216,8 +216,8 @@ pub(super) fn monotonicity(input: &Input, constraint: &Constraint) -> Monotonici
     }
 }
 
-/// Describes a model: whether it is monotone, the counts that it reads of a class, and whether it
-/// groups by its own columns.
+/// Describes a model: whether it is monotone, which counts of a class it uses, and whether it
+/// groups by columns of its own.
 fn model(job: &Job, constraint: &Constraint) -> String {
     if constraint.is_about_items() {
         return format!(
@@ -247,7 +247,7 @@ fn model(job: &Job, constraint: &Constraint) -> String {
     )
 }
 
-/// Describes the counts that a model reads of a class.
+/// Describes which counts of a class a model uses.
 pub(super) fn counted(job: &Job, constraint: &Constraint) -> String {
     let reads = constraint.model.reads();
     let counted = match &job.input.entity {
@@ -269,7 +269,7 @@ pub(super) fn counted(job: &Job, constraint: &Constraint) -> String {
     read
 }
 
-/// Describes which nodes a search may skip, and why.
+/// Describes which nodes a search may skip, and the reason.
 pub(super) fn pruning(job: &Job) -> String {
     let (call, search) = match &job.goal.choice {
         Choice::Search { call, search } => (call, search),
@@ -323,7 +323,7 @@ pub(super) fn pruning(job: &Job) -> String {
     format!("{follows}; {} {left_out}", call.name)
 }
 
-/// Returns the first scan as SQL.
+/// Returns the first scan of the source as SQL.
 pub(super) fn base_query(job: &Job) -> String {
     let columns: Vec<String> = job.roles.quasi_identifiers.iter().map(|q| quote(&q.column)).collect();
     let columns = columns.join(", ");
@@ -334,8 +334,8 @@ pub(super) fn base_query(job: &Job) -> String {
     )
 }
 
-/// Describes, as SQL comments, the counts of classes besides rows that the models and the metric of
-/// the job read.
+/// Describes, as SQL comments, the counts other than rows that the models and the metric of the job
+/// need for each class. `rolled_up` tells whether the counts are rolled up from another node.
 fn carried(job: &Job, rolled_up: bool) -> String {
     let mut text = String::new();
     let mut add = |rolled_up_by: &str, part: String| {
@@ -355,8 +355,8 @@ fn carried(job: &Job, rolled_up: bool) -> String {
     text
 }
 
-/// Returns a node as SQL over the base query. The SQL runs as printed in a session that has the
-/// hierarchies.
+/// Returns the classes of a node as an SQL query over the base query. The SQL runs as printed in a
+/// session that has the hierarchies.
 pub(super) fn node_query(job: &Job, levels: &[u8]) -> String {
     let label = |(q, level): (&QuasiIdentifier, &u8)| {
         let column = quote(&q.column);

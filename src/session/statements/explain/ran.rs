@@ -1,4 +1,4 @@
-//! The figures of a search: the rows that ANALYZE adds.
+//! The rows that ANALYZE adds to the result of EXPLAIN: the figures of the search.
 
 use super::plan::{DRIFT, node_query};
 use crate::engine;
@@ -8,7 +8,7 @@ use crate::observe::Phase;
 use crate::search::Oracle;
 use std::time::Duration;
 
-/// Returns the rows of ANALYZE: the figures of the search that ran.
+/// Returns the rows for ANALYZE, which contain the figures of the finished search.
 pub(super) fn ran(job: &Job, decision: &engine::Decision, times: &[(Phase, Duration)]) -> Vec<(String, String)> {
     let evaluator = &decision.evaluator;
     let counters = evaluator.counters();

@@ -1,8 +1,9 @@
-//! `EXPLORE ANONYMIZE ... TO 'lattice.html'`: the nodes of the lattice as a page to choose from.
+//! `EXPLORE ANONYMIZE ... TO 'lattice.html'`: writes an HTML page with the nodes of the lattice, on
+//! which the user can choose a node.
 //!
-//! A lattice of at most [`WHOLE`] nodes is shown in full. For a larger lattice, the page has the
-//! front of k and the metric, the neighbours of the front's nodes, and the nodes of chains from the
-//! bottom to the top. These chains are drawn with the seed of the statement.
+//! A lattice of at most [`WHOLE`] nodes is shown in full. For a larger lattice, the page contains
+//! the Pareto front of k and the metrics, the neighbours of these nodes, and nodes on random chains
+//! from the bottom to the top of the lattice. The chains are drawn with the seed of the statement.
 
 use super::figures::Figures;
 use crate::catalogue::Call;
@@ -31,7 +32,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The largest number of nodes of a lattice that is shown in full. The figures of this many nodes
+/// The maximum number of nodes in a lattice that is shown in full. The figures for this many nodes
 /// take about two megabytes.
 const WHOLE: u128 = 20_000;
 /// The approximate number of nodes on the page of a larger lattice.
@@ -57,11 +58,12 @@ pub(in crate::session::statements) const ENTRY: Entry = Entry {
 pub(in crate::session::statements) struct Explore {
     /// The request, without a target.
     pub(in crate::session::statements) anonymize: AnonymizeSpec,
-    /// The page.
+    /// TO: the HTML page to write.
     pub(in crate::session::statements) page: FileClause,
 }
 
-/// Returns the page that TO names.
+/// Returns the file of the page that TO names. Fails if TO is missing, does not name an HTML file,
+/// or has a clause other than OVERWRITE.
 fn page_of(c: &Cursor, target: Option<TargetClause>) -> Result<FileClause> {
     const WHAT: &str = "EXPLORE ANONYMIZE writes one page: TO 'lattice.html' [OVERWRITE]";
     let Some(target) = target else {
@@ -131,7 +133,7 @@ impl Run for Explore {
 }
 
 impl Explore {
-    /// Returns the nodes of the front of k and the metrics; empty if no node is anonymous.
+    /// Returns the nodes of the Pareto front of k and the metrics; empty if no node is anonymous.
     async fn front(&self, context: &AnonContext) -> Result<Vec<Node>> {
         let (mut anonymize, _) = context.under_policy(&self.anonymize)?;
         let objective = |max: bool, property: Call| ObjectiveClause {
@@ -157,7 +159,7 @@ impl Explore {
         }
     }
 
-    /// Returns the statement that releases a node, without the clause AT NODE.
+    /// Returns the statement that releases a node, but without the clause AT NODE.
     fn released(&self, context: &AnonContext) -> String {
         let mut statement = self.anonymize.redacted();
         statement.target = Some(TargetClause {
@@ -172,8 +174,9 @@ impl Explore {
     }
 }
 
-/// Returns one row: the page, which is NULL in a dry run, and the numbers of nodes in the lattice,
-/// of nodes on the page, and of nodes on the page that satisfy the models.
+/// Returns one result row with four columns: the path of the page (NULL in a dry run), the number
+/// of nodes in the lattice, the number of nodes on the page, and the number of nodes on the page
+/// that satisfy the models.
 fn answer(page: Option<&str>, explorer: &Explorer) -> Result<Answer> {
     let text = |text: Option<&str>| -> ArrayRef { Arc::new(StringArray::from(vec![text])) };
     let count = |n: usize| -> ArrayRef { Arc::new(UInt64Array::from(vec![n as u64])) };
@@ -185,8 +188,9 @@ fn answer(page: Option<&str>, explorer: &Explorer) -> Result<Answer> {
     ])?)
 }
 
-/// Returns the page of a lattice, without the source and the text of the statement. `own` is the
-/// node at which the page opens.
+/// Returns the content of the page, except for the source and the text of the statement. `front`
+/// contains nodes that are always shown, and `own` is the node that is selected when the page is
+/// opened.
 fn explorer(figures: &Figures, front: &[Node], own: Option<Node>) -> Result<Explorer> {
     let (job, lattice) = (figures.job(), figures.lattice());
     let is_whole = lattice.size() <= WHOLE;
@@ -234,8 +238,8 @@ fn explorer(figures: &Figures, front: &[Node], own: Option<Node>) -> Result<Expl
     })
 }
 
-/// Returns the metric by which the page sorts: the one that the statement minimises, if the page
-/// has it.
+/// Returns the metric by which the page sorts: the metric that the statement minimises, or, if the
+/// page does not have it, the default metric or the first metric.
 fn metric_of(goal: &Goal, metrics: &[&'static str]) -> &'static str {
     let named = |name: &str| metrics.iter().find(|metric| **metric == name);
     let found = named(&goal.metric_name).or_else(|| named(metric::DEFAULT));
@@ -254,8 +258,8 @@ fn levels(q: &QuasiIdentifier, from: u8, to: u8) -> Result<Levels> {
     })
 }
 
-/// Returns the given nodes, their neighbours, and the nodes of chains. Chains are drawn until there
-/// are about [`SOME`] nodes.
+/// Returns the given nodes, their neighbours, and the nodes on random chains. Chains are drawn
+/// until there are about [`SOME`] nodes.
 fn some<'a>(lattice: &Lattice, given: impl Iterator<Item = &'a Node>, seed: u64) -> BTreeSet<Node> {
     let given: Vec<&Node> = given.collect();
     let mut nodes: BTreeSet<Node> = given.iter().copied().cloned().collect();
@@ -265,7 +269,7 @@ fn some<'a>(lattice: &Lattice, given: impl Iterator<Item = &'a Node>, seed: u64)
         }
     }
     let mut rng = ChaCha12Rng::seed_from_u64(seed);
-    // Chains share nodes near both ends.
+    // Chains share nodes near the bottom and the top, so a chain may add few nodes.
     for _ in 0..SOME {
         if nodes.len() < SOME {
             nodes.extend(lattice.chain(&mut rng));

@@ -1,4 +1,4 @@
-//! The figures of nodes for LATTICE OF and EXPLORE.
+//! Computes the figures of nodes for LATTICE OF and EXPLORE.
 
 use crate::catalogue::Call;
 use crate::engine::{self, Evaluator, NodeProfile, detail_requests};
@@ -13,10 +13,10 @@ use crate::session::context::AnonContext;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// The number of nodes that are assessed between two checks for an interrupt.
+/// The number of nodes that are assessed before the next check for an interrupt.
 const BATCH: usize = 4096;
 
-/// A job whose source was read, with every metric that needs no argument and can be computed for
+/// A job whose source has been read, with all metrics that need no argument and can be computed for
 /// the job.
 pub(super) struct Figures {
     job: Job,
@@ -65,8 +65,8 @@ impl Figures {
         self.evaluator.lattice()
     }
 
-    /// Returns the node that the statement gives. Fails with `ErrorKind::Usage` if that node is not
-    /// in the lattice.
+    /// Returns the node that AT NODE gives; `None` if the statement has no AT NODE. Fails with
+    /// `ErrorKind::Usage` if the node is not in the lattice.
     pub(super) fn given(&self) -> Result<Option<Node>> {
         match &self.job.goal.choice {
             Choice::Node(levels) => engine::of_lattice(&self.job.roles, &self.evaluator, levels).map(Some),
@@ -74,7 +74,7 @@ impl Figures {
         }
     }
 
-    /// Returns the names of the metrics, in the order of a profile's values.
+    /// Returns the names of the metrics, in the order of the metric values in a profile.
     pub(super) fn metrics(&self) -> &[&'static str] {
         &self.metrics
     }
@@ -84,8 +84,8 @@ impl Figures {
         self.evaluator.sets().base().rows
     }
 
-    /// Returns the figures of these nodes. Fails with `ErrorKind::Interrupted` if the statement is
-    /// interrupted.
+    /// Returns the figures of the given nodes. Fails with `ErrorKind::Interrupted` if the statement
+    /// is interrupted.
     pub(super) fn of_nodes(&self, nodes: &[Node]) -> Result<Vec<NodeProfile>> {
         let interrupt = self.observer.interrupt();
         let mut found = Vec::with_capacity(nodes.len());

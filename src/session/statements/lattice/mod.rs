@@ -1,4 +1,4 @@
-//! `LATTICE OF ANONYMIZE`: every node with its k, suppressed rows, classes and metrics.
+//! `LATTICE OF ANONYMIZE`: lists every node with its k, suppressed rows, classes and metrics.
 
 pub(super) mod explore;
 mod figures;
@@ -20,10 +20,10 @@ use futures::future::BoxFuture;
 use std::fmt;
 use std::sync::Arc;
 
-/// The number of nodes in one batch of the answer.
+/// The number of nodes in one batch of the result.
 const BATCH: usize = 4096;
 
-/// The largest number of nodes that are listed. Nobody would read a longer list, and assessing its
+/// The maximum number of nodes that are listed. Nobody would read a longer list, and assessing its
 /// nodes would take days.
 const MOST_NODES: u128 = 10_000_000;
 

@@ -1,6 +1,7 @@
 //! The typed result of PARETO FRONT OF.
 
-/// The nodes that no other node beats in every objective.
+/// A Pareto front: the nodes for which no other node is better in one objective and at least as
+/// good in all others.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -23,20 +24,20 @@ pub struct ParetoFront {
     pub quasi_identifiers: Vec<String>,
     /// The names of the objectives, in the order of [`FrontPoint::values`].
     pub objectives: Vec<String>,
-    /// The nodes of the front, best in the first objective first.
+    /// The nodes of the front. The first one has the best value of the first objective.
     pub points: Vec<FrontPoint>,
-    /// The index of the knee in `points`.
+    /// The index of the knee point in `points`.
     pub knee: usize,
     /// The number of distinct nodes that were assessed.
     pub nodes: u64,
-    /// Whether this is the true front: every other node was assessed or cannot be anonymous.
+    /// Whether this is the true front: every other node was assessed, or cannot be anonymous.
     pub exact: bool,
-    /// The reason why the search ended early; `None` if it did not.
+    /// The reason why the search was stopped early; `None` if it was completed.
     pub stopped: Option<&'static str>,
 }
 
 impl ParetoFront {
-    /// Describes whether the front is exact, or only the front of the assessed nodes.
+    /// Describes whether the front is exact, or is only the front of the assessed nodes.
     pub fn proof(&self) -> String {
         match self.stopped {
             Some(reason) => format!("stopped ({reason}): of the {} nodes assessed", self.nodes),
@@ -72,6 +73,7 @@ pub struct FrontPoint {
     pub suppressed: u64,
     /// The number of equivalence classes that are released.
     pub classes: u64,
-    /// The clauses that release the node as it was measured: SATISFYING, SUPPRESSING and AT NODE.
+    /// The clauses with which ANONYMIZE releases the node as it was measured: SATISFYING,
+    /// SUPPRESSING and AT NODE.
     pub apply: String,
 }

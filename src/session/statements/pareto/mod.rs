@@ -1,4 +1,5 @@
-//! `PARETO FRONT OF ANONYMIZE`: the nodes that no other node beats in every objective.
+//! `PARETO FRONT OF ANONYMIZE`: finds the nodes that are not dominated by another node, with
+//! respect to several objectives.
 
 mod front;
 mod objective;
@@ -66,7 +67,7 @@ pub(in crate::session) struct Pareto {
     pub(in crate::session) anonymize: AnonymizeSpec,
     /// The objectives of the front.
     pub(in crate::session) objectives: Vec<ObjectiveClause>,
-    /// The discretization vector: empty, or one entry per objective.
+    /// The discretization vector, which is either empty or has one entry for each objective.
     pub(in crate::session) epsilon: Vec<f64>,
 }
 
@@ -81,7 +82,7 @@ impl fmt::Display for Pareto {
     }
 }
 
-/// A request for a front, in which every objective names its sensitive attribute.
+/// A request for a front. Every objective that needs a sensitive attribute names it.
 pub(in crate::session) struct FrontRequest {
     anonymize: AnonymizeSpec,
     objectives: Vec<ObjectiveClause>,
@@ -119,8 +120,8 @@ impl Run for Pareto {
 }
 
 impl Pareto {
-    /// Searches the front, and returns it as the rows of the answer and as a value. If REPORT TO is
-    /// given, writes a chart of the front to its file.
+    /// Searches the front, and returns it both as result rows and as a value. If the statement has
+    /// REPORT TO, writes a chart of the front to the given file.
     pub(in crate::session) async fn front(&self, context: &AnonContext) -> Result<(RecordBatch, ParetoFront)> {
         let (mut anonymize, policy) = context.under_policy(&self.anonymize)?;
         if let Some(policy) = &policy {
@@ -159,7 +160,7 @@ impl Pareto {
 }
 
 impl AnonContext {
-    /// Returns the chart of the last PARETO FRONT OF in this context.
+    /// Returns the chart of the last PARETO FRONT OF in this context; `None` if there was none.
     #[doc(hidden)]
     pub fn last_front(&self) -> Option<Arc<FrontChart>> {
         self.last_front.read().clone()
@@ -202,7 +203,7 @@ impl AnonContext {
     }
 }
 
-/// Fails with a usage error if WEIGHT is given and no objective uses it.
+/// Fails with a usage error if a column has WEIGHT, and no objective uses weights.
 fn weights_count(roles: &Roles, objectives: &[Objective]) -> Result<()> {
     let reads = |o: &Objective| o.metric().is_some_and(|m| m.reads().weights);
     if roles.quasi_identifiers.iter().any(|q| q.weight != 1.0) && !objectives.iter().any(reads) {
@@ -213,7 +214,8 @@ fn weights_count(roles: &Roles, objectives: &[Objective]) -> Result<()> {
     Ok(())
 }
 
-/// Returns the path of REPORT TO. Fails with a usage error if it does not end in `.svg`.
+/// Returns the path of REPORT TO. Fails with a usage error unless it is a local path that ends in
+/// `.svg`.
 fn drawing(path: String) -> Result<PathBuf> {
     let path = expanded(&path)?;
     if is_url(&path) {
@@ -231,7 +233,7 @@ fn drawing(path: String) -> Result<PathBuf> {
     )))
 }
 
-/// Returns the columns of the answer. They follow from the statement alone.
+/// Returns the schema of the result. It depends on the statement alone.
 pub(in crate::session) fn schema(request: &FrontRequest) -> Result<SchemaRef> {
     let mut fields = vec![Field::new("node", DataType::Utf8, false)];
     let mut add = |name: &str, data_type: DataType| {
@@ -275,7 +277,8 @@ fn point(row: Reached, columns: &[String], request: &FrontRequest) -> FrontPoint
     let levels = row.node.levels().to_vec();
     let at_node = format!("AT NODE ({})", node(columns, &levels));
     FrontPoint {
-        // The policy has the models and the limit, and a statement cannot repeat them.
+        // Under a policy, the models and the limit come from the policy, and the statement must not
+        // repeat them.
         apply: match request.under_policy {
             true => at_node,
             false => {
@@ -330,8 +333,8 @@ fn batch(front: &ParetoFront, schema: SchemaRef, objectives: &[ObjectiveClause])
     Ok(RecordBatch::try_new(schema, arrays)?)
 }
 
-/// Returns the models that release a node as it was measured: the models of the statement, and the
-/// models that the objectives of the node reach.
+/// Returns the models with which ANONYMIZE releases a node as it was measured: the models of the
+/// statement, and models with the values that the node reaches in the objectives.
 fn satisfying(anonymize: &AnonymizeSpec, objectives: &[ObjectiveClause], row: &Reached) -> Vec<ConstraintClause> {
     let mut all = anonymize.policy.satisfying.clone();
     let constraint = |model: Call, sensitive: Option<&String>| ConstraintClause {
@@ -340,7 +343,7 @@ fn satisfying(anonymize: &AnonymizeSpec, objectives: &[ObjectiveClause], row: &R
         scope: ScopeClause::All,
     };
     for (o, value) in objectives.iter().zip(&row.values) {
-        // If the value is 0 and there are no classes, nothing is released, and every model is
+        // If the value is 0 because there are no classes, nothing is released, and every model is
         // satisfied.
         let holds = *value == 0.0 && row.classes == 0;
         let args: Vec<Value> = o.property.args.iter().map(|a| a.value.clone()).collect();

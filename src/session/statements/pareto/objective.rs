@@ -1,4 +1,4 @@
-//! Binds OPTIMIZING to objectives: looks up properties and metrics, and checks arguments.
+//! Binds OPTIMIZING to objectives: looks up properties and metrics, and checks their arguments.
 
 use crate::catalogue::Arguments;
 use crate::engine::{Objective, Optimized};
@@ -8,7 +8,8 @@ use crate::session::bind::not_sensitive;
 use crate::session::registry::Registry;
 use crate::sql::clause::{ObjectiveClause, SensitiveClause};
 
-/// Returns the property that an objective names; `None` if the name is a metric or unknown.
+/// Returns the property that an objective names; `None` if the objective names a metric, or the
+/// name is unknown.
 pub(super) fn property(objective: &ObjectiveClause) -> Option<&'static Entry> {
     let name = &objective.property.name;
     OBJECTIVES.iter().find(|e| e.info.name.eq_ignore_ascii_case(name))
@@ -23,7 +24,7 @@ fn is_of_attribute(objective: &ObjectiveClause) -> bool {
     property(objective).is_some_and(|e| e.of_attribute)
 }
 
-/// Returns the name of an objective's column in the answer: `k`, `l_diagnosis`.
+/// Returns the column name of an objective in the result, such as `k` or `l_diagnosis`.
 pub(super) fn column_of(objective: &ObjectiveClause) -> String {
     let name = objective.property.name.to_ascii_lowercase();
     match &objective.on {
@@ -32,8 +33,9 @@ pub(super) fn column_of(objective: &ObjectiveClause) -> String {
     }
 }
 
-/// If the statement leaves out ON, sets it to the only sensitive column, so that columns and models
-/// can name the column.
+/// If an objective is about a sensitive attribute and the statement leaves out ON, sets ON to the
+/// only sensitive column, so that column names and models can contain it. Fails with a usage error
+/// unless there is exactly one sensitive column.
 pub(super) fn complete(objective: &mut ObjectiveClause, sensitive: &[SensitiveClause]) -> Result<()> {
     if !is_of_attribute(objective) || objective.on.is_some() {
         return Ok(());

@@ -1,5 +1,5 @@
-//! The measures of a sensitive attribute: the value that each model of the attribute reaches,
-//! without a threshold.
+//! Measures the sensitive attributes for RISK OF: for each model of an attribute, the value that
+//! the table reaches, without a threshold.
 
 use super::spec::RiskSpec;
 use crate::error::Result;
@@ -10,18 +10,18 @@ use crate::sql::clause::SensitiveClause;
 use arrow::datatypes::{DataType, Schema};
 use datafusion::prelude::SessionContext;
 
-/// The worst value of one measure of a sensitive attribute over all classes. `reached` is `None` if
-/// there is no class.
+/// The worst value of a measure of a sensitive attribute, over all classes.
 pub(in crate::session) struct Worst {
     pub(in crate::session) attribute: String,
     pub(in crate::session) measure: String,
-    /// The meaning of the measure, for the note of the row.
+    /// The meaning of the measure, for the note in the result row.
     pub(in crate::session) meaning: String,
+    /// The worst value; `None` if there is no class, or if the measure is not defined.
     pub(in crate::session) reached: Option<f64>,
 }
 
-/// One measure: the recount reports the value that all classes reach for `model`, whose parameter
-/// every class satisfies.
+/// A measure to compute. The parameter of `model` is so weak that every class satisfies it; the
+/// recount reports the value that all classes reach.
 struct Asked<'a> {
     attribute: &'a SensitiveClause,
     measure: String,
@@ -39,7 +39,7 @@ const BITS: &str =
 const NO_RECURSION: &str = "needs two values in every class";
 
 impl AnonContext {
-    /// Returns the measures of each sensitive attribute, in the order of the answer.
+    /// Returns the measures of each sensitive attribute, in the order of the result.
     pub(super) async fn worst(
         &self,
         session: &SessionContext,
@@ -63,8 +63,9 @@ impl AnonContext {
             let l = self.reached(session, table, group, l.into()).await?;
             let fewest = l.first().and_then(|l| l.reached);
             worst.extend(l);
-            // The measured condition is r_1 < c (r_l + ... + r_m), with the l that every class
-            // reaches.
+            // Recursive (c, l)-diversity requires r_1 < c (r_l + ... + r_m), where r_i is the count
+            // of the i-th most frequent value in a class. `fewest`, the minimum number of distinct
+            // values in a class, is used as l.
             match fewest {
                 Some(fewest) if fewest >= 2.0 => {
                     let l = fewest as u64;
@@ -129,7 +130,7 @@ impl AnonContext {
     }
 }
 
-/// Returns true if the values of a column are ordered with distances: numbers, dates and times.
+/// Returns true if the type of a column has an order and distances: numbers, dates and times.
 fn is_ordered(schema: &Schema, column: &str) -> bool {
     let kind = schema.field_with_name(column).map(|f| f.data_type());
     let kind = match kind {

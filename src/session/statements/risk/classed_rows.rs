@@ -21,21 +21,23 @@ use std::sync::Arc;
 
 /// The rows of a table with their classes.
 pub(super) struct ClassedRows {
-    /// The class of each row, in the order of the table; `None` for a suppressed row.
+    /// The index of each row's class in `classes`, in the order of the table; `None` for a
+    /// suppressed row.
     pub(super) class_of: Vec<Option<u32>>,
-    /// For each column, the code of each class's value.
+    /// For each quasi-identifier, the code of its value in each class.
     pub(super) columns: Vec<Vec<u32>>,
-    /// The rows of each class, and the sum of their weights.
+    /// For each class, the number of its rows and the sum of their weights.
     pub(super) classes: Vec<Weighed>,
-    /// The number of each row's ENTITY, such as its household; `None` without ENTITY.
+    /// The number of each row's household, which is the value of ENTITY; `None` if the statement
+    /// has no ENTITY.
     pub(super) household_of: Option<Vec<u32>>,
-    /// The columns of KEEP, in the order of the table.
+    /// The columns of KEEP, with their values in the order of the table.
     pub(super) kept: Vec<(Arc<Field>, ArrayRef)>,
-    /// The memory reserved for all of this, and for the figures made from it.
+    /// The memory reservation for this value and for the figures that are computed from it.
     memory: MemoryReservation,
 }
 
-/// Returns a column of KEEP as one array.
+/// Concatenates the batches of a KEEP column to one array.
 fn whole(name: &str, batches: &[ArrayRef], data_type: &DataType) -> Result<(Arc<Field>, ArrayRef)> {
     let batches: Vec<&dyn Array> = batches.iter().map(AsRef::as_ref).collect();
     let column = match batches.is_empty() {
@@ -46,17 +48,18 @@ fn whole(name: &str, batches: &[ArrayRef], data_type: &DataType) -> Result<(Arc<
     Ok((Arc::new(field), column))
 }
 
-/// The approximate bytes of a row: the number of its class, and its figures.
+/// The approximate memory for a row, in bytes: the number of its class, and its figures.
 const ROW: usize = 64;
-/// The approximate bytes of a class besides its codes: an entry of a hash map here, another entry
-/// during the search for special uniques, and its figures.
+/// The approximate memory for a class, in bytes, without its codes: an entry in a hash map here,
+/// another entry during the search for special uniques, and its figures.
 const CLASS: usize = 256;
-/// The approximate bytes of an entry of a hash map besides its text.
+/// The approximate memory for an entry of a hash map, in bytes, without the text of the entry.
 const ENTRY: usize = 64;
 
 impl ClassedRows {
-    /// Reads the rows of a table. The session must read them in the order of the table. Without
-    /// WEIGHT, every row has the weight 1.
+    /// Reads the rows of a table. `session` must read them in the order of the table. If the
+    /// statement has no WEIGHT, every row has weight 1. Fails with `ErrorKind::Data` if a weight is
+    /// below 1 or NULL.
     pub(super) async fn read(session: &SessionContext, table: &ReleasedTable, statement: &RiskSpec) -> Result<Self> {
         let mut rows = stored(session, &query(session, table, statement).await?).await?;
         let columns = statement.quasi_identifiers.len();
@@ -71,7 +74,8 @@ impl ClassedRows {
             kept: vec![],
             memory: MemoryConsumer::new("anonsql rows").register(session.task_ctx().memory_pool()),
         };
-        // Two columns follow the quasi-identifiers: the weight, and whether the row is suppressed.
+        // The query selects two columns after the quasi-identifiers: the weight, and whether the
+        // row is suppressed.
         let (mut unfit, behind) = (0u64, columns + 2);
         let mut households = statement
             .entity
@@ -91,8 +95,8 @@ impl ClassedRows {
             }
             unfit += found.add_rows(&batch, &of_rows, &mut known);
             if let (Some(households), Some(household_of)) = (&mut households, &mut found.household_of) {
-                // A row with NULL in ENTITY forms its own household, because its household is
-                // unknown.
+                // A row with NULL in ENTITY forms a household of its own, because its real
+                // household is unknown.
                 let alone = batch.column(behind).logical_nulls();
                 let (numbers, more) = households.numbers(batch.column(behind), alone.as_ref())?;
                 household_of.extend(numbers);
@@ -117,8 +121,9 @@ impl ClassedRows {
         }
     }
 
-    /// Adds the rows of a batch, with `codes` for each column. Returns the number of rows without a
-    /// weight of at least 1. `known` has the numbers of the classes so far.
+    /// Adds the rows of a batch. `codes` contains the codes of each quasi-identifier for these
+    /// rows, and `known` maps the codes of each known class to its number. Returns the number of
+    /// rows that have no weight of at least 1.
     fn add_rows(&mut self, batch: &RecordBatch, codes: &[Vec<u32>], known: &mut HashMap<Vec<u32>, u32>) -> u64 {
         let weights = batch.column(codes.len()).as_primitive::<Float64Type>();
         let is_starred = batch.column(codes.len() + 1).as_boolean();
@@ -138,7 +143,8 @@ impl ClassedRows {
         unfit
     }
 
-    /// Adds a row to a class. The class is new if its number is the next free one.
+    /// Adds a row to the class with number `class`, which is new if it is the next unused number.
+    /// `key` contains the codes of the class.
     fn add(&mut self, class: u32, key: impl Iterator<Item = u32>, weight: f64) {
         if class as usize == self.classes.len() {
             let columns = self.columns.iter_mut().zip(key);
@@ -164,8 +170,8 @@ impl ClassedRows {
         })
     }
 
-    /// Returns the share of the population that the rows are, according to their weights; `None` if
-    /// there are no rows.
+    /// Returns the estimated fraction of the population that the rows represent, according to their
+    /// weights; `None` if there are no rows.
     pub(super) fn fraction(&self) -> Option<f64> {
         let rows: u64 = self.classes.iter().map(|c| c.rows).sum();
         let weight: f64 = self.classes.iter().map(|c| c.weight).sum();
@@ -173,8 +179,9 @@ impl ClassedRows {
     }
 }
 
-/// Returns the query of the rows. Its columns `c0`, `c1` and so on are the quasi-identifiers, the
-/// weight, whether the row is suppressed, ENTITY and KEEP.
+/// Returns the query for the rows. It selects, as columns `c0`, `c1` and so on, the
+/// quasi-identifiers, the weight, whether the row is suppressed, ENTITY (if given) and the columns
+/// of KEEP.
 async fn query(session: &SessionContext, table: &ReleasedTable, statement: &RiskSpec) -> Result<String> {
     let schema = session.table(table.name.as_str()).await?.schema().as_arrow().clone();
     let mut selected = vec![];
@@ -202,7 +209,7 @@ async fn query(session: &SessionContext, table: &ReleasedTable, statement: &Risk
     Ok(format!("SELECT {} FROM {}", selected.join(", "), quote(&table.name)))
 }
 
-/// The values of a column, numbered in the order of their first rows.
+/// The distinct values of a column, numbered in the order of their first occurrence.
 struct Numbered {
     texts: RowConverter,
     known: HashMap<Vec<u8>, u32>,
@@ -218,8 +225,8 @@ impl Numbered {
         })
     }
 
-    /// Returns the number of each value, and the approximate bytes that the new values take. Each
-    /// value that is NULL in `alone` gets a number of its own.
+    /// Returns the number of each value, and the approximate memory in bytes for the values that
+    /// are new. Each value that is NULL in `alone` gets a separate number.
     fn numbers(&mut self, values: &ArrayRef, alone: Option<&NullBuffer>) -> Result<(Vec<u32>, usize)> {
         let texts = self.texts.convert_columns(&[Arc::clone(values)])?;
         let before = self.next;

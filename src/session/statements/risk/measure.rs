@@ -1,4 +1,4 @@
-//! Measures RISK OF: the classes of a table and of its population.
+//! Computes the figures of RISK OF from the classes of a table and of its population.
 
 use super::attribute::Worst;
 use super::classed_rows::ClassedRows;
@@ -20,12 +20,12 @@ use datafusion::execution::SessionState;
 use datafusion::prelude::{Expr, SessionContext, ident, lit};
 use std::sync::Arc;
 
-/// The table name of the measured rows in the session that counts them.
+/// The name of the measured table in the session that counts its rows.
 const MEASURED: &str = "measured";
-/// The table name of the population in the session that counts the measured rows.
+/// The name of the population's table in the session that counts the measured rows.
 const POPULATION: &str = "population";
 
-/// The largest number of subsets of columns that are measured: each subset is a GROUP BY.
+/// The maximum number of column subsets that are measured. Each subset needs a GROUP BY query.
 pub(in crate::session) const MOST_SUBSETS: usize = 200;
 
 /// The options of WITH in RISK OF.
@@ -91,18 +91,18 @@ const SHARE: Kind = Kind::Real {
 /// The figures of RISK OF.
 pub(in crate::session) struct RiskFigures {
     pub(in crate::session) risk: Risk,
-    /// The k whose 1 / k is one of the thresholds.
+    /// The value k for which 1 / k is one of the risk thresholds.
     pub(in crate::session) k: u64,
     pub(in crate::session) entity: Option<String>,
-    /// The number of suppressed rows, which form no class.
+    /// The number of suppressed rows, which belong to no class.
     pub(in crate::session) starred: u64,
-    /// The class sizes of the population itself.
+    /// The class sizes in the population; `None` if the statement has no POPULATION.
     pub(in crate::session) population: Option<Histogram>,
-    /// The origin of the sampling fraction, if it was computed and not given.
+    /// The formula of the sampling fraction; `None` if the fraction is given or unknown.
     pub(in crate::session) counted_fraction: Option<&'static str>,
-    /// The individual risks by sampling weights.
+    /// The individual risks according to sampling weights; `None` if the statement has no WEIGHT.
     pub(in crate::session) individual: Option<Individual>,
-    /// The class sizes of subsets of the quasi-identifiers.
+    /// The class sizes for subsets of the quasi-identifiers.
     pub(in crate::session) columns: Vec<(Vec<String>, Histogram)>,
     pub(in crate::session) sensitive: Vec<Worst>,
     pub(in crate::session) class_estimate: ClassEstimate,
@@ -110,7 +110,7 @@ pub(in crate::session) struct RiskFigures {
 }
 
 impl AnonContext {
-    /// Measures all figures that the statement requests.
+    /// Computes all figures that the statement requests.
     pub(in crate::session) async fn measure(&self, statement: &RiskSpec) -> Result<RiskFigures> {
         let options = Arguments::of_options(&OPTIONS, &statement.options)?;
         if options.boolean("contributions")? {
@@ -159,14 +159,14 @@ impl AnonContext {
         })
     }
 
-    /// Returns the class sizes over all quasi-identifiers, and measures nothing else.
+    /// Returns only the class sizes for all quasi-identifiers.
     pub(in crate::session) async fn measure_classes(&self, statement: &RiskSpec) -> Result<Histogram> {
         let (session, table) = self.measured_table(statement, &self.session.state()).await?;
         let group: Vec<String> = statement.quasi_identifiers.iter().map(|q| q.column.clone()).collect();
         table.histogram(&session, &group).await
     }
 
-    /// Registers the rows to measure in a separate session.
+    /// Registers the measured rows in a separate session.
     async fn measured_table(
         &self,
         statement: &RiskSpec,
@@ -186,17 +186,17 @@ impl AnonContext {
         Ok((session, table))
     }
 
-    /// Reads the rows to measure with their classes.
+    /// Reads the measured rows with their classes.
     pub(super) async fn classed_rows(&self, statement: &RiskSpec) -> Result<ClassedRows> {
         let mut state = self.session.state();
-        // With one partition, rows keep their order in the table, and weights are always summed in
-        // the same order.
+        // With a single partition, the rows keep their order in the table, and weights are always
+        // summed in the same order.
         state.config_mut().options_mut().execution.target_partitions = 1;
         let (session, table) = self.measured_table(statement, &state).await?;
         ClassedRows::read(&session, &table, statement).await
     }
 
-    /// Returns the rows of the population, generalized like the measured table.
+    /// Returns the rows of the population, with the same generalization as the measured table.
     async fn population(
         &self,
         source: &SourceClause,
@@ -213,9 +213,10 @@ impl AnonContext {
         Ok(Arc::new(ViewTable::new(frame.into_parts().1, None)))
     }
 
-    /// Generalizes each column of the population that has a hierarchy to its level in the manifest
-    /// of the release. The other columns get the types of the table `measured`. Reading the rows
-    /// fails with `ErrorKind::Data` if a value of the population does not fit its type.
+    /// Generalizes the population like the measured release: each column with a hierarchy is
+    /// generalized to its level in the manifest. All other columns are cast to their types in the
+    /// table `measured`. Reading the rows fails with `ErrorKind::Data` if a value of the population
+    /// does not fit its type.
     async fn generalized(&self, rows: DataFrame, statement: &RiskSpec, measured: &DataFrame) -> Result<DataFrame> {
         let Some(manifest) = manifest(self, statement).await? else {
             let quasi_identifiers = statement.quasi_identifiers.iter();
@@ -273,7 +274,8 @@ impl AnonContext {
         Ok(rows.select(columns)?)
     }
 
-    /// Fails with `ErrorKind::Data` if the hierarchy rules out a value of a column of the population.
+    /// Fails with `ErrorKind::Data` if the hierarchy does not accept a value of the population.
+    /// `value` is the expression for the values of `column`.
     async fn admits(&self, rows: &DataFrame, column: &str, value: &Expr, hierarchy: &Hierarchy) -> Result<()> {
         let progress = self.observer.begin(Phase::Scan);
         let session = recounting_session(&self.session.state(), progress);
@@ -289,8 +291,9 @@ fn as_measured(population: &DataFrame, column: &str, measured: &DataFrame) -> Re
     in_type((population, "the population"), column, plain_type(field.data_type()))
 }
 
-/// Returns the settings of the risk computation, and the origin of the sampling fraction if WITH
-/// does not give one. `by_weight` is the fraction by sampling weights.
+/// Returns the settings of the risk computation. If WITH gives no sampling fraction, also returns
+/// the formula by which it was computed. `by_weight` is the sampling fraction according to sampling
+/// weights.
 fn settings(
     options: &Arguments,
     sample: &Histogram,
@@ -319,7 +322,7 @@ fn settings(
     Ok((settings, counted.map(|(_, from)| from).filter(|_| given.is_none())))
 }
 
-/// Reads the manifest of the release that is measured; `None` if the source is not a release.
+/// Reads the manifest of the measured release; `None` if the source is not a release.
 async fn manifest(context: &AnonContext, statement: &RiskSpec) -> Result<Option<Manifest>> {
     match &statement.source {
         SourceClause::Path(named) if !named.is_read_only() => {
@@ -330,8 +333,8 @@ async fn manifest(context: &AnonContext, statement: &RiskSpec) -> Result<Option<
     }
 }
 
-/// Fails with a usage error if KEEP names a column that is missing or named twice, or if KEEP has
-/// no effect.
+/// Fails with a usage error if KEEP names a column that does not exist, or names a column twice, or
+/// if KEEP has no effect.
 fn check_kept(statement: &RiskSpec, known: &[&str]) -> Result<()> {
     for (i, column) in statement.keep.iter().enumerate() {
         if !known.contains(&column.as_str()) {
@@ -349,8 +352,8 @@ fn check_kept(statement: &RiskSpec, known: &[&str]) -> Result<()> {
     }
 }
 
-/// Fails with a usage error if a column is missing or has two roles, or if a part of the statement
-/// has no effect.
+/// Fails with a usage error if a column does not exist or has two roles, or if a part of the
+/// statement has no effect.
 fn check(statement: &RiskSpec, source: &SourceTable, is_release: bool) -> Result<()> {
     let known = source.columns();
     let quasi = statement

@@ -1,4 +1,4 @@
-//! `RISK OF`: measures the re-identification risk of the people in a raw or released table.
+//! `RISK OF`: measures the risk that people in a raw or released table are re-identified.
 
 mod attribute;
 mod classed_rows;

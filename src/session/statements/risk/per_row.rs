@@ -1,5 +1,5 @@
-//! PER ROW: the figures of every row, by its number. The answer contains values of a row only in
-//! the columns of KEEP.
+//! PER ROW: returns figures for every row, which is identified by its number. The result contains
+//! values of the row only in the columns of KEEP.
 
 use super::classed_rows::ClassedRows;
 use super::measure::OPTIONS;
@@ -13,21 +13,21 @@ use arrow::array::{ArrayRef, Float64Array, UInt64Array};
 use arrow::record_batch::RecordBatch;
 use std::sync::Arc;
 
-/// The largest number of column sets in the search for special uniques: each set groups all
-/// classes.
+/// The maximum number of column sets in the search for special uniques. For each set, all classes
+/// are grouped.
 const MOST_SETS: u64 = 10_000;
 
-/// The columns of the figures.
+/// The result columns with the row number and the figures.
 const FIGURES: [&str; 5] = ["row", "class_size", "individual_risk", "suda_score", "dis_suda_score"];
 
-/// The column of household risks, which exists only with ENTITY.
+/// The result column with household risks, which exists only if the statement has ENTITY.
 const HOUSEHOLD_RISK: &str = "household_risk";
 
-/// The options of WITH that affect PER ROW.
+/// The options of WITH that have an effect with PER ROW.
 const USED: [&str; 3] = ["sampling_fraction", "subset_size", "contributions"];
 
 impl AnonContext {
-    /// Returns the figures of every row.
+    /// Returns one result row for every row of the table.
     pub(super) async fn measure_rows(&self, statement: &RiskSpec) -> Result<RecordBatch> {
         check(statement)?;
         let options = Arguments::of_options(&OPTIONS, &statement.options)?;
@@ -58,8 +58,10 @@ impl AnonContext {
     }
 }
 
-/// Returns one row of figures for each row, with the contributions of columns under the names
-/// `of_columns`.
+/// Returns one result row for each of `rows`. `largest` is the maximum size of the column sets in
+/// the search for special uniques. `is_weighed` tells whether the statement has WEIGHT, and
+/// `fraction` is the given sampling fraction. `of_columns` are the names of the result columns with
+/// the contributions of the quasi-identifiers; empty if they are not requested.
 fn figures(
     rows: &ClassedRows,
     largest: usize,
@@ -118,9 +120,9 @@ fn figures(
     ))?)
 }
 
-/// Returns for each row the risk that at least one row of its household is re-identified: 1 minus
-/// the product of `1 - r` over the rows of the household with a risk r. Returns `None` without
-/// ENTITY.
+/// Returns, for each row, the risk that at least one row in its household is re-identified: 1 minus
+/// the product of `1 - r`, where r is the risk of each row in the household. Rows without a risk
+/// are left out of the product. Returns `None` if the statement has no ENTITY.
 fn household_risks(rows: &ClassedRows, risks: &[Option<f64>]) -> Option<Float64Array> {
     let households = rows.household_of.as_ref()?.iter().map(|household| *household as usize);
     let risk_of = |class: Option<u32>| risks.get(class? as usize).copied().flatten();
@@ -136,7 +138,7 @@ fn household_risks(rows: &ClassedRows, risks: &[Option<f64>]) -> Option<Float64A
     )
 }
 
-/// Fails with a usage error if KEEP names a column that has the name of a figure.
+/// Fails with a usage error if a column of KEEP has the same name as a result column.
 fn check_kept(statement: &RiskSpec, of_columns: &[String]) -> Result<()> {
     let is_figure = |kept: &&String| {
         FIGURES.contains(&kept.as_str())
@@ -152,7 +154,7 @@ fn check_kept(statement: &RiskSpec, of_columns: &[String]) -> Result<()> {
     }
 }
 
-/// Fails with a usage error if a part of the statement has no effect on the figures of a row.
+/// Fails with a usage error if a part of the statement has no effect with PER ROW.
 fn check(statement: &RiskSpec) -> Result<()> {
     let is_without_risk = statement.weight.is_none() && !statement.options.iter().any(|(name, _)| name == USED[0]);
     if let (Some(entity), true) = (&statement.entity, is_without_risk) {

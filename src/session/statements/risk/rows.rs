@@ -1,4 +1,4 @@
-//! The answer of RISK OF as rows: section, subject, measure, value, note.
+//! The result rows of RISK OF, with the columns section, subject, measure, value and note.
 
 use super::measure::{MOST_SUBSETS, RiskFigures};
 use crate::error::Result;
@@ -8,7 +8,7 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
 use std::sync::Arc;
 
-/// Returns the columns of the answer.
+/// Returns the schema of the result.
 pub(in crate::session) fn schema() -> SchemaRef {
     Arc::new(Schema::new(vec![
         Field::new("section", DataType::Utf8, false),
@@ -19,7 +19,7 @@ pub(in crate::session) fn schema() -> SchemaRef {
     ]))
 }
 
-/// One row of the answer. A row without a subject is about the whole table.
+/// One result row. If it has no subject, it is about the whole table.
 struct Row {
     section: &'static str,
     subject: Option<String>,
@@ -57,7 +57,7 @@ impl Row {
     }
 }
 
-/// Returns the rows of the answer as one batch.
+/// Returns the result rows as one batch.
 pub(in crate::session) fn batch(measured: &RiskFigures) -> Result<RecordBatch> {
     let mut rows = Rows::default();
     table(&mut rows, measured);
@@ -110,8 +110,8 @@ fn attackers(rows: &mut Rows, measured: &RiskFigures) {
     match &risk.journalist {
         Some(journalist) => attacker(rows, "journalist", journalist, measured.k),
         None => {
-            // No class is smaller in the population than in the table, so the prosecutor's risk is
-            // an upper bound.
+            // Every class is at least as large in the population as in the table, so the prosecutor
+            // risk is an upper bound.
             let most = &risk.prosecutor;
             rows.add("journalist", HIGHEST, most.highest).note(AT_MOST);
             rows.add("journalist", MEAN, most.mean).note(AT_MOST);
@@ -158,7 +158,7 @@ fn attacker(rows: &mut Rows, section: &'static str, attacker: &AttackerRisk, k: 
     }
 }
 
-/// Adds the individual risks by sampling weights, if WEIGHT is given.
+/// Adds the individual risks according to sampling weights, if the statement has WEIGHT.
 fn individual(rows: &mut Rows, measured: &RiskFigures) {
     let Some(found) = &measured.individual else {
         return;
@@ -235,8 +235,8 @@ fn no_solution(estimator: &str, measured: &RiskFigures) -> String {
     }
 }
 
-/// Adds rows for each subset of columns. Among subsets of the same size, the subset that separates
-/// the most pairs of rows comes first.
+/// Adds rows for each subset of columns. Subsets of the same size are sorted by the number of row
+/// pairs that they separate, in descending order.
 fn columns(rows: &mut Rows, measured: &RiskFigures) {
     let mut sorted: Vec<&(Vec<String>, Histogram)> = measured.columns.iter().collect();
     let apart = |entry: &(Vec<String>, Histogram)| entry.1.pairs_apart().0;
@@ -284,8 +284,8 @@ fn sensitive(rows: &mut Rows, measured: &RiskFigures) {
     }
 }
 
-/// The smallest class size that shares a band with other sizes. Bands: 1, 2, 3, 4, 5-9, 10-19,
-/// 20-49, 50-99, ...
+/// The minimum class size whose band contains more than one size. The bands are 1, 2, 3, 4, 5-9,
+/// 10-19, 20-49, 50-99, and so on.
 const FIRST_BAND: u64 = 5;
 
 fn histogram(rows: &mut Rows, measured: &RiskFigures) {
@@ -317,8 +317,9 @@ fn histogram(rows: &mut Rows, measured: &RiskFigures) {
     }
 }
 
-/// Returns the first and last size of the band of a class size. A size below [`FIRST_BAND`] is its
-/// own band; larger bands begin at 1, 2 or 5 times a power of ten and end before the next one.
+/// Returns the first and the last size in the band of a class size. A size below [`FIRST_BAND`] has
+/// a band of its own. All other bands begin at 1, 2 or 5 times a power of ten, and end before the
+/// next such number.
 fn band(size: u64) -> (u64, u64) {
     if size < FIRST_BAND {
         return (size, size);

@@ -1,4 +1,4 @@
-//! A parsed RISK OF as plain data that prints back as SQL.
+//! A parsed RISK OF as plain data, which can be printed as SQL.
 
 use crate::catalogue::Value;
 use crate::error::Result;
@@ -20,13 +20,13 @@ pub struct RiskSpec {
     pub sensitive: Vec<SensitiveClause>,
     /// ENTITY: the column that identifies a person.
     pub entity: Option<String>,
-    /// POPULATION: the table of people that the measured table is a sample of.
+    /// POPULATION: the table of all people, of whom the measured table contains a sample.
     pub population: Option<SourceClause>,
     /// WEIGHT: the column of sampling weights.
     pub weight: Option<String>,
-    /// KEEP: the columns that the answer of PER ROW contains beside the figures.
+    /// KEEP: the source columns that PER ROW returns beside the figures.
     pub keep: Vec<String>,
-    /// PER ROW: whether the answer has one row of figures for each row.
+    /// PER ROW: whether the statement returns figures for each row.
     pub per_row: bool,
     /// WITH: the options, such as threshold and sampling fraction.
     pub options: Vec<(String, Value)>,

@@ -1,4 +1,4 @@
-//! Generators of CREATE HIERARCHY with any kind of hierarchy.
+//! Generators for CREATE HIERARCHY with any kind of hierarchy.
 
 use super::super::create_hierarchy::CreateHierarchy;
 use super::super::entry::Statement;
@@ -10,7 +10,8 @@ use proptest::collection::vec;
 use proptest::option::of;
 use proptest::prelude::*;
 
-/// Generates a definition of any kind of hierarchy from the description of its clause.
+/// Generates a definition with any kind of hierarchy, based on the description of the kind's
+/// clause.
 fn definition() -> impl Strategy<Value = DefinitionClause> {
     prop::sample::select(KINDS.to_vec()).prop_flat_map(|kind| {
         let parts: Vec<BoxedStrategy<Option<(&'static str, GivenPart)>>> = kind.clause.parts.iter().map(part).collect();
@@ -62,7 +63,7 @@ fn item(item: Item) -> BoxedStrategy<Value> {
     }
 }
 
-/// Generates a CREATE HIERARCHY.
+/// Generates CREATE HIERARCHY statements.
 pub(super) fn create() -> impl Strategy<Value = Statement> {
     let on_unmapped = of(prop::sample::select(vec![
         OnUnmapped::Error,

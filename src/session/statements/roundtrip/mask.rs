@@ -1,11 +1,12 @@
-//! A generator of masks of any kind.
+//! A generator for masks of any kind.
 
 use super::{name, text};
 use crate::masks::{self, MaskClause};
 use proptest::option::of;
 use proptest::prelude::*;
 
-/// Generates a mask of any kind that is allowed in `place`, from the description of its clause.
+/// Generates a mask of any kind that is allowed in `place`, based on the description of the kind's
+/// clause.
 pub(super) fn mask(place: masks::MaskPlace) -> impl Strategy<Value = MaskClause> {
     let value = |item: masks::MaskItem| match item {
         masks::MaskItem::Column => prop_oneof![Just(masks::Given::Entity), name().prop_map(masks::Given::Text)].boxed(),
@@ -17,7 +18,7 @@ pub(super) fn mask(place: masks::MaskPlace) -> impl Strategy<Value = MaskClause>
         masks::MaskItem::Word(words) => prop::sample::select(words)
             .prop_map(|word| masks::Given::Text(word.into()))
             .boxed(),
-        // The first text is not printed.
+        // The first text is the default, which is not printed.
         masks::MaskItem::OneOf(texts) => prop::sample::select(&texts[1..])
             .prop_map(|text| masks::Given::Text(text.into()))
             .boxed(),

@@ -1,5 +1,5 @@
-//! Properties of the parser: a printed statement parses to the same statement, and no input makes
-//! the parser panic.
+//! Property tests of the parser: a printed statement parses to the same statement, and no input
+//! makes the parser panic.
 
 mod hierarchy;
 mod mask;
@@ -150,12 +150,12 @@ fn quasi() -> impl Strategy<Value = Vec<QuasiIdentifierClause>> {
     vec(one, 1..4)
 }
 
-/// Generates SENSITIVE for a statement without a release.
+/// Generates SENSITIVE for statements that release nothing.
 fn sensitive() -> impl Strategy<Value = Vec<SensitiveClause>> {
     vec(permuted(), 0..3)
 }
 
-/// Generates SENSITIVE for a release, in which a column may be permuted or masked.
+/// Generates SENSITIVE for statements that release a table. A column may be permuted or masked.
 fn treated() -> impl Strategy<Value = Vec<SensitiveClause>> {
     let masked = (name(), of(name()), mask(MaskPlace::Values)).prop_map(|(column, hierarchy, mask)| SensitiveClause {
         column,
@@ -235,12 +235,12 @@ fn choice() -> impl Strategy<Value = ChoiceClause> {
     ]
 }
 
-/// Generates names of standards, each once.
+/// Generates distinct names of standards.
 fn following() -> impl Strategy<Value = Vec<String>> {
     prop::collection::btree_set(name(), 0..3).prop_map(|names| names.into_iter().collect())
 }
 
-/// Generates the clauses of a policy, or of a statement without a policy.
+/// Generates the clauses of a policy, which a statement without a policy has as well.
 fn policy() -> impl Strategy<Value = PolicyClause> {
     let masked = |place| (name(), of(mask(place))).prop_map(|(column, mask)| ColumnClause { column, mask });
     let percent =

@@ -1,4 +1,4 @@
-//! The proposed statements of SUGGEST ROLES, before the trial.
+//! The statements that SUGGEST ROLES proposes, before they are tried.
 
 use super::needed::Needed;
 use super::place;
@@ -14,37 +14,40 @@ use crate::sql::clause::{
 };
 use crate::suggest::{Facts, Proposal, ProposedRole};
 
-/// The proposed size of the smallest class.
+/// The k of the proposed k-anonymity.
 const K: i64 = 5;
-/// The time after which the proposed search ends with the best node so far.
+/// The time limit of the proposed search, after which it returns the best node so far.
 const TIME_LIMIT: &str = "30s";
-/// The least separation of a sensitive column at which the draft asks for classes with different
-/// values. If nearly all rows have the same value, classes with different values are few and large.
+/// The minimum separation of a sensitive column for which the draft requires different values in
+/// every class. If nearly all rows have the same value, there are only a few large classes with
+/// different values.
 const DIVERSE: f64 = 0.3;
 
 /// The hierarchy of a quasi-identifier.
 pub(super) struct ColumnHierarchy {
     /// The statement that creates the hierarchy.
     pub(super) statement: String,
-    /// True if the session has the hierarchy already.
+    /// Whether the hierarchy already exists in the session.
     pub(super) is_there: bool,
 }
 
 /// The proposed statements.
 pub(super) struct Draft {
-    /// By column: the hierarchy of a quasi-identifier.
+    /// For each column of the table, its hierarchy; `None` if no hierarchy is proposed for the
+    /// column.
     pub(super) hierarchies: Vec<Option<ColumnHierarchy>>,
-    /// The release.
+    /// The ANONYMIZE statement that releases the table.
     pub(super) anonymize: AnonymizeSpec,
 }
 
-/// Returns true if the draft asks for different values of a sensitive column in every class.
+/// Returns true if the draft requires different values of the sensitive column in every class.
 pub(super) fn is_diverse(facts: &Facts) -> bool {
     facts.distinct > 1 && facts.separation >= DIVERSE
 }
 
 impl Draft {
-    /// Returns the proposed statements for a table with these facts and roles.
+    /// Creates the proposed statements for a table from the facts and the proposed roles of its
+    /// columns.
     pub(super) fn of(
         context: &AnonContext,
         named: &SourceClause,
@@ -93,7 +96,7 @@ impl Draft {
         }
     }
 
-    /// Returns the proposed ANONYMIZE with this search.
+    /// Returns the proposed ANONYMIZE with SEARCH USING the given search.
     pub(super) fn searching(&self, search: &str) -> AnonymizeSpec {
         let mut anonymize = self.anonymize.clone();
         anonymize.policy.choice = ChoiceClause::Search(Call::bare(search));
@@ -108,12 +111,12 @@ impl Draft {
         anonymize
     }
 
-    /// Removes the models of sensitive columns.
+    /// Removes the models that apply to sensitive columns.
     pub(super) fn without_diversity(&mut self) {
         self.anonymize.policy.satisfying.retain(|c| c.sensitive.is_none());
     }
 
-    /// Returns the statement that checks the written release.
+    /// Returns the VERIFY that checks the written release.
     pub(super) fn verify(&self) -> Verify {
         let anonymize = &self.anonymize;
         let columns = anonymize.policy.quasi_identifiers.iter();
@@ -123,18 +126,18 @@ impl Draft {
                 quasi_identifiers: columns
                     .map(|q| QuasiIdentifierClause {
                         hierarchy: None,
-                        // The manifest of the release has its levels.
+                        // The levels are in the manifest of the release.
                         levels: None,
                         ..q.clone()
                     })
                     .collect(),
                 sensitive: anonymize.policy.sensitive.clone(),
-                // The column of ENTITY is not released, so VERIFY counts rows; a class of 5 people
-                // has at least 5 rows.
+                // The release does not contain the column of ENTITY, so VERIFY counts rows. A class
+                // of 5 people has at least 5 rows.
                 entity: None,
                 satisfying: anonymize.policy.satisfying.clone(),
             }),
-            // VERIFY compares rows, levels and distributions with the source.
+            // VERIFY compares the rows, levels and distributions of the release with the source.
             against: Some(anonymize.source.clone()),
             population: None,
             signed_by: None,
@@ -142,7 +145,7 @@ impl Draft {
     }
 }
 
-/// Returns a name for a hierarchy of `column` that is not taken.
+/// Returns a name for the hierarchy of `column` that is not in `taken`.
 fn free(column: &str, taken: &[String]) -> String {
     let mut name = match column {
         "" => "unnamed".to_string(),
@@ -157,7 +160,7 @@ fn free(column: &str, taken: &[String]) -> String {
     name
 }
 
-/// Returns the ANONYMIZE, without a search.
+/// Returns the proposed ANONYMIZE, without a search.
 fn anonymize(
     named: &SourceClause,
     folder: String,
@@ -165,15 +168,15 @@ fn anonymize(
     proposals: &[Proposal],
     quasi_identifiers: Vec<QuasiIdentifierClause>,
 ) -> AnonymizeSpec {
-    // This is one function because it is a statement with every field.
+    // This is one function because it builds one statement with many fields.
     let both = || facts.iter().zip(proposals);
     let of = |role: ProposedRole| both().filter(move |(_, p)| p.role == role).map(|(f, _)| f);
     let mut classes = of(ProposedRole::ClassLabel).map(|f| f.name.clone());
     let class = classes.next();
     let keep = of(ProposedRole::Keep).map(|f| f.name.clone()).chain(classes);
     let unmasked = |column: String| ColumnClause { column, mask: None };
-    // The entity column with the fewest distinct values identifies a person best: a row number is
-    // distinct in every row.
+    // Among several candidates for ENTITY, the column with the fewest distinct values identifies a
+    // person best, because a row number has a different value in every row.
     let people = both().filter(|(_, p)| p.is_entity).map(|(f, _)| f);
     let model = |name: &str, argument: i64| Call {
         args: vec![Argument {

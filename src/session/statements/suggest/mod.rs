@@ -1,5 +1,5 @@
-//! `SUGGEST ROLES FOR`: proposes a role for each column with its reason, and a script that releases
-//! the table. The release is tried on a sample of the rows.
+//! `SUGGEST ROLES FOR`: proposes a role for each column, with the reason, and a script that
+//! releases the table. The proposed release is tried on a sample of the rows.
 
 mod draft;
 mod needed;
@@ -72,7 +72,7 @@ impl Run for SuggestRoles {
                 Err(refused) => Err(Error::infeasible(refused.message())),
             };
             let outcome = match outcome {
-                // Nothing can be released, but the proposed roles are still useful.
+                // If nothing can be released, the proposed roles are still useful.
                 Err(e) if self.script.is_none() && e.kind() == ErrorKind::Infeasible => Err(e.to_string()),
                 outcome => Ok(outcome?),
             };
@@ -108,7 +108,7 @@ impl Run for SuggestRoles {
     }
 }
 
-/// Returns the row of the answer for each column.
+/// Returns one result row for each column of the table.
 fn columns(survey: &TableSurvey, proposals: &[Proposal], draft: &Draft, outcome: Option<&Outcome>) -> Vec<Row> {
     let mut losses = outcome.into_iter().flat_map(|o| o.trial.columns.iter().copied());
     let facts = survey.facts.iter().zip(proposals).zip(&draft.hierarchies);
@@ -141,7 +141,7 @@ fn columns(survey: &TableSurvey, proposals: &[Proposal], draft: &Draft, outcome:
 
 fn answer(rows: &[Row]) -> Result<Answer> {
     let texts = |of: fn(&Row) -> Option<&str>| Arc::new(rows.iter().map(of).collect::<StringArray>()) as ArrayRef;
-    // Four digits distinguish releases; a reader does not need more.
+    // Losses are rounded to four decimals, which are enough to compare releases.
     let losses = rows.iter().map(|r| r.loss.map(|loss| (loss * 1e4).round() / 1e4));
     Answer::of(RecordBatch::try_from_iter_with_nullable([
         ("column", texts(|r| r.column.as_deref()), true),

@@ -1,5 +1,4 @@
-//! The requirements of a proposed script: the views and tables of the session that its source
-//! reads.
+//! The views and tables of the session that a proposed script needs, because its source reads them.
 
 use crate::error::Result;
 use crate::session::context::AnonContext;
@@ -12,16 +11,16 @@ use std::collections::HashSet;
 /// The tables, paths and views that a script needs.
 #[derive(Debug, Default)]
 pub(super) struct Needed {
-    /// The tables and paths that the source names, in the order of their names.
+    /// The names of the tables and paths that the source reads directly, in ascending order.
     pub(super) named: Vec<String>,
-    /// The statements that create the views again, each after the views that it reads.
+    /// The statements that create the views again. Each view follows the views that it reads.
     pub(super) views: Vec<String>,
-    /// The tables of the session for which no creating statement is known.
+    /// The tables of the session for which no CREATE statement is known.
     pub(super) tables: Vec<String>,
 }
 
 impl Needed {
-    /// Returns the tables, paths and views that a script over `source` needs.
+    /// Finds the tables, paths and views that a script needs if it reads `source`.
     pub(super) async fn by(context: &AnonContext, source: &SourceClause) -> Result<Self> {
         let named = match source {
             SourceClause::Table(name) => vec![name.reference()],
@@ -39,7 +38,9 @@ impl Needed {
         Ok(needed)
     }
 
-    /// Adds a table of the session after the tables that it reads. Does nothing for a path.
+    /// Adds a table or view of the session, after the tables that it reads. `met` contains the
+    /// names that were already added. Does nothing if the session has no table called `name`, which
+    /// is then a path.
     async fn add(&mut self, context: &AnonContext, name: TableReference, met: &mut HashSet<String>) -> Result<()> {
         let session = &context.session;
         if !session.table_exist(name.clone())? || !met.insert(name.to_string()) {
@@ -52,8 +53,9 @@ impl Needed {
         match definition.and_then(made_again) {
             Some(view) => {
                 for read in read_by(context, &view)? {
-                    // The tables of a definition include the view itself, which is already in
-                    // `met`.
+                    // For a CREATE VIEW statement, `read_by` also returns the name of the view
+                    // itself. The recursive call ignores it, because `met` already contains the
+                    // name.
                     Box::pin(self.add(context, read, met)).await?;
                 }
                 self.views.push(view);
@@ -64,21 +66,21 @@ impl Needed {
     }
 }
 
-/// Returns the statement that creates a view, and replaces an existing view; `None` for any other
-/// definition.
+/// Returns the statement that creates a view again and replaces an existing view; `None` if
+/// `definition` is not a CREATE statement.
 fn made_again(definition: &str) -> Option<String> {
     let view = after("CREATE", definition)?;
     let replaced = after("OR", view).and_then(|rest| after("REPLACE", rest));
     Some(format!("CREATE OR REPLACE {}", replaced.unwrap_or(view)))
 }
 
-/// Returns the text after the first word of a text; `None` if the first word is not `word`.
+/// Returns the rest of a text after its first word; `None` if the first word is not `word`.
 fn after<'t>(word: &str, text: &'t str) -> Option<&'t str> {
     let (first, rest) = text.trim_start().split_once(char::is_whitespace)?;
     first.eq_ignore_ascii_case(word).then(|| rest.trim_start())
 }
 
-/// Returns the tables that a statement reads.
+/// Returns the names of the tables in a statement.
 fn read_by(context: &AnonContext, statement: &str) -> Result<Vec<TableReference>> {
     let state = context.session.state();
     let statement = state.sql_to_statement(statement, &Dialect::Generic)?;

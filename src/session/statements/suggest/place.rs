@@ -1,16 +1,16 @@
-//! The folder of a proposed release.
+//! Names the folder of a proposed release.
 
 use super::needed::Needed;
 use crate::folder::sha256;
 use crate::sql::clause::SourceClause;
 use crate::store::is_pattern;
 
-/// The number of characters of a digest in the name of a folder.
+/// The number of digest characters in the name of a folder.
 const TOLD_APART: usize = 6;
 
-/// Returns the folder of the release, named after the table or the file. For a query or a glob, the
-/// name also has a digest of its text: several of them can read the same files, and their releases
-/// must not replace each other.
+/// Returns the folder for the release, which is named after the table or the file. For a query or a
+/// glob, the name also contains a digest of its text: several queries and globs can read the same
+/// files, and their releases must not replace each other.
 pub(super) fn folder(named: &SourceClause, needed: &Needed, k: i64) -> String {
     let digest = || sha256(&named.to_string())[..TOLD_APART].to_string();
     let name = match named {
@@ -27,8 +27,8 @@ pub(super) fn folder(named: &SourceClause, needed: &Needed, k: i64) -> String {
     format!("out/{name}_k{k}/")
 }
 
-/// Returns the name of a file without its extensions. If the file is a pattern, returns the name of
-/// the last folder that is not a pattern.
+/// Returns the name of a file without its extensions. If the last part of the path is a pattern,
+/// returns the name of the last folder that is not a pattern.
 fn file(path: &str) -> String {
     let mut parts = path.rsplit('/').filter(|part| !part.is_empty() && !is_pattern(part));
     let last = parts.next().unwrap_or_default();
@@ -36,7 +36,8 @@ fn file(path: &str) -> String {
     stem.unwrap_or_default().to_string()
 }
 
-/// Returns a name as a part of a path.
+/// Converts a name to a part of a path: other characters than letters, digits and hyphens become
+/// underscores.
 fn stem(name: &str) -> String {
     let plain = |c: char| if c.is_alphanumeric() || c == '-' { c } else { '_' };
     match name.chars().map(plain).collect::<String>() {

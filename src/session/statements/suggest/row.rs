@@ -1,10 +1,10 @@
-//! A row of the answer to SUGGEST ROLES.
+//! A result row of SUGGEST ROLES.
 
-/// The warning in the row of the proposed statement.
+/// The warning in the result row with the proposed statement.
 pub(super) const WARNING: &str = "a proposal based on names, forms and counts, without knowledge of other public \
                                   data: read every line, run RISK OF on the quasi-identifiers, and decide";
 
-/// A row of the answer.
+/// A row of the result.
 pub(super) struct Row {
     pub(super) column: Option<String>,
     pub(super) role: &'static str,

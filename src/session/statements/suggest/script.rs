@@ -1,4 +1,4 @@
-//! The script of SUGGEST ROLES, which runs without changes.
+//! The script that SUGGEST ROLES writes. It runs without changes.
 
 use super::draft::Draft;
 use super::needed::Needed;
@@ -7,10 +7,11 @@ use super::spec::SuggestRoles;
 use crate::plain;
 use std::fmt::Write;
 
-/// The width of a line of the comment.
+/// The maximum width of a comment line, in characters.
 const WIDTH: usize = 116;
 
-/// Returns the script: the roles as a comment, and the statements.
+/// Returns the script: the roles as a comment, followed by the statements. `told` describes the
+/// outcome of the trial.
 pub(super) fn written(suggest: &SuggestRoles, draft: &Draft, needed: &Needed, columns: &[Row], told: &str) -> String {
     let mut text = String::new();
     comment(&mut text, "", &format!("{suggest}: {WARNING}."));
@@ -43,7 +44,7 @@ pub(super) fn written(suggest: &SuggestRoles, draft: &Draft, needed: &Needed, co
     text
 }
 
-/// Describes how to run the script that was written to `path`.
+/// Describes how to run the script at `path`.
 pub(super) fn told(path: &str, needed: &Needed) -> String {
     match needed.tables.join(", ") {
         none if none.is_empty() => format!("written: anonsql {path}"),
@@ -51,8 +52,8 @@ pub(super) fn told(path: &str, needed: &Needed) -> String {
     }
 }
 
-/// Adds a text as comment lines of at most [`WIDTH`] characters; lines after the first begin with
-/// `indent`.
+/// Appends `said` to `text` as comment lines of at most [`WIDTH`] characters. All lines after the
+/// first are indented by `indent`.
 fn comment(text: &mut String, indent: &str, said: &str) {
     let (said, mut width) = (plain::line(said), 0);
     text.push_str("--");

@@ -1,4 +1,4 @@
-//! `SUGGEST ROLES FOR ... [TO 'release.sql']` as it was written, and the file of its script.
+//! The parsed statement `SUGGEST ROLES FOR ... [TO 'release.sql']`, and the file of its script.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::location::{expanded, resolved};
@@ -11,7 +11,7 @@ use std::path::Path;
 /// `SUGGEST ROLES FOR source [TO 'release.sql' [OVERWRITE]]`
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::session) struct SuggestRoles {
-    /// The table for which roles are proposed.
+    /// The source for whose columns roles are proposed.
     pub(in crate::session) source: SourceClause,
     /// TO: the file for the script.
     pub(in crate::session) script: Option<ScriptFile>,
@@ -55,7 +55,7 @@ impl ScriptFile {
         }
     }
 
-    /// Writes the file. A reader never sees a part of it.
+    /// Writes the file. Other processes never see a partially written file.
     pub(super) fn write(&self, text: &str) -> Result<()> {
         let stage = Stage::open(&resolved(Path::new(expanded(&self.path)?.as_ref()))?)?;
         let failed = |e| Error::io(format!("cannot write the script {}", self.path), e);

@@ -1,8 +1,8 @@
-//! The survey of a table for SUGGEST ROLES: the facts about its columns, and a sample of its rows.
+//! Surveys a table for SUGGEST ROLES: collects facts about its columns, and a sample of its rows.
 //!
-//! One scan counts the values of all columns. The sample takes rows at equal distances in stored
-//! order, so that the answer is the same every time. If the whole table fits into the sample, all
-//! counts are exact.
+//! A single scan counts the values of all columns. The sample contains rows at equal distances in
+//! stored order, so that the result is the same every time. If the whole table fits into the
+//! sample, all counts are exact.
 
 use crate::error::{Error, Result};
 use crate::job::SourceTable;
@@ -20,25 +20,25 @@ use futures::StreamExt;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The table name of the rows in the sessions that read them.
+/// The name of the surveyed table in the sessions that read it.
 const TABLE: &str = "suggested";
-/// The largest number of rows in the sample.
+/// The maximum number of rows in the sample.
 const SAMPLED: u64 = 50_000;
-/// The approximate number of values whose form is examined.
+/// The approximate number of values whose form is examined for each column.
 const FORMS: usize = 2_000;
 
 /// The facts about a table, and a sample of its rows.
 pub(super) struct TableSurvey {
-    /// The number of rows of the table.
+    /// The number of rows in the table.
     pub(super) rows: u64,
-    /// The facts about each column, in the order of the table.
+    /// The facts about each column, in the order of the columns.
     pub(super) facts: Vec<Facts>,
     /// The sampled rows, without columns that cannot be generalized.
     pub(super) sample: RecordBatch,
 }
 
 impl TableSurvey {
-    /// Reads a table. Fails with a usage error if two columns have the same name.
+    /// Surveys a table. Fails with a usage error if two columns have the same name.
     pub(super) async fn of(source: SourceTable, observer: &dyn Observer) -> Result<Self> {
         let schema = Arc::clone(source.rows.schema().inner());
         let names: Vec<&String> = schema.fields().iter().map(|f| f.name()).collect();
@@ -77,20 +77,20 @@ struct Counts {
     values: u64,
     /// The estimated number of distinct values.
     distinct: u64,
-    /// For numbers, the greatest number minus the least; for dates, the year of the least date.
+    /// For numbers, the maximum minus the minimum; for dates, the year of the earliest date.
     range: Option<f64>,
     /// The number of values that are NaN or infinite.
     endless: u64,
 }
 
-/// Returns the number of rows, and the figures of each column.
+/// Returns the number of rows in the table, and the figures of each column.
 async fn counts(session: &SessionContext, schema: &Schema) -> Result<(u64, Vec<Counts>)> {
     let mut asked = vec!["count(*)".to_string()];
     for field in schema.fields() {
         let name = quote(field.name());
         let text = format!("arrow_cast({name}, 'Utf8')");
         let kind = ValueKind::of(field.data_type());
-        // approx_distinct does not accept every type, but accepts text.
+        // approx_distinct does not accept every type, so values of other types are cast to text.
         let distinct = match kind {
             ValueKind::Nested | ValueKind::Binary => "0".into(),
             ValueKind::Number | ValueKind::Other => format!("approx_distinct({text})"),
@@ -126,7 +126,7 @@ async fn counts(session: &SessionContext, schema: &Schema) -> Result<(u64, Vec<C
     Ok((count(0), columns.collect()))
 }
 
-/// Returns the numbers in the only row of a query's answer.
+/// Returns the numbers in the single result row of a query.
 async fn numbers(session: &SessionContext, sql: &str) -> Result<Vec<Option<f64>>> {
     let batches = session.sql(sql).await?.collect().await.map_err(Error::from_data)?;
     let Some(batch) = batches.iter().find(|b| b.num_rows() > 0) else {
@@ -140,7 +140,7 @@ async fn numbers(session: &SessionContext, sql: &str) -> Result<Vec<Option<f64>>
     batch.columns().iter().map(number).collect()
 }
 
-/// Returns every row whose number in stored order is a multiple of `distance`. Columns that cannot
+/// Returns the rows whose position in stored order is a multiple of `distance`. Columns that cannot
 /// be generalized are left out.
 async fn sample(session: &SessionContext, schema: &Schema, distance: u64) -> Result<RecordBatch> {
     let flat = |t: &DataType| !matches!(ValueKind::of(t), ValueKind::Nested | ValueKind::Binary);
@@ -164,8 +164,8 @@ async fn sample(session: &SessionContext, schema: &Schema, distance: u64) -> Res
     Ok(concat_batches(&rows.schema(), &taken)?)
 }
 
-/// Returns the facts about a column from its figures and its sampled values. `is_whole` is true if
-/// the sample is the whole table.
+/// Returns the facts about a column, based on its figures and its sampled values. `is_whole` tells
+/// whether the sample contains the whole table.
 fn facts(
     name: &str,
     data_type: &DataType,
@@ -199,7 +199,7 @@ fn facts(
     for text in texts {
         *groups.entry(text).or_default() += 1;
     }
-    // NULL separates rows like a value, but is not counted as a value.
+    // For the separation, NULL is a value like any other. It is not counted as a distinct value.
     let alike: u64 = groups.values().map(|n| n * (n - 1)).sum();
     facts.separation = apart(alike as f64, texts.len() as f64);
     if is_whole {
@@ -211,7 +211,8 @@ fn facts(
     Ok(facts)
 }
 
-/// Returns the share of pairs of rows that differ. `alike` counts equal pairs in both orders.
+/// Returns the fraction of row pairs with different values. `alike` is the number of pairs with
+/// equal values, in which each pair is counted in both orders.
 fn apart(alike: f64, rows: f64) -> f64 {
     match rows > 1.0 {
         true => 1.0 - alike / (rows * (rows - 1.0)),

@@ -1,5 +1,6 @@
-//! Tries a proposed release on the sampled rows within limits of nodes and time, and chooses its
-//! search.
+//! Tries a proposed release on the sampled rows, once with a search of the lattice and once with
+//! local recoding, and adds the better of these two to the proposal. The number of nodes and the
+//! time are limited.
 
 use super::draft::Draft;
 use super::survey::TableSurvey;
@@ -17,28 +18,29 @@ use datafusion::datasource::MemTable;
 use parking_lot::RwLock;
 use std::sync::Arc;
 
-/// The table name of the sampled rows.
+/// The name of the table that contains the sampled rows.
 const TABLE: &str = "sampled";
-/// The fastest algorithm of RECODING LOCAL. RECODING LOCAL tries this algorithm among others, so
-/// its loss is at most the loss of this algorithm. Its time does not grow with the number of
-/// lattice nodes.
+/// The fastest algorithm of RECODING LOCAL. RECODING LOCAL tries several algorithms including this
+/// one, so its loss is not higher. The running time of this algorithm does not grow with the number
+/// of lattice nodes.
 const LOCAL: &str = "mondrian";
-/// The search for one level per column. Data with one level per column is easier to analyze.
+/// The search that finds a single level for each column. Its releases are easier to analyze.
 const GLOBAL: &str = "auto";
-/// The additional loss at which equal levels in all rows are still preferred.
+/// The maximum additional loss for which a single level for each column is still preferred to local
+/// recoding.
 const WORTH: f64 = 0.05;
-/// The most nodes that a search may assess.
+/// The maximum number of nodes that a search may assess.
 const NODES: i64 = 300;
-/// The time limit of a search. Only tables with very many columns reach it, so for other tables the
-/// answer is the same every time.
+/// The time limit of a search. Only tables with very many columns reach it, so for all other tables
+/// the result is the same every time.
 const TIME_LIMIT: &str = "5s";
 
-/// The loss of a proposed release, and its other figures.
+/// The loss and the other figures of a proposed release.
 #[derive(Debug, Clone)]
 pub(super) struct Trial {
-    /// The loss by the general loss metric, from 0 to 1.
+    /// The loss according to the general loss metric, from 0 to 1.
     pub(super) loss: f64,
-    /// The loss of each quasi-identifier.
+    /// The loss of each quasi-identifier by generalization.
     pub(super) columns: Vec<f64>,
     /// The number of quasi-identifiers that are `*` in every row.
     pub(super) at_top: usize,
@@ -48,7 +50,7 @@ pub(super) struct Trial {
     pub(super) suppressed: u64,
     /// The number of classes.
     pub(super) classes: u64,
-    /// The reason why a limit ended the search; `None` if the search was complete.
+    /// The limit that stopped the search; `None` if the search was completed.
     pub(super) stopped: Option<&'static str>,
 }
 
@@ -59,21 +61,20 @@ impl Trial {
     }
 }
 
-/// The outcome of trying a draft.
+/// The outcome of trying a draft on the sampled rows.
 pub(super) struct Outcome {
-    /// The figures of the release.
+    /// The figures of the release with the chosen search.
     pub(super) trial: Trial,
-    /// The search that was tried.
+    /// The search that was chosen.
     pub(super) search: &'static str,
-    /// The search that was not chosen, and its loss.
+    /// The search that was not chosen, and its loss; `None` if that search found no release.
     pub(super) other: Option<(&'static str, f64)>,
-    /// True if the models of sensitive columns were removed, because no release satisfies them.
+    /// Whether the models of sensitive columns were removed, because no release satisfied them.
     pub(super) is_without_diversity: bool,
 }
 
 impl Outcome {
-    /// Describes the outcome for the reader of the answer. `rows` is the number of rows of the
-    /// whole table.
+    /// Describes the outcome for the user. `rows` is the number of rows in the whole table.
     pub(super) fn told(&self, rows: u64) -> String {
         let trial = &self.trial;
         if rows == 0 {
@@ -110,8 +111,8 @@ impl Outcome {
     }
 }
 
-/// Tries a draft, and adds the chosen search to it. Fails with `ErrorKind::Infeasible` if nothing
-/// can be released.
+/// Tries a draft, and adds the better search to it. Fails with `ErrorKind::Infeasible` if there is
+/// no quasi-identifier, or if nothing can be released.
 pub(super) async fn choose(context: &AnonContext, survey: &TableSurvey, draft: &mut Draft) -> Result<Outcome> {
     if draft.anonymize.policy.quasi_identifiers.is_empty() {
         return Err(Error::infeasible(
@@ -154,7 +155,8 @@ pub(super) async fn choose(context: &AnonContext, survey: &TableSurvey, draft: &
     })
 }
 
-/// Returns a separate context with the sampled rows, and with the hierarchies of `context`.
+/// Returns a separate context that contains the sampled rows and a copy of the hierarchies in
+/// `context`.
 fn apart(context: &AnonContext, sample: &RecordBatch) -> Result<AnonContext> {
     let session = recounting_session(&context.session.state(), Arc::default());
     let table = MemTable::try_new(sample.schema(), vec![vec![sample.clone()]])?;
@@ -168,18 +170,18 @@ fn apart(context: &AnonContext, sample: &RecordBatch) -> Result<AnonContext> {
     ))
 }
 
-/// Searches a release of the sampled rows, and measures it.
+/// Searches a release of the sampled rows, and returns its figures.
 async fn attempt(own: &AnonContext, sample: &RecordBatch, draft: &Draft, search: &str) -> Result<Trial> {
     let mut spec = AnonymizeSpec {
         source: SourceClause::Table(TableName(vec![TABLE.into()])),
         target: None,
         ..draft.searching(search)
     };
-    // Identifiers that cannot be generalized are not in the sample.
+    // The sample does not contain columns that cannot be generalized.
     let is_sampled = |column: &str| sample.column_by_name(column).is_some();
     spec.policy.identifiers.retain(|i| is_sampled(&i.column));
     spec.policy.options = std::iter::once(("time_limit", Value::Text(TIME_LIMIT.into())))
-        // Only a search over the lattice assesses nodes.
+        // Only a search of the lattice assesses nodes.
         .chain((search == GLOBAL).then_some(("node_limit", Value::Integer(NODES))))
         .map(|(name, value)| (name.to_string(), value))
         .collect();

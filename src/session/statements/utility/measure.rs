@@ -16,13 +16,15 @@ use crate::utility::Utility;
 use arrow::datatypes::DataType;
 use datafusion::dataframe::DataFrame;
 
-/// The table names in the session that measures.
+/// The name of the release's table in the session that measures.
 const RELEASED: &str = "released";
+/// The name of the source's table in the session that measures.
 const SOURCE: &str = "source";
+/// The name of the test rows' table in the session that measures.
 const TESTING: &str = "testing";
 
 impl AnonContext {
-    /// Measures the figures that the statement requests. `file` is the report that will be written.
+    /// Computes the figures that the statement requests. `file` is the report that will be written.
     pub(super) async fn utility(&self, statement: &UtilitySpec, file: Option<&ReportFile>) -> Result<Utility> {
         let release = self.settled(&statement.release).await?;
         let source = self.settled(&statement.source).await?;
@@ -76,8 +78,9 @@ impl AnonContext {
         })
     }
 
-    /// Returns how a released column is read: with the hierarchy that the statement names, or with
-    /// the hierarchy of the session that the manifest names.
+    /// Returns how the labels of a released column are interpreted: with the hierarchy that the
+    /// statement names, or with the hierarchy in the manifest, if the session still has it.
+    /// `is_bounds` tells whether the column contains bounds.
     fn reading(
         &self,
         column: &str,
@@ -127,7 +130,7 @@ impl AnonContext {
     }
 }
 
-/// Returns the columns whose masks are drawn from the values of the whole column.
+/// Returns the columns with a mask that draws its values from the whole column.
 fn drawn(manifest: &Manifest) -> Vec<String> {
     let columns = manifest.columns.iter();
     let is_drawn = |mask: &str| {
@@ -139,7 +142,8 @@ fn drawn(manifest: &Manifest) -> Vec<String> {
     drawn.map(|column| column.name.clone()).collect()
 }
 
-/// Returns the columns to compare: columns of both the release and the source that are not masked.
+/// Returns the columns that are compared: the columns that exist both in the release and in the
+/// source, and are not masked.
 fn columns(release: &SourceTable, source: &SourceTable, manifest: Option<&Manifest>) -> Result<Vec<String>> {
     let known = source.columns();
     let masked = manifest.map(Manifest::masked).unwrap_or_default();
@@ -155,7 +159,7 @@ fn columns(release: &SourceTable, source: &SourceTable, manifest: Option<&Manife
     }
 }
 
-/// Fails with a usage error if a named column is missing, or if a part of the statement has no
+/// Fails with a usage error if a named column does not exist, or if a part of the statement has no
 /// effect.
 fn check(statement: &UtilitySpec, shared: &[String], testing: Option<&SourceTable>) -> Result<()> {
     let named = statement
@@ -194,7 +198,7 @@ fn check(statement: &UtilitySpec, shared: &[String], testing: Option<&SourceTabl
     Ok(())
 }
 
-/// Fails if the type of a column differs between the test rows and the source.
+/// Fails if a column has different types in the test rows and in the source.
 fn same_types(source: &DataFrame, testing: &DataFrame, names: &[String]) -> Result<()> {
     let of = |rows: &DataFrame, name: &str| {
         let field = rows.schema().field_with_unqualified_name(name)?;

@@ -1,4 +1,5 @@
-//! `UTILITY OF`: measures how much a release still shows of its source ([`crate::utility`]).
+//! `UTILITY OF`: measures how much of the information in its source a release still contains
+//! ([`crate::utility`]).
 
 mod measure;
 mod spec;
@@ -58,7 +59,7 @@ impl Run for UtilitySpec {
     }
 }
 
-/// Returns one row for each figure.
+/// Returns the result with one row for each figure.
 fn answer(utility: &Utility) -> Result<Answer> {
     let figures = || utility.figures.iter();
     let column: StringArray = figures().map(|f| f.column.as_deref()).collect();

@@ -1,4 +1,4 @@
-//! A parsed UTILITY OF as plain data that prints back as SQL.
+//! A parsed UTILITY OF as plain data, which can be printed as SQL.
 
 use crate::error::Result;
 use crate::quoting::ident;
@@ -14,11 +14,11 @@ pub(in crate::session) struct UtilitySpec {
     pub(in crate::session) release: SourceClause,
     /// AGAINST: the source of the release.
     pub(in crate::session) source: SourceClause,
-    /// QUASI IDENTIFIERS: the columns whose hierarchies the manifest does not give.
+    /// QUASI IDENTIFIERS: the columns whose hierarchies are not given by the manifest.
     pub(in crate::session) quasi_identifiers: Vec<QuasiIdentifierClause>,
     /// CLASS: the class label.
     pub(in crate::session) class: Option<String>,
-    /// TESTING ON: the raw rows on which classifiers are tested.
+    /// TESTING ON: the original rows on which classifiers are tested.
     pub(in crate::session) testing: Option<SourceClause>,
     /// REPORT TO: the file of the report.
     pub(in crate::session) report: Option<FileClause>,

@@ -1,4 +1,4 @@
-//! The answer of VERIFY: one row for each check.
+//! The result of VERIFY: one row for each check.
 
 use crate::audit::Verification;
 use crate::error::Result;
@@ -8,11 +8,12 @@ use arrow::array::{ArrayRef, BooleanArray, Float64Array, StringArray};
 use arrow::record_batch::RecordBatch;
 use std::sync::Arc;
 
-/// The name of the row with the number of files that were read. The row is not a check.
+/// The name of the result row with the number of files that were read. This row is not a check.
 const FILES_READ: &str = "files read";
 
 /// Returns one row for each check, for each figure that is not a check, and for each check that was
-/// not possible.
+/// not possible. If `strict` is true, a check counts as failed if it was not possible because
+/// something is missing.
 pub(in crate::session) fn answer(found: Verification, strict: bool) -> Result<Answer> {
     let Verification {
         checks,
@@ -22,7 +23,8 @@ pub(in crate::session) fn answer(found: Verification, strict: bool) -> Result<An
         undecided,
         told,
     } = found;
-    // A promise that needs the source is shown with its result on the released rows alone.
+    // For a promise that can only be checked against the source, the row contains the result for
+    // the released rows alone.
     let alone: Vec<Option<&Check>> = unchecked
         .iter()
         .map(|what| undecided.iter().find(|check| check.check == *what))

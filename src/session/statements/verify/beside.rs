@@ -1,4 +1,4 @@
-//! `VERIFY ... BESIDE ...`: checks what two releases of one table reveal together
+//! `VERIFY ... BESIDE ...`: checks what two releases of the same table reveal together
 //! ([`crate::audit`]).
 
 use super::answered::answer;
@@ -30,7 +30,7 @@ pub(in crate::session) struct Beside {
     pub(in crate::session) second: SourceClause,
     /// AGAINST: the source of both releases.
     pub(in crate::session) against: Option<SourceClause>,
-    /// ENTITY: the column of that table that identifies a person.
+    /// ENTITY: the column of the source that identifies a person.
     pub(in crate::session) entity: Option<String>,
 }
 
@@ -73,7 +73,7 @@ impl Run for Beside {
 }
 
 impl Beside {
-    /// Runs all checks of the pair.
+    /// Runs all checks of the two releases.
     pub(in crate::session) async fn verification(&self, context: &AnonContext) -> Result<Verification> {
         context.observer.begin(Phase::Verify);
         let against = context.rows_of(self.against.as_ref()).await?;
@@ -97,7 +97,7 @@ impl Beside {
 }
 
 impl AnonContext {
-    /// Reads one of the two releases, with the claims of its manifest.
+    /// Reads one of the two releases, with the statement in its manifest.
     async fn side(&self, named: &SourceClause, against: Option<&DataFrame>) -> Result<ClaimedRelease> {
         let source = self.settled(named).await?;
         let place = self.place(named, &source).await?;
@@ -112,7 +112,7 @@ impl AnonContext {
         let of_manifest = || format!("the statement in {MANIFEST} of {}", source.name);
         let stated = statement(&evidence.manifest().statement)
             .ok_or_else(|| Error::data(format!("{} does not parse; VERIFY the release alone", of_manifest())))?;
-        // The constraints need only the columns, because their hierarchies may be missing in this
+        // Only the columns of the constraints are needed. Their hierarchies may not exist in this
         // session.
         let named = stated.policy.quasi_identifiers.iter().map(|q| QuasiIdentifierClause {
             hierarchy: None,

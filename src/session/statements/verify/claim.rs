@@ -23,9 +23,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 impl AnonContext {
-    /// Returns the claim of a VERIFY.
+    /// Binds a VERIFY to its claim.
     pub(super) async fn claim(&self, verify: &Verify) -> Result<Claim> {
-        // This is one function because it binds every field of the claim.
+        // This is one function because it binds all fields of the claim.
         let source = self.settled(&verify.source).await?;
         let key = self.public_key(verify.signed_by.as_deref()).await?;
         let place = self.place(&verify.source, &source).await?;
@@ -87,9 +87,9 @@ impl AnonContext {
         })
     }
 
-    /// Builds the hierarchies that a manifest defines, by the names of the columns that use them. A
-    /// hierarchy that does not accept the values of the source's column is left out, because it
-    /// cannot have labelled these values.
+    /// Builds the hierarchies that a manifest defines, by the name of the column that uses them.
+    /// `against` is the source. A hierarchy that cannot label the type of the source's column is
+    /// left out, because the release cannot have used it.
     pub(super) async fn defined(
         &self,
         manifest: &Manifest,
@@ -117,7 +117,7 @@ impl AnonContext {
         Ok(made)
     }
 
-    /// Reads the public key in a file, if one is named.
+    /// Reads the public key in the file at `path`; `None` if there is no path.
     async fn public_key(&self, path: Option<&str>) -> Result<Option<PublicKey>> {
         let Some(path) = path else {
             return Ok(None);
@@ -136,8 +136,8 @@ impl AnonContext {
     }
 }
 
-/// Reads the manifest of the release at a place, and the columns that are folder names there.
-/// Returns `None` and an empty list if there is no place.
+/// Reads the manifest of the release at `place`, and the partition columns of the release. Returns
+/// `None` and an empty list if there is no place.
 pub(super) async fn evidence(place: Option<ReleaseLocation>) -> Result<(Option<ReleaseEvidence>, Vec<String>)> {
     let read = move || match place {
         Some(place) => {
@@ -149,8 +149,8 @@ pub(super) async fn evidence(place: Option<ReleaseLocation>) -> Result<(Option<R
     blocking("reading the manifest", read).await
 }
 
-/// Fails with a usage error if a named column is missing, or if the statement lacks a clause that a
-/// model needs.
+/// Fails with a usage error if a named column does not exist, or if the statement lacks a clause
+/// that a model needs.
 fn check(
     (verify, promised): (&Verify, &Claimed),
     columns: &[&str],
@@ -179,8 +179,8 @@ fn check(
     check_population(constraints, verify.population.is_some())
 }
 
-/// Returns the roles of the released columns in the statement of a manifest; `None` if it is not an
-/// ANONYMIZE.
+/// Returns the roles of the released columns, from the statement in a manifest; `None` if the
+/// statement is not an ANONYMIZE.
 fn stated(text: &str) -> Option<Stated> {
     let spec = statement(text)?;
     let identifiers = spec.policy.identifiers.iter().filter(|i| i.mask.is_some());
@@ -209,7 +209,7 @@ fn stated(text: &str) -> Option<Stated> {
         forms: forms.collect(),
         following: spec.policy.following.clone(),
         lowest: lowest.collect(),
-        // Without the clause, no row may be suppressed.
+        // If the statement has no such clause, no row may be suppressed.
         limit: Some(spec.policy.limit.as_ref().map_or(SuppressionLimit::NONE, suppression)),
     })
 }

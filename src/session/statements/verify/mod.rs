@@ -1,10 +1,11 @@
-//! `VERIFY`: checks that data satisfies privacy models. The data need not be a release of anonsql.
+//! `VERIFY`: checks whether data satisfies privacy models. The data need not be a release of
+//! anonsql.
 //!
-//! Every row of the answer is one check of the auditor ([`crate::audit`]). A check that was not
-//! possible is a row too: its name begins with `not checked:`, its `ok` is NULL, and it does not
-//! count as a failure. The row `files read`, which appears for files without a manifest, is not a
-//! check. Under `SET anonsql.strict = true`, a check that was not possible counts as a failure if a
-//! hierarchy of the release, its manifest or its source would make it possible.
+//! Every result row is one check of the auditor ([`crate::audit`]). A check that was not possible
+//! has a row as well: its name begins with `not checked:`, its `ok` is NULL, and it does not count
+//! as failed. The row `files read`, which only appears for files without a manifest, is not a
+//! check. Under `SET anonsql.strict = true`, a check that was not possible counts as failed if it
+//! would be possible with a hierarchy, the manifest or the source of the release.
 
 pub(in crate::session) mod answered;
 pub(in crate::session) mod beside;

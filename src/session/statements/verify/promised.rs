@@ -19,16 +19,17 @@ pub(super) fn no_manifest(release: &str) -> Error {
     ))
 }
 
-/// Reads the statement of a manifest; `None` if it is not an ANONYMIZE.
+/// Parses the statement in a manifest; `None` if it is not an ANONYMIZE.
 pub(super) fn statement(text: &str) -> Option<AnonymizeSpec> {
     let read = anonymize::ENTRY.parse(text, &Variables::of_a_record()).ok().flatten()?;
     read.get::<AnonymizeSpec>().cloned()
 }
 
 impl AnonContext {
-    /// Returns the VERIFY of everything that the release in a folder promises, according to its
-    /// manifest. A hierarchy that the session does not have is left out. Fails with
-    /// [`ErrorKind::Usage`](crate::error::ErrorKind::Usage) if the folder has no manifest.
+    /// Returns the VERIFY statement that checks everything that the manifest of a release promises.
+    /// `folder` is the folder of the release. A hierarchy that the session does not have is left
+    /// out. Fails with [`ErrorKind::Usage`](crate::error::ErrorKind::Usage) if the folder has no
+    /// manifest.
     pub async fn promised(&self, folder: &str) -> Result<Statement> {
         let (path, named) = (PathBuf::from(folder), format!("{folder:?}"));
         let read = blocking("reading a manifest", move || Manifest::read(&path)).await?;
@@ -43,9 +44,9 @@ impl AnonContext {
         }))
     }
 
-    /// Returns the promises of the request in a manifest. Fails with a usage error if the promises
-    /// count entities and the released rows do not have the column of the entities: counting rows
-    /// instead would accept a class of one person with many rows.
+    /// Returns the promises of the statement in a manifest. Fails with a usage error if they count
+    /// entities, and the release does not contain the column of the entities. Counting rows instead
+    /// would accept a class that consists of many rows of a single person.
     pub(super) fn promise_of(&self, release: &str, manifest: &Manifest) -> Result<Claimed> {
         let unread = || Error::data(format!("{release}: the statement of the manifest is not one ANONYMIZE"));
         let released = statement(&manifest.statement).ok_or_else(unread)?;

@@ -1,4 +1,4 @@
-//! A parsed VERIFY as plain data that prints back as SQL.
+//! A parsed VERIFY as plain data, which can be printed as SQL.
 
 use crate::error::Result;
 use crate::quoting::{ident, literal};
@@ -12,14 +12,13 @@ use std::fmt;
 pub(in crate::session) struct Verify {
     /// The table, path or query that is checked.
     pub(in crate::session) source: SourceClause,
-    /// The claim about the source. Without a claim, the promises of the signed manifest are
-    /// checked.
+    /// The claim about the source; `None` to check the promises of the signed manifest.
     pub(in crate::session) claimed: Option<Claimed>,
     /// AGAINST: the source of the release.
     pub(in crate::session) against: Option<SourceClause>,
-    /// POPULATION: the table in which models such as k_map count.
+    /// POPULATION: the table in which models such as k_map count people.
     pub(in crate::session) population: Option<SourceClause>,
-    /// SIGNED BY: the file of a public key.
+    /// SIGNED BY: the path of the file with the public key.
     pub(in crate::session) signed_by: Option<String>,
 }
 

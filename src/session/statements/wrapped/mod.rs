@@ -1,6 +1,6 @@
-//! ANONYMIZE in place of a query: `CREATE TABLE t AS ANONYMIZE ...`, `COPY (ANONYMIZE ...) TO ...`,
-//! and `INSERT INTO t ANONYMIZE ...`. The outer statement runs as a DataFusion statement over the
-//! released rows, which are registered under a temporary name.
+//! Statements that contain an ANONYMIZE in place of a query: `CREATE TABLE t AS ANONYMIZE ...`,
+//! `COPY (ANONYMIZE ...) TO ...`, and `INSERT INTO t ANONYMIZE ...`. The outer statement runs as a
+//! DataFusion statement that reads the released rows from a temporary table.
 
 pub(super) mod output;
 
@@ -26,8 +26,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// A statement with an ANONYMIZE in place of a query. It runs as the two texts with a query between
-/// them.
+/// A statement with an ANONYMIZE in place of a query. When it runs, a query replaces the ANONYMIZE
+/// between the two texts.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Wrapped {
     /// The text before the ANONYMIZE, such as `CREATE TABLE t AS` or `COPY (`.
@@ -57,7 +57,8 @@ impl fmt::Display for Wrapped {
     }
 }
 
-/// Parses the statement if it contains an ANONYMIZE; returns `None` otherwise.
+/// Parses a statement that contains an ANONYMIZE in place of a query; returns `None` if there is no
+/// ANONYMIZE.
 pub(super) fn read(c: &Cursor) -> Result<Option<Statement>> {
     let tokens = c.tokens();
     let is_anonymize = |t: &TokenWithSpan| matches!(&t.token, Token::Word(w) if w.quote_style.is_none() && w.value.eq_ignore_ascii_case("ANONYMIZE"));
@@ -81,7 +82,7 @@ pub(super) fn read(c: &Cursor) -> Result<Option<Statement>> {
         true,
     )?;
     spec::single(&inner, &clauses)?;
-    // The text around the ANONYMIZE must be a statement that accepts a query in its place.
+    // The text around the ANONYMIZE must be a statement that accepts a query in this position.
     let mut outer = tokens[..at].to_vec();
     let stand_in = Tokenizer::new(&GenericDialect {}, "SELECT 1")
         .tokenize()

@@ -1,8 +1,8 @@
-//! The output of COPY and INSERT of released rows, which appears completely or not at all.
+//! Makes the output of COPY and INSERT atomic: the released rows appear completely or not at all.
 //!
-//! DataFusion writes a single file under another name and renames it when it is complete, but
-//! writes the files of a folder one by one. Local outputs of COPY are therefore staged like a
-//! release, and an INSERT into files writes a single file.
+//! DataFusion writes a single file under another name, and renames it when it is complete, but it
+//! writes the files of a folder one by one. Therefore, local outputs of COPY are staged like a
+//! release, and an INSERT into a table of files writes a single file.
 
 use crate::canonical::text_of;
 use crate::engine::Alike;
@@ -28,8 +28,8 @@ use datafusion::sql::sqlparser::ast;
 use std::any::Any;
 use std::sync::Arc;
 
-/// Returns the statement with its output redirected to a stage, and the stage that must be
-/// published afterwards.
+/// Returns the statement with its output redirected to a stage, and the stage, which must be
+/// published after the statement has run. The stage is `None` if the output is not staged.
 pub(in crate::session) fn staged(statement: DataFrame) -> Result<(DataFrame, Option<Stage>)> {
     let (mut state, mut plan) = statement.into_parts();
     let mut stage = None;
@@ -55,7 +55,7 @@ pub(in crate::session) fn staged(statement: DataFrame) -> Result<(DataFrame, Opt
         }
         _ => (),
     }
-    // Round-robin repartitioning would change the order of rows from run to run.
+    // With round-robin repartitioning, the order of rows could differ from run to run.
     state
         .config_mut()
         .options_mut()
@@ -64,7 +64,7 @@ pub(in crate::session) fn staged(statement: DataFrame) -> Result<(DataFrame, Opt
     Ok((DataFrame::new(state, plan), stage))
 }
 
-/// Returns the path or table that the text of a COPY or an INSERT names as its output. Returns
+/// Returns the path or table to which a COPY or an INSERT writes, according to its text. Returns
 /// `None` for any other statement, and for an INSERT into a table in memory.
 pub(in crate::session) async fn named(session: &SessionContext, statement: &str) -> Result<Option<String>> {
     let parsed = DFParser::parse_sql(statement).map_err(|e| Error::from_statement(e, statement))?;
@@ -83,7 +83,7 @@ pub(in crate::session) async fn named(session: &SessionContext, statement: &str)
 }
 
 /// Returns the path or table outside of the session to which a planned statement would write;
-/// `None` if there is none.
+/// `None` if it writes only within the session.
 pub(in crate::session) fn written(plan: &LogicalPlan) -> Result<Option<String>> {
     let mut found = None;
     plan.apply(|plan| {
@@ -102,8 +102,8 @@ pub(in crate::session) fn written(plan: &LogicalPlan) -> Result<Option<String>> 
     Ok(found)
 }
 
-/// Fails if the folder of a local COPY cannot be created or written to. DataFusion would create the
-/// folder in a task, and ignore an error of that task.
+/// Fails if the output folder of a local COPY cannot be created or written to. DataFusion would
+/// create the folder in a task, and ignore an error of the task.
 pub(in crate::session) fn check_folder(target: &str) -> Result<()> {
     let url = ListingTableUrl::parse(target)?;
     let Some(output) = url.get_url().to_file_path().ok().filter(|_| url.scheme() == "file") else {
@@ -126,7 +126,9 @@ fn is_in_memory(table: &dyn TableProvider) -> bool {
     (table as &dyn Any).is::<MemTable>()
 }
 
-/// Redirects a local COPY to a stage beside its output. Returns `None` if the output is not local.
+/// Redirects a local COPY to a stage beside its output, and returns the stage; `None` if the output
+/// is not local. Fails if the COPY has PARTITIONED BY, if its path contains a pattern, or if the
+/// output folder exists.
 fn put_aside(copy: &mut CopyTo, state: &SessionState) -> Result<Option<Stage>> {
     if !copy.partition_by.is_empty() {
         return Err(Error::usage(
@@ -167,8 +169,8 @@ fn put_aside(copy: &mut CopyTo, state: &SessionState) -> Result<Option<Stage>> {
     Ok(Some(stage))
 }
 
-/// Replaces dictionary columns by plain values: each released batch has a dictionary of its own
-/// with only its own values, and an Arrow file can contain only one dictionary per column.
+/// Converts dictionary columns to plain columns. Each released batch has its own dictionary with
+/// only its own values, but an Arrow file can contain only one dictionary per column.
 fn without_dictionaries(rows: &LogicalPlan) -> Result<LogicalPlan> {
     let columns = rows.schema().iter().map(|named| {
         let column = Expr::Column(Column::from(named));
@@ -181,15 +183,15 @@ fn without_dictionaries(rows: &LogicalPlan) -> Result<LogicalPlan> {
     Ok(LogicalPlanBuilder::from(rows.clone()).project(columns)?.build()?)
 }
 
-/// Returns true if the options of the statement give a format for times with a time zone.
+/// Returns true if the statement has an option for the format of times with a time zone.
 fn has_format_of_times(copy: &CopyTo) -> bool {
     copy.options
         .keys()
         .any(|key| key.to_ascii_lowercase().ends_with("timestamp_tz_format"))
 }
 
-/// Replaces times with a time zone by their texts, because the writers of text formats round the
-/// offset of a zone to minutes.
+/// Converts times with a time zone to texts, because the writers of text formats round the offset
+/// of a time zone to minutes.
 fn with_texts_of_times(rows: &LogicalPlan) -> Result<LogicalPlan> {
     if !rows.schema().fields().iter().any(|field| has_zone(field.data_type())) {
         return Ok(rows.clone());
@@ -205,8 +207,8 @@ fn with_texts_of_times(rows: &LogicalPlan) -> Result<LogicalPlan> {
     Ok(LogicalPlanBuilder::from(rows.clone()).project(columns)?.build()?)
 }
 
-/// Returns the values that look the same in the output files of COPY or INSERT; `None` if the
-/// statement writes no files or its format has no such values.
+/// Returns the kind of values that cannot be distinguished in the output files of COPY or INSERT;
+/// `None` if the statement writes no files, or if its file format has no such values.
 pub(in crate::session) fn cannot_tell_apart(plan: &LogicalPlan) -> Result<Option<Alike>> {
     match plan {
         LogicalPlan::Copy(copy) => {
