@@ -61,16 +61,15 @@ pub(super) async fn check(
 ) -> Result<(Option<Check>, Vec<String>)> {
     let whole = session.table(WHOLE).await?.schema().clone();
     let (mut unread, mut covered, mut followed) = (vec![], vec![], vec![]);
-    let (mut here, mut there, mut names) = (vec![], vec![], vec![]);
-    let (mut own, mut raw) = (vec![], vec![]);
+    let (mut of_release, mut of_source, mut names) = (Side::default(), Side::default(), vec![]);
     for known in known {
         let Ok((_, field)) = whole.qualified_field_with_unqualified_name(&known.column) else {
             continue;
         };
         let data_type = known.form(session, &released.name, field.data_type()).await?;
         if let Some(data_type) = data_type {
-            here.push(converted(&quote(&known.column), data_type));
-            there.push(converted(&quote(&known.column), data_type));
+            of_release.keys.push(converted(&quote(&known.column), data_type));
+            of_source.keys.push(converted(&quote(&known.column), data_type));
             names.push(known.column.as_str());
             followed.push(known);
             continue;
@@ -78,9 +77,11 @@ pub(super) async fn check(
         match Covered::of(session, released, known).await? {
             Some(column) => {
                 covered.push(column);
-                own.push(converted(&quote(&known.column), TEXT));
+                of_release.cells.push(converted(&quote(&known.column), TEXT));
                 let raw_type = type_of(session, WHOLE, &known.column).await?;
-                raw.push(converted(&with_one_zero(&quote(&known.column), &raw_type), TEXT));
+                of_source
+                    .cells
+                    .push(converted(&with_one_zero(&quote(&known.column), &raw_type), TEXT));
                 names.push(&known.column);
             }
             None => unread.push(not_read(known)),
@@ -90,13 +91,13 @@ pub(super) async fn check(
         return Ok((None, unread));
     }
     for one in unchanged {
-        here.push(one.released.clone());
-        there.push(one.of_source.clone());
+        of_release.keys.push(one.released.clone());
+        of_source.keys.push(one.of_source.clone());
         names.push(&one.column);
     }
     let source = generalized(session, WHOLE, &followed).await?;
-    let sql = counted_together((&here, &own, released), (&there, &raw, &source));
-    let Missing { rows, alike, is_whole } = unmatched(session, &sql, here.len(), &mut covered).await?;
+    let sql = counted_together((released, &of_release), (&source, &of_source));
+    let Missing { rows, alike, is_whole } = unmatched(session, &sql, of_release.keys.len(), &mut covered).await?;
     let missing = rows + alike.saturating_sub(released.starred);
     let each = match is_whole {
         true => "",
@@ -121,21 +122,27 @@ fn not_read(known: &Known) -> String {
     format!("whether values of {} are true of the source ({why})", known.column)
 }
 
+/// The SQL expressions of one table by which rows of two tables are counted together.
+#[derive(Default)]
+struct Side {
+    /// What both tables have.
+    keys: Vec<String>,
+    /// Labels in the release, and values in the source.
+    cells: Vec<String>,
+}
+
 /// Returns the query that counts the rows of the release and of the source together. The rows are
 /// grouped by the keys that both have, and by the cells, which are labels in the release and values
 /// in the source.
-fn counted_together(
-    (here, own, released): (&[String], &[String], &ReleasedTable),
-    (there, raw, source): (&[String], &[String], &str),
-) -> String {
-    let select = |keys: &[String], cells: &[String], side: &str, from: &str| {
-        let keys = keys.iter().enumerate().map(|(i, c)| format!("{c} AS k{i}"));
-        let cells = cells.iter().enumerate().map(|(i, c)| format!("{c} AS c{i}"));
+fn counted_together((released, of_release): (&ReleasedTable, &Side), (source, of_source): (&str, &Side)) -> String {
+    let select = |of: &Side, side: &str, from: &str| {
+        let keys = of.keys.iter().enumerate().map(|(i, c)| format!("{c} AS k{i}"));
+        let cells = of.cells.iter().enumerate().map(|(i, c)| format!("{c} AS c{i}"));
         let columns: Vec<String> = keys.chain(cells).collect();
         format!("SELECT {}, {side} FROM {from}", columns.join(", "))
     };
-    let keys: Vec<String> = (0..here.len()).map(|i| format!("k{i}")).collect();
-    let cells: Vec<String> = (0..own.len()).map(|i| format!("c{i}")).collect();
+    let keys: Vec<String> = (0..of_release.keys.len()).map(|i| format!("k{i}")).collect();
+    let cells: Vec<String> = (0..of_release.cells.len()).map(|i| format!("c{i}")).collect();
     let all = [keys.clone(), cells, vec!["side".into(), "looks".into()]]
         .concat()
         .join(", ");
@@ -148,8 +155,8 @@ fn counted_together(
     );
     format!(
         "SELECT {all}, count(*) AS n FROM ({} UNION ALL {}) GROUP BY {all} ORDER BY {order}",
-        select(here, own, &looks, &quote(&released.name)),
-        select(there, raw, "1 AS side, 0 AS looks", source),
+        select(of_release, &looks, &quote(&released.name)),
+        select(of_source, "1 AS side, 0 AS looks", source),
     )
 }
 

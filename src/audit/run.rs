@@ -11,11 +11,12 @@ use super::tables::{CHECKED, PEOPLE, POPULATION, WHOLE, session};
 use super::verification::Verification;
 use super::{against, batches, budget, cover, items, labels, masks, order, signed, standards, undecided};
 use crate::error::{Error, Result};
-use crate::folder::{MANIFEST, Manifest, Role, SuppressedRows, with_nulls};
+use crate::folder::{Check, MANIFEST, Manifest, Role, SuppressedRows, with_nulls};
 use crate::hierarchy::Hierarchy;
 use crate::job::Constraint;
 use crate::observe::{Observer, Phase};
 use crate::recount::{Answers, Generalized, Promise, ReleasedTable, admit_people, bounds_as_text};
+use datafusion::logical_expr::LogicalPlan;
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
@@ -31,15 +32,7 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
     same_hierarchies(claim, &mut found)?;
     let mut released = released(claim)?;
     let (state, checked) = with_nulls(claim.rows.clone(), &claim.folders)?.into_parts();
-    let mut views = vec![(CHECKED, checked)];
-    let population = claim.population.as_ref();
-    let population = population.map(|rows| people(claim, rows, &known)).transpose()?;
-    let against = claim.against.as_ref();
-    let against = against.map(|rows| source(claim, rows)).transpose()?;
-    let others = [(WHOLE, &against), (PEOPLE, &population)];
-    for (name, rows) in others {
-        views.extend(rows.iter().map(|rows| (name, rows.logical_plan().clone())));
-    }
+    let views = views(claim, &known, checked)?;
     released.generalized = known.iter().filter_map(with_level).collect();
     let progress = observer.begin(Phase::Verify);
     let own = session(&state, &views, &progress)?;
@@ -100,22 +93,8 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
     checks.extend(standards::check(&own, claim, &released, &mut found).await?);
     found.unchecked.extend(unread_levels(&known, &released));
     if released.whole.is_some() {
-        let whole = own.table(WHOLE).await?;
-        let is_there = |column: &str| whole.schema().field_with_unqualified_name(column).is_ok();
-        for known in known.iter().filter(|known| !is_there(&known.column)) {
-            let column = &known.column;
-            found.gap(format!(
-                "whether values of {column} are true of the source (the source has no such column)"
-            ));
-        }
-        against::uncompared(&own, claim, &mut found).await?;
-        checks.extend(against::check_permuted(&own, claim, &released, &mut found).await?);
-        let unchanged = against::unchanged(&own, claim, &mut found).await?;
-        checks.extend(against::check(&own, &released, &known, &unchanged).await?);
-        checks.extend(against::check_starred(&own, &released, &unchanged).await?);
-        let (covered, unread) = cover::check(&own, &released, &known, &unchanged).await?;
-        checks.extend(covered);
-        found.unchecked.extend(unread);
+        let (of_source, unchanged) = against_source(&own, claim, &known, &released, &mut found).await?;
+        checks.extend(of_source);
         if !claim.evidence.as_ref().is_some_and(ReleaseEvidence::grew) {
             let mut in_order = state.clone();
             in_order.config_mut().options_mut().execution.target_partitions = 1;
@@ -128,6 +107,50 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
     }
     found.checks = checks;
     Ok(found)
+}
+
+/// Returns the plans of the tables that the checks read, by their names: the checked rows, the
+/// source and the population.
+fn views(claim: &Claim, known: &[Known], checked: LogicalPlan) -> Result<Vec<(&'static str, LogicalPlan)>> {
+    let mut views = vec![(CHECKED, checked)];
+    let population = claim.population.as_ref();
+    let population = population.map(|rows| people(claim, rows, known)).transpose()?;
+    let against = claim.against.as_ref();
+    let against = against.map(|rows| source(claim, rows)).transpose()?;
+    let others = [(WHOLE, &against), (PEOPLE, &population)];
+    for (name, rows) in others {
+        views.extend(rows.iter().map(|rows| (name, rows.logical_plan().clone())));
+    }
+    Ok(views)
+}
+
+/// Checks that the released values are true of the source, whatever the order of the rows. Also
+/// returns the columns that are released unchanged.
+async fn against_source(
+    session: &SessionContext,
+    claim: &Claim,
+    known: &[Known],
+    released: &ReleasedTable,
+    found: &mut Verification,
+) -> Result<(Vec<Check>, Vec<against::Unchanged>)> {
+    let whole = session.table(WHOLE).await?;
+    let is_there = |column: &str| whole.schema().field_with_unqualified_name(column).is_ok();
+    for known in known.iter().filter(|known| !is_there(&known.column)) {
+        let column = &known.column;
+        found.gap(format!(
+            "whether values of {column} are true of the source (the source has no such column)"
+        ));
+    }
+    let mut checks = vec![];
+    against::uncompared(session, claim, found).await?;
+    checks.extend(against::check_permuted(session, claim, released, found).await?);
+    let unchanged = against::unchanged(session, claim, found).await?;
+    checks.extend(against::check(session, released, known, &unchanged).await?);
+    checks.extend(against::check_starred(session, released, &unchanged).await?);
+    let (covered, unread) = cover::check(session, released, known, &unchanged).await?;
+    checks.extend(covered);
+    found.unchecked.extend(unread);
+    Ok((checks, unchanged))
 }
 
 /// Returns a column with its hierarchy and level, if both are known.

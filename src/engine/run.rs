@@ -4,7 +4,7 @@ use super::apply::{foresee_rewrite, rewrite};
 use super::decide::{Decision, Evaluator, decide, join};
 use super::examine::{Findings, examine};
 use super::items::with_items;
-use super::publish::{Inputs, Placed, ReleasedRows, publish, publish_rows, refuse_repeated};
+use super::publish::{Inputs, Placed, ReleasedRows, ToPublish, publish, publish_rows, refuse_repeated};
 use super::scan::{Scanned, detail_requests, scan};
 use super::verify::{Recounted, Union, recount, recount_union};
 use super::waiting::put_all;
@@ -94,12 +94,18 @@ async fn placed(job: &Arc<Job>, (target, stage): (&Target, Staging), observer: &
         }
     };
     let published = publish(
-        (job, target),
-        (&staged.decision, staged.findings),
-        &staged.written,
-        (&staged.recounted, staged.union.as_ref()),
-        (stage, inputs),
-        observer,
+        ToPublish {
+            job,
+            target,
+            decision: &staged.decision,
+            findings: staged.findings,
+            written: &staged.written,
+            recounted: &staged.recounted,
+            union: staged.union.as_ref(),
+            inputs,
+            observer,
+        },
+        stage,
     )
     .await?;
     Ok(Placed::Published(Box::new(published)))

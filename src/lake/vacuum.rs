@@ -102,10 +102,16 @@ pub(crate) async fn left(prefix: &Prefix, retain: Duration, alive: Duration) -> 
     // The manifest is read after the listing. A listed run without a lease has therefore committed
     // by now, or will never commit.
     let standing = prefix.standing().await?;
-    let named: HashSet<&str> = standing.iter().flat_map(named).collect();
+    let needs = Needs {
+        named: standing.iter().flat_map(named).collect(),
+        standing: standing.as_ref(),
+        now,
+        retain,
+        alive,
+    };
     let mut all = vec![];
     for (run, found) in runs.iter().filter(|(_, found)| found.has_lease || !is_table) {
-        if let Some(left) = of_run(prefix, (run, found), &named, standing.as_ref(), (now, retain, alive)).await?
+        if let Some(left) = needs.left(prefix, run, found).await?
             // A run that has begun to commit to a log may have succeeded.
             && (!is_table || left.is_of_open_run())
         {
@@ -125,51 +131,64 @@ fn named(standing: &Standing) -> impl Iterator<Item = &str> {
         .chain(manifest.run.as_deref())
 }
 
-async fn of_run(
-    prefix: &Prefix,
-    (run, found): (&String, &Found),
-    named: &HashSet<&str>,
-    standing: Option<&Standing>,
-    (now, retain, alive): (DateTime<Utc>, Duration, Duration),
-) -> Result<Option<Left>> {
-    let lease = match found.has_lease {
-        true => Lease::read(prefix, run).await?,
-        false => None,
-    };
-    let is_named = named.contains(run.as_str());
-    if found.has_lease && lease.is_none() || is_named && lease.is_none() {
-        // The run has just ended, or belongs to the current release.
-        return Ok(None);
-    }
-    let newest = found.files.iter().map(|meta| meta.last_modified).max();
-    let (since, least, why) = match (&lease, standing) {
-        (Some(lease), _) if lease.state() == LeaseState::Open => (lease.changed(), retain.max(alive), Why::Orphan),
-        // The outcome of the commit may have been unknown, and the run's release may have been
-        // replaced since.
-        (Some(lease), _) => {
-            let since = standing.map_or(lease.changed(), |standing| standing.since.max(lease.changed()));
-            (since, retain.max(COMMITTING), Why::Orphan)
+/// What decides whether the files of a run are still needed.
+struct Needs<'a> {
+    /// The ids of the runs that the manifest of the current release names.
+    named: HashSet<&'a str>,
+    /// The current release.
+    standing: Option<&'a Standing>,
+    now: DateTime<Utc>,
+    /// The time for which files that are not needed are kept.
+    retain: Duration,
+    /// The time after its last renewal for which a run counts as alive.
+    alive: Duration,
+}
+
+impl Needs<'_> {
+    /// Returns the files of a run if they are no longer needed.
+    async fn left(&self, prefix: &Prefix, run: &str, found: &Found) -> Result<Option<Left>> {
+        let lease = match found.has_lease {
+            true => Lease::read(prefix, run).await?,
+            false => None,
+        };
+        let is_named = self.named.contains(run);
+        if found.has_lease && lease.is_none() || is_named && lease.is_none() {
+            // The run has just ended, or belongs to the current release.
+            return Ok(None);
         }
-        (None, Some(standing)) => (
-            newest.max(Some(standing.since)).unwrap_or(standing.since),
-            retain,
-            Why::Replaced,
-        ),
-        (None, None) => (newest.unwrap_or(now), retain, Why::Orphan),
-    };
-    if (now - since).to_std().unwrap_or_default() < least {
-        return Ok(None);
+        let (now, retain) = (self.now, self.retain);
+        let newest = found.files.iter().map(|meta| meta.last_modified).max();
+        let (since, least, why) = match (&lease, self.standing) {
+            (Some(lease), _) if lease.state() == LeaseState::Open => {
+                (lease.changed(), retain.max(self.alive), Why::Orphan)
+            }
+            // The outcome of the commit may have been unknown, and the run's release may have been
+            // replaced since.
+            (Some(lease), standing) => {
+                let since = standing.map_or(lease.changed(), |standing| standing.since.max(lease.changed()));
+                (since, retain.max(COMMITTING), Why::Orphan)
+            }
+            (None, Some(standing)) => (
+                newest.max(Some(standing.since)).unwrap_or(standing.since),
+                retain,
+                Why::Replaced,
+            ),
+            (None, None) => (newest.unwrap_or(now), retain, Why::Orphan),
+        };
+        if (now - since).to_std().unwrap_or_default() < least {
+            return Ok(None);
+        }
+        // If the run belongs to the current release, only its lease is no longer needed.
+        let files: &[ObjectMeta] = if is_named { &[] } else { &found.files };
+        Ok(Some(Left {
+            run: run.to_string(),
+            why,
+            files: files.len() as u64,
+            bytes: files.iter().map(|meta| meta.size).sum(),
+            objects: files.iter().map(|meta| meta.location.clone()).collect(),
+            lease,
+        }))
     }
-    // If the run belongs to the current release, only its lease is no longer needed.
-    let files: &[ObjectMeta] = if is_named { &[] } else { &found.files };
-    Ok(Some(Left {
-        run: run.clone(),
-        why,
-        files: files.len() as u64,
-        bytes: files.iter().map(|meta| meta.size).sum(),
-        objects: files.iter().map(|meta| meta.location.clone()).collect(),
-        lease,
-    }))
 }
 
 /// Deletes the files of an ended run. Returns false if the run turns out to be alive.

@@ -129,6 +129,7 @@ fn surplus(class: &[(u32, u64)], superset: &[(u32, u64)]) -> u128 {
 /// the labels h at the levels n. `audit_large(g.., n.., h..)` contains the supersets of each class
 /// with at least `n` rows. The whole table is the superset at the levels -1.
 fn supersets(relation: &Relation, n: u64) -> String {
+    // This is one function because it is one query, whose relations share their lists of columns.
     let width = relation.ladders.len();
     let each = |one: &dyn Fn(usize, &Ladder) -> String| -> Vec<String> {
         relation.ladders.iter().enumerate().map(|(i, l)| one(i, l)).collect()

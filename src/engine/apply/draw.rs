@@ -26,6 +26,18 @@ use tokio::task::JoinSet;
 /// number.
 const MATRIX_ROWS: usize = 4_096;
 
+/// The release whose permutations are drawn.
+#[derive(Clone, Copy)]
+struct Drawing<'a> {
+    job: &'a Job,
+    decision: &'a Decision,
+    source: &'a Surveyed,
+    /// The columns by which the rows are ordered first.
+    first: &'a [String],
+    /// Whether the mutual information is computed.
+    measure: bool,
+}
+
 /// Draws the permutations of the randomized columns. A permutation from a matrix applies to the
 /// rows in the order of the columns of `first`, and then of all other columns. If `measure` is
 /// true, also computes the mutual information between each column and the released classes.
@@ -36,14 +48,18 @@ pub(super) async fn draw(
     first: &[String],
     measure: bool,
 ) -> Result<Arc<Vec<Arc<Permutation>>>> {
+    let drawing = Drawing {
+        job,
+        decision,
+        source,
+        first,
+        measure,
+    };
     let mut permutations = survey(job, decision, source, measure).await?;
     for (place, sensitive) in job.roles.sensitive.iter().enumerate() {
         if let Some(Randomization::Matrix { name, rows }) = &sensitive.randomization {
             let matrix = read_matrix(name, rows, decision.verdict.released).await?;
-            permutations.push((
-                place,
-                draw_by_matrix((job, decision, source), &sensitive.column, matrix, first, measure).await?,
-            ));
+            permutations.push((place, draw_by_matrix(drawing, &sensitive.column, matrix).await?));
         }
     }
     permutations.sort_by_key(|(place, _)| *place);
@@ -132,13 +148,14 @@ pub(super) async fn numbering(decision: &Decision, recoding: &Arc<RecodingPlan>)
 
 /// Draws the permutation of a column from a matrix. Row i of the matrix belongs to row i of the
 /// release before the column is permuted.
-async fn draw_by_matrix(
-    (job, decision, source): (&Job, &Decision, &Surveyed),
-    column: &str,
-    matrix: Vec<Vec<f64>>,
-    first: &[String],
-    measure: bool,
-) -> Result<Permutation> {
+async fn draw_by_matrix(drawing: Drawing<'_>, column: &str, matrix: Vec<Vec<f64>>) -> Result<Permutation> {
+    let Drawing {
+        job,
+        decision,
+        source,
+        first,
+        measure,
+    } = drawing;
     // The other columns determine the order. Rows that are equal in the other columns are ordered
     // by the column itself.
     let is_other = |c: &Released| job.roles.randomization(&c.name).is_none();

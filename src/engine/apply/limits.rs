@@ -3,12 +3,12 @@
 
 use crate::error::{Error, Result};
 use crate::frequency::gathered;
-use crate::hierarchy::Coverage;
+use crate::hierarchy::{Coverage, Hierarchy, Lookup};
 use crate::job::Job;
 use crate::pool::blocking;
 use crate::recode::personal::{LabelTree, PersonalColumns, PersonalExec, PersonalOutcome};
 use crate::source::select_columns;
-use arrow::array::Array;
+use arrow::array::{Array, ArrayRef};
 use arrow::compute::{SortOptions, cast, sort};
 use arrow::datatypes::DataType;
 use datafusion::dataframe::DataFrame;
@@ -46,10 +46,6 @@ impl PersonalLimits {
             DataType::Dictionary(_, plain) => cast(values.column(0), plain)?,
             _ => Arc::clone(values.column(0)),
         };
-        let ascending = SortOptions {
-            descending: false,
-            nulls_first: false,
-        };
         let nulls = match values.null_count() {
             0 => 0,
             _ => {
@@ -59,24 +55,7 @@ impl PersonalLimits {
         };
         admit(&job.input.source.rows, limit).await?;
         let (hierarchy, name) = (Arc::clone(hierarchy), column.clone());
-        let place = move || {
-            let lookup = hierarchy
-                .bind(sort(&values, Some(ascending))?)
-                .map_err(|e| e.context(format!("column {name}")))?;
-            if lookup.unmapped_values() > 0 {
-                return Err(Error::data(format!(
-                    "hierarchy {} does not map {} values of column {name}, which have to be generalized; add them",
-                    hierarchy.name(),
-                    lookup.unmapped_values()
-                )));
-            }
-            let coverage = Coverage {
-                rows_null: nulls as u64,
-                ..Coverage::default()
-            };
-            hierarchy.admit(&name, &coverage)?;
-            Ok((LabelTree::new(&lookup)?, lookup))
-        };
+        let place = move || placed(&hierarchy, &name, &values, nulls as u64);
         let (tree, lookup) = blocking("placing the values of a column", place).await?;
         let least = job
             .guarantees
@@ -107,6 +86,31 @@ impl PersonalLimits {
     pub(super) fn outcome(&self) -> Option<PersonalOutcome> {
         self.outcome.lock().clone()
     }
+}
+
+/// Places the distinct values of a column in its hierarchy. Fails with `ErrorKind::Data` if the
+/// hierarchy does not map a value, or refuses the NULLs of `nulls` rows.
+fn placed(hierarchy: &Hierarchy, column: &str, values: &ArrayRef, nulls: u64) -> Result<(LabelTree, Lookup)> {
+    let ascending = SortOptions {
+        descending: false,
+        nulls_first: false,
+    };
+    let lookup = hierarchy
+        .bind(sort(values, Some(ascending))?)
+        .map_err(|e| e.context(format!("column {column}")))?;
+    if lookup.unmapped_values() > 0 {
+        return Err(Error::data(format!(
+            "hierarchy {} does not map {} values of column {column}, which have to be generalized; add them",
+            hierarchy.name(),
+            lookup.unmapped_values()
+        )));
+    }
+    let coverage = Coverage {
+        rows_null: nulls,
+        ..Coverage::default()
+    };
+    hierarchy.admit(column, &coverage)?;
+    Ok((LabelTree::new(&lookup)?, lookup))
 }
 
 /// Fails with `ErrorKind::Data` if a row has no limit, or a limit that is not a probability. A

@@ -13,6 +13,7 @@ use crate::observe::{Observer, Phase};
 use crate::recode::personal::PersonalOutcome;
 use crate::recode::randomize::{MeasuredInformation, Permutation, RandomizeExec};
 use crate::recode::{Classes, RecodingPlan};
+use arrow::datatypes::Schema;
 use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;
 
@@ -68,13 +69,7 @@ pub(in crate::engine) async fn rewrite(
     let recoding = Arc::new(recoding(job, decision, &source, &hidden)?);
 
     let schema = job.input.source.rows.schema().as_arrow();
-    let told = {
-        let (recoding, schema, classes) = (Arc::clone(&recoding), schema.clone(), Arc::clone(&decision.classes));
-        let (kept, first, keys) = (decision.verdict.kept.clone(), first.to_vec(), !permutations.is_empty());
-        move || Classes::try_new(recoding, &schema, &classes, &kept, &first, keys)
-    };
-    let pool = decision.evaluator.sets().pool();
-    let told = pool.compute("ordering the classes", told).await?;
+    let told = ordered_classes(decision, &recoding, schema, first, !permutations.is_empty()).await?;
     let is_of_classes = told.is_some();
     let ordered = match told {
         Some(classes) => classes.into_plan(),
@@ -112,6 +107,23 @@ pub(in crate::engine) async fn rewrite(
         limits,
         measured,
     })
+}
+
+/// Orders the released classes by the columns `first` and then by all quasi-identifiers. Returns
+/// `None` if the classes do not determine the released rows. If `keys` is true, the columns of the
+/// order key are part of the result.
+async fn ordered_classes(
+    decision: &Decision,
+    recoding: &Arc<RecodingPlan>,
+    schema: &Schema,
+    first: &[String],
+    keys: bool,
+) -> Result<Option<Classes>> {
+    let (recoding, schema, classes) = (Arc::clone(recoding), schema.clone(), Arc::clone(&decision.classes));
+    let (kept, first) = (decision.verdict.kept.clone(), first.to_vec());
+    let told = move || Classes::try_new(recoding, &schema, &classes, &kept, &first, keys);
+    let pool = decision.evaluator.sets().pool();
+    pool.compute("ordering the classes", told).await
 }
 
 impl Rewrite {

@@ -15,17 +15,34 @@ use crate::observe::Release;
 use arrow::datatypes::{Field, Schema};
 use std::collections::BTreeMap;
 
-/// Returns the manifest of a release that is written to `target`, with the summaries of its input
-/// and output files.
-pub(super) fn manifest(
-    (job, target): (&Job, &Target),
-    decision: &Decision,
-    written: &Written,
-    release: &Release,
-    input: Vec<FileSummary>,
-    (run, output): (Option<String>, Vec<FileSummary>),
-) -> Result<Manifest> {
+/// A release that is written to a target, with what its manifest records.
+pub(super) struct ToDescribe<'a> {
+    pub(super) job: &'a Job,
+    pub(super) target: &'a Target,
+    pub(super) decision: &'a Decision,
+    pub(super) written: &'a Written,
+    pub(super) release: &'a Release,
+    /// The summaries of the input files.
+    pub(super) input: Vec<FileSummary>,
+    /// The id of the run, if the target is in an object store.
+    pub(super) run: Option<String>,
+    /// The summaries of the output files.
+    pub(super) output: Vec<FileSummary>,
+}
+
+/// Returns the manifest of a release.
+pub(super) fn manifest(described: ToDescribe<'_>) -> Result<Manifest> {
     // This is one function because it fills every field of a manifest.
+    let ToDescribe {
+        job,
+        target,
+        decision,
+        written,
+        release,
+        input,
+        run,
+        output,
+    } = described;
     let partition = decision.verdict.partition.as_deref();
     let levels = match partition {
         Some(_) => &[],

@@ -3,7 +3,7 @@
 
 use super::change::change;
 use super::grown::grown;
-use super::manifest::manifest;
+use super::manifest::{ToDescribe, manifest};
 use super::repeated;
 use super::report::{ReleaseFacts, Staged};
 use crate::engine::decide::Decision;
@@ -82,26 +82,32 @@ impl Inputs {
     }
 }
 
+/// A release that was written and recounted, with what its publication needs.
+pub(in crate::engine) struct ToPublish<'a> {
+    pub(in crate::engine) job: &'a Job,
+    pub(in crate::engine) target: &'a Target,
+    pub(in crate::engine) decision: &'a Decision,
+    pub(in crate::engine) findings: Findings,
+    pub(in crate::engine) written: &'a Written,
+    pub(in crate::engine) recounted: &'a Recounted,
+    /// The recount of all rows of a release that grows.
+    pub(in crate::engine) union: Option<&'a Union>,
+    pub(in crate::engine) inputs: Inputs,
+    pub(in crate::engine) observer: &'a Arc<dyn Observer>,
+}
+
 /// Writes the manifest and the report, and moves the release and its report to their final
 /// locations.
-pub(in crate::engine) async fn publish(
-    (job, target): (&Job, &Target),
-    (decision, findings): (&Decision, Findings),
-    written: &Written,
-    (recounted, union): (&Recounted, Option<&Union>),
-    (stage, inputs): (Staging, Inputs),
-    observer: &Arc<dyn Observer>,
-) -> Result<Published> {
-    observer.begin(Phase::Publish);
-    let completed = complete(
-        (job, target),
-        (decision, findings),
-        written,
-        (recounted, union),
-        (&stage, inputs),
+pub(in crate::engine) async fn publish(parts: ToPublish<'_>, stage: Staging) -> Result<Published> {
+    let ToPublish {
+        job,
+        target,
+        decision,
         observer,
-    )
-    .await;
+        ..
+    } = parts;
+    observer.begin(Phase::Publish);
+    let completed = complete(parts, &stage).await;
     let (stage, (published, report)) = or_removed(stage, completed).await?;
     let ((stage, report), ()) = or_removed((stage, report), job.input.check_unchanged().await).await?;
     let (published, text, change) = published;
@@ -128,29 +134,35 @@ pub(in crate::engine) async fn publish(
 
 /// Writes the manifest to the stage, and the report to a location where it is not visible yet.
 async fn complete(
-    (job, target): (&Job, &Target),
-    (decision, findings): (&Decision, Findings),
-    written: &Written,
-    (recounted, union): (&Recounted, Option<&Union>),
-    (stage, inputs): (&Staging, Inputs),
-    observer: &Arc<dyn Observer>,
+    parts: ToPublish<'_>,
+    stage: &Staging,
 ) -> Result<((Published, String, Option<Change>), Option<StagedReport>)> {
+    let ToPublish {
+        job,
+        target,
+        decision,
+        findings,
+        written,
+        recounted,
+        union,
+        inputs,
+        observer,
+    } = parts;
     let mut release = Release::new(job, (decision, findings), written, recounted)?;
-    let inputs = inputs.all().await?;
-    let outputs = stage.outputs(&written.files).await?;
-    let run = stage.run().and_then(|run| run.id()).map(String::from);
-    let manifest = manifest((job, target), decision, written, &release, inputs, (run, outputs))?;
+    let input = inputs.all().await?;
+    let output = stage.outputs(&written.files).await?;
+    let manifest = manifest(ToDescribe {
+        job,
+        target,
+        decision,
+        written,
+        release: &release,
+        input,
+        run: stage.run().and_then(|run| run.id()).map(String::from),
+        output,
+    })?;
     let manifest = match union {
-        Some(union) => {
-            let own = (manifest.statement_sha256.as_str(), &manifest.input[..]);
-            repeated::refuse(&union.standing, own, target)?;
-            let mut grown = grown(manifest, union);
-            let waited = target.waiting.as_ref().and_then(|waiting| waiting.rows.as_ref());
-            if let (Some(batch), Some(rows)) = (grown.batches.last_mut(), waited) {
-                batch.inputs.extend(rows.taken.inputs.iter().cloned());
-            }
-            grown
-        }
+        Some(union) => of_all_batches(manifest, union, target)?,
         None => manifest,
     };
     let manifest = match &target.key {
@@ -165,13 +177,34 @@ async fn complete(
         manifest: &manifest,
         manifest_sha256: sha256(&text),
     };
-    let report = report(job, decision, written, recounted, (&release, Some(staged)), observer).await?;
+    let facts = ReleaseFacts {
+        job,
+        decision,
+        written,
+        recounted,
+        release: &release,
+        staged: Some(staged),
+    };
+    let report = report(facts, observer).await?;
     observer.begin(Phase::Publish);
     let change = match target.format {
         Format::Table(_) => Some(change(target, written, (&manifest, &text))?),
         Format::Parquet | Format::Csv => None,
     };
     Ok(((Published { release, manifest }, text, change), report))
+}
+
+/// Returns the manifest of a release after a batch was added to it. `manifest` is that of the
+/// batch. Refuses a batch that was added before.
+fn of_all_batches(manifest: Manifest, union: &Union, target: &Target) -> Result<Manifest> {
+    let own = (manifest.statement_sha256.as_str(), &manifest.input[..]);
+    repeated::refuse(&union.standing, own, target)?;
+    let mut grown = grown(manifest, union);
+    let waited = target.waiting.as_ref().and_then(|waiting| waiting.rows.as_ref());
+    if let (Some(batch), Some(rows)) = (grown.batches.last_mut(), waited) {
+        batch.inputs.extend(rows.taken.inputs.iter().cloned());
+    }
+    Ok(grown)
 }
 
 /// Returns the rows that were kept, with a report that is published later.
@@ -184,7 +217,15 @@ pub(in crate::engine) async fn publish_rows(
 ) -> Result<ReleasedRows> {
     observer.begin(Phase::Publish);
     let release = Release::new(job, (decision, findings), written, recounted)?;
-    let report = report(job, decision, written, recounted, (&release, None), observer).await?;
+    let facts = ReleaseFacts {
+        job,
+        decision,
+        written,
+        recounted,
+        release: &release,
+        staged: None,
+    };
+    let report = report(facts, observer).await?;
     observer.begin(Phase::Publish);
     let report = or_removed(report, job.input.check_unchanged().await).await?.0;
     let rows = written
@@ -201,28 +242,13 @@ pub(in crate::engine) async fn publish_rows(
 
 /// Writes the report of a recounted release, if one was requested, to a location where it is not
 /// visible yet.
-async fn report(
-    job: &Job,
-    decision: &Decision,
-    written: &Written,
-    recounted: &Recounted,
-    (release, staged): (&Release, Option<Staged<'_>>),
-    observer: &Arc<dyn Observer>,
-) -> Result<Option<StagedReport>> {
-    let Some(file) = &job.output.report else {
+async fn report(facts: ReleaseFacts<'_>, observer: &Arc<dyn Observer>) -> Result<Option<StagedReport>> {
+    let Some(file) = &facts.job.output.report else {
         return Ok(None);
     };
     observer.begin(Phase::Report);
-    let place = staged.as_ref();
+    let place = facts.staged.as_ref();
     let place = place.and_then(|s| Some((s.target.path.clone(), s.folder?.to_path_buf())));
-    let facts = ReleaseFacts {
-        job,
-        decision,
-        written,
-        recounted,
-        release,
-        staged,
-    };
     let (file, report) = (file.clone(), facts.report().await?);
     blocking("writing the report", move || StagedReport::of(&file, &report, place))
         .await

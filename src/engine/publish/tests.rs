@@ -1,4 +1,4 @@
-use super::{Inputs, publish, publish_rows};
+use super::{Inputs, ToPublish, publish, publish_rows};
 use crate::engine::apply::rewrite;
 use crate::engine::decide::Decision;
 use crate::engine::examine::Findings;
@@ -37,12 +37,18 @@ async fn a_release_says_what_was_recounted_and_not_what_was_decided() {
     let inputs = Inputs::of(&job);
     let target = job.output.target.as_ref().unwrap();
     let published = publish(
-        (&job, target),
-        (&decision, Findings::default()),
-        &written,
-        (&recounted, None),
-        (stage, inputs),
-        &silent(),
+        ToPublish {
+            job: &job,
+            target,
+            decision: &decision,
+            findings: Findings::default(),
+            written: &written,
+            recounted: &recounted,
+            union: None,
+            inputs,
+            observer: &silent(),
+        },
+        stage,
     )
     .await
     .unwrap();
@@ -69,12 +75,18 @@ async fn what_came_to_stand_in_the_target_meanwhile_stays() {
     std::fs::write(target.path.join("theirs.txt"), "theirs").unwrap();
     let inputs = Inputs::of(&job);
     let refused = publish(
-        (&job, target),
-        (&decision, Findings::default()),
-        &written,
-        (&recounted, None),
-        (stage, inputs),
-        &silent(),
+        ToPublish {
+            job: &job,
+            target,
+            decision: &decision,
+            findings: Findings::default(),
+            written: &written,
+            recounted: &recounted,
+            union: None,
+            inputs,
+            observer: &silent(),
+        },
+        stage,
     )
     .await;
     assert_eq!(refused.unwrap_err().exit_code(), 5);

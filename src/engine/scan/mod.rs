@@ -16,7 +16,7 @@ use crate::drift::{Drift, refusal};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{Base, BaseSet, Columns, DetailRequest, FrequencySets, Scan};
 use crate::hierarchy::{Bounds, Lookup, OnUnmapped};
-use crate::job::{Choice, Input, Job, QuasiIdentifier, SourceTable};
+use crate::job::{Choice, Input, Job, QuasiIdentifier};
 use crate::lattice::{Lattice, Node};
 use crate::model::Sampling;
 use crate::observe::{Observer, Phase};
@@ -51,42 +51,29 @@ pub async fn scan(job: &Job, details: &[DetailRequest], observer: &dyn Observer)
         // were not drawn.
         (_, Some(_)) => Arc::default(),
     };
-    let watched = (sampling.is_none().then_some(observer), &progress);
+    let watched = Watched {
+        observer: sampling.is_none().then_some(observer),
+        progress: &progress,
+    };
     let (state, _) = job.input.source.rows.clone().into_parts();
     let context = state.task_ctx();
     let spill_space = SpillSpace::of(&context);
     let sample = count(&columns, plan, &spill_space, watched).await?;
-    let population = match &job.input.population {
-        Some(population) => {
-            Some(count_population(&job.input, population, &names, &columns, &spill_space, watched).await?)
-        }
-        None => None,
-    };
+    let population = count_population(&job.input, &names, &columns, &spill_space, watched).await?;
 
-    let (quasi_identifiers, chosen) = (job.roles.quasi_identifiers.clone(), GroundChoice::of(&job.goal.choice));
-    let is_replay = matches!(job.goal.choice, Choice::Replay(_));
-    let merge = move || {
-        merge(
-            quasi_identifiers,
-            (sample, population),
-            &columns,
-            &spill_space,
-            sampling.as_ref(),
-            (&chosen, is_replay),
-        )
+    let counted = Unmerged {
+        quasi_identifiers: job.roles.quasi_identifiers.clone(),
+        sample,
+        population,
+        columns,
+        spill_space,
+        sampling,
+        chosen: GroundChoice::of(&job.goal.choice),
+        is_replay: matches!(job.goal.choice, Choice::Replay(_)),
     };
+    let merge = move || merge(counted);
     let merged = Pool::of(state.config()).compute("merging the scan", merge).await?;
-    let (base, lattice, drift) = match merged {
-        Merged::Whole(merged) => {
-            let (base, lattice, drift) = *merged;
-            drift.iter().for_each(|drift| observer.drifted(drift, false));
-            (base, lattice, drift)
-        }
-        Merged::Drifted(unknown) => {
-            unknown.iter().for_each(|drift| observer.drifted(drift, true));
-            return Err(refusal(ErrorKind::Drift, &unknown));
-        }
-    };
+    let (base, lattice, drift) = undrifted(merged, observer)?;
     let unknown = of_attributes(job, &base)?;
     if !unknown.is_empty() {
         unknown.iter().for_each(|drift| observer.drifted(drift, true));
@@ -105,6 +92,15 @@ pub async fn scan(job: &Job, details: &[DetailRequest], observer: &dyn Observer)
     })
 }
 
+/// The progress of a scan, and the observer that is told about it.
+#[derive(Clone, Copy)]
+struct Watched<'a> {
+    /// The observer that is told the number of rows; `None` for a sample.
+    observer: Option<&'a dyn Observer>,
+    /// The number of rows that were read so far.
+    progress: &'a Arc<AtomicU64>,
+}
+
 /// Fails if a column has NULL in every row and therefore no type.
 fn check_typed(rows: &DataFrame) -> Result<()> {
     let untyped = rows.schema().fields().iter().find(|f| f.data_type().is_null());
@@ -118,6 +114,20 @@ fn check_typed(rows: &DataFrame) -> Result<()> {
     }
 }
 
+/// The counted rows of a scan, with what is needed to merge them.
+struct Unmerged {
+    quasi_identifiers: Vec<QuasiIdentifier>,
+    sample: Scan,
+    population: Option<Scan>,
+    columns: Columns,
+    spill_space: SpillSpace,
+    /// How the rows of a sample are drawn.
+    sampling: Option<Sampling>,
+    chosen: GroundChoice,
+    /// Whether an earlier release is replayed.
+    is_replay: bool,
+}
+
 /// The result of merging a scan: the base set, or the drift that prevents it.
 enum Merged {
     /// The base set with the lattice over it, and the drift that does not stop the statement.
@@ -127,29 +137,53 @@ enum Merged {
 }
 
 /// Builds the base set of the scan, or of a sample of its rows, and the lattice over it.
-fn merge(
-    mut quasi_identifiers: Vec<QuasiIdentifier>,
-    (mut sample, population): (Scan, Option<Scan>),
-    columns: &Columns,
-    spill_space: &SpillSpace,
-    sampling: Option<&Sampling>,
-    how: (&GroundChoice, bool),
-) -> Result<Merged> {
+fn merge(counted: Unmerged) -> Result<Merged> {
+    let Unmerged {
+        mut quasi_identifiers,
+        mut sample,
+        population,
+        columns,
+        spill_space,
+        sampling,
+        chosen,
+        is_replay,
+    } = counted;
     if population.is_some() {
-        sample.refresh(columns)?;
+        sample.refresh(&columns)?;
     }
-    let (lookups, drift) = match bind(&mut quasi_identifiers, (&sample, population.as_ref()), how)? {
+    let bound = bind(
+        &mut quasi_identifiers,
+        (&sample, population.as_ref()),
+        (&chosen, is_replay),
+    )?;
+    let (lookups, drift) = match bound {
         Bound::Lookups(lookups, drift) => (lookups, drift),
         Bound::Drifted(unknown) => return Ok(Merged::Drifted(unknown)),
     };
     let lattice = lattice(&quasi_identifiers, &lookups)?;
-    let base = Base::new(sample, population, lookups, lattice.bottom().clone(), spill_space)?;
-    contains_sample(&base, spill_space)?;
-    let base = match sampling {
+    let base = Base::new(sample, population, lookups, lattice.bottom().clone(), &spill_space)?;
+    contains_sample(&base, &spill_space)?;
+    let base = match &sampling {
         Some(sampling) => sample::sampled(&base, &quasi_identifiers, sampling)?,
         None => base,
     };
     Ok(Merged::Whole(Box::new((base, lattice, drift))))
+}
+
+/// Returns the base set, the lattice over it, and the drift that does not stop the statement. Tells
+/// the observer every drift. Fails with [`ErrorKind::Drift`] if drift stops the statement.
+fn undrifted(merged: Merged, observer: &dyn Observer) -> Result<(Base, Lattice, Vec<Drift>)> {
+    match merged {
+        Merged::Whole(merged) => {
+            let (base, lattice, drift) = *merged;
+            drift.iter().for_each(|drift| observer.drifted(drift, false));
+            Ok((base, lattice, drift))
+        }
+        Merged::Drifted(unknown) => {
+            unknown.iter().for_each(|drift| observer.drifted(drift, true));
+            Err(refusal(ErrorKind::Drift, &unknown))
+        }
+    }
 }
 
 /// Checks that a population contains its sample. Fails with `ErrorKind::Data` if a combination of
@@ -180,7 +214,7 @@ async fn count(
     columns: &Columns,
     rows: DataFrame,
     spill_space: &SpillSpace,
-    (observer, progress): (Option<&dyn Observer>, &Arc<AtomicU64>),
+    Watched { observer, progress }: Watched<'_>,
 ) -> Result<Scan> {
     let context = Arc::new(rows.task_ctx());
     let state = rows.clone().into_parts().0;
@@ -197,14 +231,17 @@ async fn count(
     Scan::read(columns, streams, spill_space, Arc::clone(progress)).await
 }
 
+/// Counts the population of a request, if it has one.
 async fn count_population(
     input: &Input,
-    population: &SourceTable,
     names: &[String],
     columns: &Columns,
     spill_space: &SpillSpace,
-    watched: (Option<&dyn Observer>, &Arc<AtomicU64>),
-) -> Result<Scan> {
+    watched: Watched<'_>,
+) -> Result<Option<Scan>> {
+    let Some(population) = &input.population else {
+        return Ok(None);
+    };
     for name in names {
         if population
             .rows
@@ -225,7 +262,7 @@ async fn count_population(
     let columns = columns.without_details();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let typed = same_types(&input.source.rows, select_columns(&population.rows, &names)?, &names)?;
-    count(&columns, typed, spill_space, watched).await
+    Ok(Some(count(&columns, typed, spill_space, watched).await?))
 }
 
 /// The result of binding the hierarchies of the quasi-identifiers.

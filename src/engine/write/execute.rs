@@ -1,6 +1,6 @@
 //! Executes the rewrite once, to files or to rows.
 
-use super::files::{FileColumns, write};
+use super::files::{FileColumns, FileDestination, write};
 use super::footer::footer;
 use super::nanoseconds::nanoseconds;
 use super::spool::Spool;
@@ -85,7 +85,13 @@ pub(in crate::engine) async fn write_files(
         let count = |rows| {
             progress.fetch_add(rows, Ordering::Relaxed);
         };
-        write(rows, spool, &shelf, (&target, &in_files), &columns, count).await
+        let to = FileDestination {
+            shelf: &shelf,
+            target: &target,
+            footer: &in_files,
+            columns: &columns,
+        };
+        write(rows, spool, to, count).await
     });
     let written = written.join().await.map_err(|e| Error::from_task("writing", &e))?;
     let (files, spool) = written.map_err(|e: Error| e.context("writing the release"))?;

@@ -29,18 +29,24 @@ use std::sync::Arc;
 /// written.
 const ON_WAY: usize = 2;
 
-/// Writes the ordered stream of a release to `shelf`, without its hidden columns. The columns that
+/// The files that the rows of a release are written to.
+pub(super) struct FileDestination<'a> {
+    pub(super) shelf: &'a Shelf,
+    pub(super) target: &'a Target,
+    pub(super) footer: &'a Footer,
+    pub(super) columns: &'a FileColumns,
+}
+
+/// Writes the ordered stream of a release to a shelf, without its hidden columns. The columns that
 /// are recounted in addition to the files are written to `spool`. Calls `told` with the number of
 /// rows of every batch.
 pub(super) async fn write(
     mut rows: SendableRecordBatchStream,
     mut spool: Option<Spool>,
-    shelf: &Shelf,
-    (target, footer): (&Target, &Footer),
-    columns: &FileColumns,
+    to: FileDestination<'_>,
     told: impl Fn(u64),
 ) -> Result<(Vec<WrittenFile>, Option<Spool>)> {
-    let mut files = Files::new(&rows.schema(), shelf, (target, footer), columns)?;
+    let mut files = Files::new(&rows.schema(), to)?;
     while let Some(batch) = rows.next().await {
         let batch = batch.map_err(Error::from_data)?;
         told(batch.num_rows() as u64);
@@ -101,12 +107,13 @@ struct Files<'a> {
 }
 
 impl<'a> Files<'a> {
-    fn new(
-        schema: &SchemaRef,
-        shelf: &'a Shelf,
-        (target, footer): (&'a Target, &'a Footer),
-        columns: &FileColumns,
-    ) -> Result<Self> {
+    fn new(schema: &SchemaRef, to: FileDestination<'a>) -> Result<Self> {
+        let FileDestination {
+            shelf,
+            target,
+            footer,
+            columns,
+        } = to;
         let (written, partition_columns) = FileRows::of(schema, columns, target.format)?;
         let standing = target.grows.as_ref().map_or(0, |standing| standing.output.len());
         let alike = match target.format {

@@ -104,6 +104,33 @@ fn not_counted(model: &dyn PrivacyModel) -> Option<&'static str> {
 
 /// Refuses a batch of another kind than the release.
 fn matches(job: &Job, target: &Target, standing: &Manifest) -> Result<()> {
+    same_standards(job, standing)?;
+    could_grow(job, standing)?;
+    same_key(target, standing)?;
+    same_columns(job, standing)?;
+    same_partitions(target, standing)?;
+    if let Some(unlike) = unlike_hierarchy(&job.roles, standing)? {
+        return Err(Error::usage(format!(
+            "{unlike}. Restore the hierarchy, or release all rows anew, with OVERWRITE"
+        )));
+    }
+    same_levels(job, standing)?;
+    for check in &standing.checks {
+        if !is_of_codes(&job.roles, check)
+            && !job
+                .guarantees
+                .constraints
+                .iter()
+                .any(|c| is_as_strong(&job.roles, c, check))
+        {
+            return Err(less(check));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a batch that follows other standards than the release.
+fn same_standards(job: &Job, standing: &Manifest) -> Result<()> {
     if let Some(unlike) = unfollowed(&job.guarantees, standing) {
         return Err(Error::usage(format!("{unlike}; release all rows anew, with OVERWRITE")));
     }
@@ -118,6 +145,11 @@ fn matches(job: &Job, target: &Target, standing: &Manifest) -> Result<()> {
             "the existing release follows {lost}, and these rows would not; write FOLLOWING {lost}"
         )));
     }
+    Ok(())
+}
+
+/// Refuses rows for a release that could not have been made with APPEND.
+fn could_grow(job: &Job, standing: &Manifest) -> Result<()> {
     let other = |what: &str| {
         Err(Error::usage(format!(
             "the existing release {what}, and rows can be added only to a release that APPEND could have made; \
@@ -145,41 +177,21 @@ fn matches(job: &Job, target: &Target, standing: &Manifest) -> Result<()> {
     if standing.output.iter().any(|file| file.name.ends_with(".csv")) {
         return other("is stored as CSV");
     }
-    match (&target.key, &standing.signature) {
-        (None, Some(_)) => {
-            return Err(Error::usage(
-                "the existing release is signed, and would lose its signature; add OPTIONS (sign 'env:NAME') with its \
-                 key",
-            ));
-        }
-        (Some(key), _) if !standing.is_signed_by(&key.public()) => {
-            return Err(Error::usage(
-                "the existing release is not signed with the key of option sign, which would also sign rows that were \
-                 released without it; release all rows anew, with OVERWRITE",
-            ));
-        }
-        _ => {}
-    }
-    same_columns(job, standing)?;
-    same_partitions(target, standing)?;
-    if let Some(unlike) = unlike_hierarchy(&job.roles, standing)? {
-        return Err(Error::usage(format!(
-            "{unlike}. Restore the hierarchy, or release all rows anew, with OVERWRITE"
-        )));
-    }
-    same_levels(job, standing)?;
-    for check in &standing.checks {
-        if !is_of_codes(&job.roles, check)
-            && !job
-                .guarantees
-                .constraints
-                .iter()
-                .any(|c| is_as_strong(&job.roles, c, check))
-        {
-            return Err(less(check));
-        }
-    }
     Ok(())
+}
+
+/// Refuses rows whose manifest would not be signed with the key of the release.
+fn same_key(target: &Target, standing: &Manifest) -> Result<()> {
+    match (&target.key, &standing.signature) {
+        (None, Some(_)) => Err(Error::usage(
+            "the existing release is signed, and would lose its signature; add OPTIONS (sign 'env:NAME') with its key",
+        )),
+        (Some(key), _) if !standing.is_signed_by(&key.public()) => Err(Error::usage(
+            "the existing release is not signed with the key of option sign, which would also sign rows that were \
+             released without it; release all rows anew, with OVERWRITE",
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Returns the error for a batch that promises less than a check of the release.

@@ -92,9 +92,21 @@ fn divided_by(job: &Job, name: &str, partitioner: &dyn Partitioner) -> Result<()
             "node_limit is a number of nodes of the lattice, and {name} assesses none; time_limit ends it early"
         )));
     }
+    if partitioner.needs_order() {
+        check_distances(job, name)?;
+    }
+    if partitioner.reads_class_label() && job.roles.class_label.is_none() {
+        return Err(Error::usage(format!(
+            "{name} is guided by a class label: name its column with CLASS (column)"
+        )));
+    }
+    Ok(())
+}
+
+/// Refuses quasi-identifiers between whose values there is no distance.
+fn check_distances(job: &Job, name: &str) -> Result<()> {
     // A column that LEVELS keeps at one level has no distances within a group.
-    let has_distances =
-        |q: &&QuasiIdentifier| partitioner.needs_order() && q.levels.is_none_or(|(low, high)| low < high);
+    let has_distances = |q: &&QuasiIdentifier| q.levels.is_none_or(|(low, high)| low < high);
     for q in job.roles.quasi_identifiers.iter().filter(has_distances) {
         let field = job.input.source.rows.schema().field_with_unqualified_name(&q.column)?;
         if !has_order(field.data_type()) {
@@ -106,11 +118,6 @@ fn divided_by(job: &Job, name: &str, partitioner: &dyn Partitioner) -> Result<()
                 plain_type(field.data_type())
             )));
         }
-    }
-    if partitioner.reads_class_label() && job.roles.class_label.is_none() {
-        return Err(Error::usage(format!(
-            "{name} is guided by a class label: name its column with CLASS (column)"
-        )));
     }
     Ok(())
 }

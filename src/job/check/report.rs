@@ -40,19 +40,43 @@ fn is_of_table(folder: &str) -> bool {
     is_log(folder) || is_folder_of_run(folder)
 }
 
+/// Returns the error for a report file that is refused.
+fn refusal(report: &ReportFile, why: &str) -> Error {
+    Error::usage(format!(
+        "{} {:?}: {why}",
+        report.clause(),
+        report.path().display().to_string()
+    ))
+}
+
+/// Refuses a file that the statement reads, or that its next run would read. `own` is the full path
+/// of the file.
+fn check_is_not_read(report: &ReportFile, own: &Path, read: &[&SourceTable]) -> Result<()> {
+    let mut files = read.iter().flat_map(|source| &source.files);
+    if files.any(|f| f.canonicalize().is_ok_and(|f| f == own)) {
+        return Err(refusal(report, "the statement reads this file"));
+    }
+    let url = own.to_str().map(|path| format!("file://{}", encoded(path.as_bytes())));
+    let is_read = |source: &&SourceTable| {
+        let is_alike = source.files.iter().any(|file| file.extension() == own.extension());
+        is_alike && url.as_ref().is_some_and(|url| source.pins.would_read(url))
+    };
+    match read.iter().any(is_read) {
+        true => Err(refusal(
+            report,
+            "the next run would read it as data: the source reads its folder; write it elsewhere",
+        )),
+        false => Ok(()),
+    }
+}
+
 /// Refuses a path where the report of a statement cannot be written, or would be taken for data:
 /// `target` is what the statement writes, and `read` is what it reads.
 pub(crate) fn check_report(report: &ReportFile, target: Option<&Target>, read: &[&SourceTable]) -> Result<()> {
     if let Some(object) = report.object() {
         return check_object(object, target.and_then(|t| t.stored.as_ref()), read);
     }
-    let refused = |why: String| {
-        Err(Error::usage(format!(
-            "{} {:?}: {why}",
-            report.clause(),
-            report.path().display().to_string()
-        )))
-    };
+    let refused = |why: String| Err(refusal(report, &why));
     if report.path().is_dir() {
         return refused("this is a folder; name a file in it".into());
     }
@@ -91,18 +115,7 @@ pub(crate) fn check_report(report: &ReportFile, target: Option<&Target>, read: &
     if let Some(release) = others.into_iter().find(|f| f.join(MANIFEST).is_file()) {
         return refused(format!("it would be inside another release, {}", release.display()));
     }
-    let mut files = read.iter().flat_map(|source| &source.files);
-    if files.any(|f| f.canonicalize().is_ok_and(|f| f == own)) {
-        return refused("the statement reads this file".into());
-    }
-    let url = own.to_str().map(|path| format!("file://{}", encoded(path.as_bytes())));
-    let is_read = |source: &&SourceTable| {
-        let is_alike = source.files.iter().any(|file| file.extension() == own.extension());
-        is_alike && url.as_ref().is_some_and(|url| source.pins.would_read(url))
-    };
-    if read.iter().any(is_read) {
-        return refused("the next run would read it as data: the source reads its folder; write it elsewhere".into());
-    }
+    check_is_not_read(report, &own, read)?;
     // Files in the folder of a release are replaced together with the release.
     match target.as_deref() == Some(folder) {
         true => Ok(()),

@@ -15,28 +15,7 @@ pub(super) fn check(job: &Job) -> Result<()> {
             )));
         }
     }
-    let mut roles: Vec<(&str, &str)> = vec![];
-    roles.extend(job.roles.identifiers.iter().map(|i| (i.as_str(), "IDENTIFIERS")));
-    roles.extend(
-        job.roles
-            .quasi_identifiers
-            .iter()
-            .map(|q| (q.column.as_str(), "QUASI IDENTIFIERS")),
-    );
-    roles.extend(
-        job.roles
-            .item_sets
-            .iter()
-            .map(|s| (s.column.as_str(), "QUASI IDENTIFIERS")),
-    );
-    roles.extend(job.roles.sensitive.iter().map(|s| (s.column.as_str(), "SENSITIVE")));
-    roles.extend(job.roles.class_label.iter().map(|c| (c.as_str(), "CLASS")));
-    roles.extend(job.roles.keep.iter().map(|k| (k.as_str(), "KEEP")));
-    roles.extend(
-        job.guarantees
-            .personal()
-            .map(|(c, limit)| (limit, c.call.name.as_str())),
-    );
+    let roles = roles(job);
     for (i, (column, role)) in roles.iter().enumerate() {
         if !columns.contains(column) {
             return Err(Error::unknown("column", column, columns.iter().copied()));
@@ -71,6 +50,33 @@ pub(super) fn check(job: &Job) -> Result<()> {
         }));
     }
     Ok(())
+}
+
+/// Returns each column that has a role, with the clause or the model that gives the role.
+fn roles(job: &Job) -> Vec<(&str, &str)> {
+    let mut roles: Vec<(&str, &str)> = vec![];
+    roles.extend(job.roles.identifiers.iter().map(|i| (i.as_str(), "IDENTIFIERS")));
+    roles.extend(
+        job.roles
+            .quasi_identifiers
+            .iter()
+            .map(|q| (q.column.as_str(), "QUASI IDENTIFIERS")),
+    );
+    roles.extend(
+        job.roles
+            .item_sets
+            .iter()
+            .map(|s| (s.column.as_str(), "QUASI IDENTIFIERS")),
+    );
+    roles.extend(job.roles.sensitive.iter().map(|s| (s.column.as_str(), "SENSITIVE")));
+    roles.extend(job.roles.class_label.iter().map(|c| (c.as_str(), "CLASS")));
+    roles.extend(job.roles.keep.iter().map(|k| (k.as_str(), "KEEP")));
+    roles.extend(
+        job.guarantees
+            .personal()
+            .map(|(c, limit)| (limit, c.call.name.as_str())),
+    );
+    roles
 }
 
 /// Returns the error text for quasi-identifiers that are all columns of lists, such as `column`:

@@ -18,22 +18,7 @@ use std::path::{Path, PathBuf};
 /// exists and may not be replaced.
 pub(super) fn check(job: &Job, target: &Target) -> Result<()> {
     let path = &target.path;
-    for column in &target.partitioned_by {
-        if !job.roles.releases(column) {
-            let released = job
-                .input
-                .source
-                .rows
-                .schema()
-                .fields()
-                .iter()
-                .map(|f| f.name().as_str())
-                .filter(|n| job.roles.releases(n));
-            return Err(Error::unknown("released column to partition by", column, released));
-        }
-        let field = job.input.source.rows.schema().field_with_unqualified_name(column)?;
-        folder::check_partition_column(column, field.data_type())?;
-    }
+    check_partition_columns(job, target)?;
     match target.format {
         Format::Table(format) => check_columns(job, target, format)?,
         Format::Parquet => check_parquet(job)?,
@@ -76,6 +61,27 @@ pub(super) fn check(job: &Job, target: &Target) -> Result<()> {
         // requested.
         (_, Ok(_)) => check_mount(path).and_then(|()| folder::check_replaceable(path, replacing(target))),
     }
+}
+
+/// Refuses PARTITIONED BY with a column that is not released, or whose type cannot name folders.
+fn check_partition_columns(job: &Job, target: &Target) -> Result<()> {
+    for column in &target.partitioned_by {
+        if !job.roles.releases(column) {
+            let released = job
+                .input
+                .source
+                .rows
+                .schema()
+                .fields()
+                .iter()
+                .map(|f| f.name().as_str())
+                .filter(|n| job.roles.releases(n));
+            return Err(Error::unknown("released column to partition by", column, released));
+        }
+        let field = job.input.source.rows.schema().field_with_unqualified_name(column)?;
+        folder::check_partition_column(column, field.data_type())?;
+    }
+    Ok(())
 }
 
 /// Returns the clause for which the folder of a target is replaced.

@@ -17,28 +17,11 @@ use std::sync::Arc;
 /// Returns all figures of these columns. The figure of a column that cannot be compared contains
 /// the reason.
 pub(crate) async fn figures(tables: &Tables<'_>, readings: Vec<Reading>, class: Option<&str>) -> Result<Vec<Figure>> {
-    let Tables {
-        session,
-        released,
-        source,
-        testing,
-        drawn,
-    } = tables;
+    let (session, released) = (tables.session, tables.released);
     let names: Vec<String> = readings.iter().map(|reading| reading.column.clone()).collect();
-    let of_masks = masked::figures(tables, drawn, &names).await?;
+    let of_masks = masked::figures(tables, tables.drawn, &names).await?;
     let mut known = known_values(tables, &readings).await?;
-    let (mut compared, mut unread) = (vec![], vec![]);
-    for reading in readings {
-        let name = reading.column.clone();
-        let read = match known.get(&name) {
-            Some(known) => reading.bind_to(&known.values, known.is_own)?,
-            None => reading.bind(session, &released.name, (*source, *testing)).await?,
-        };
-        match read {
-            Readable::Read(column) => compared.push(column),
-            Readable::Not(why) => unread.push((name, why)),
-        }
-    }
+    let (compared, unread) = readable(tables, readings, &known).await?;
     let (alone, related) = together(compared, class);
     let mut cells = vec![];
     for (_, column) in &alone {
@@ -47,36 +30,11 @@ pub(crate) async fn figures(tables: &Tables<'_>, readings: Vec<Reading>, class: 
     let labels = Texts::each(session, &cells, &released.released()).await?;
     let mut read = vec![];
     if !related.is_empty() {
-        let (from, whole) = (released.released(), quote(source));
-        let (own, raw) = futures::try_join!(
-            texts(session, &related, &released.name, &from),
-            texts(session, &related, source, &whole),
-        )?;
-        read.push(Read {
-            released: own,
-            source: raw,
-            tested: match testing {
-                Some(testing) => Some(texts(session, &related, testing, &quote(testing)).await?),
-                None => None,
-            },
-            columns: related,
-        });
+        read.push(read_related(tables, related).await?);
     }
-    for ((number, column), released) in alone.into_iter().zip(labels) {
-        let raw = known.remove(column.name()).map(|known| known.source);
-        let columns = vec![(number, column)];
-        read.push(Read {
-            released,
-            source: match raw {
-                Some((values, rows)) => Texts::of_values(session, &values, rows)?,
-                None => texts(session, &columns, source, &quote(source)).await?,
-            },
-            tested: match testing {
-                Some(testing) => Some(texts(session, &columns, testing, &quote(testing)).await?),
-                None => None,
-            },
-            columns,
-        });
+    for (column, released) in alone.into_iter().zip(labels) {
+        let raw = known.remove(column.1.name()).map(|known| known.source);
+        read.push(read_alone(tables, column, released, raw).await?);
     }
     let class = class.map(str::to_string);
     let measure = move || measured(read, unread, class.as_deref());
@@ -130,6 +88,74 @@ async fn known_values(tables: &Tables<'_>, readings: &[Reading]) -> Result<HashM
         Ok((column.column, Known { values, is_own, source }))
     });
     known.collect()
+}
+
+/// Binds the columns to their values. Returns the columns that can be compared, and the names of
+/// the others with the reasons.
+async fn readable(
+    tables: &Tables<'_>,
+    readings: Vec<Reading>,
+    known: &HashMap<String, Known>,
+) -> Result<(Vec<ComparedColumn>, Vec<(String, String)>)> {
+    let (session, released) = (tables.session, tables.released.name.as_str());
+    let (mut compared, mut unread) = (vec![], vec![]);
+    for reading in readings {
+        let name = reading.column.clone();
+        let read = match known.get(&name) {
+            Some(known) => reading.bind_to(&known.values, known.is_own)?,
+            None => reading.bind(session, released, (tables.source, tables.testing)).await?,
+        };
+        match read {
+            Readable::Read(column) => compared.push(column),
+            Readable::Not(why) => unread.push((name, why)),
+        }
+    }
+    Ok((compared, unread))
+}
+
+/// Reads columns whose figures need the same rows.
+async fn read_related(tables: &Tables<'_>, columns: Vec<Numbered>) -> Result<Read> {
+    let (session, source, released) = (tables.session, tables.source, tables.released);
+    let (from, whole) = (released.released(), quote(source));
+    let (own, raw) = futures::try_join!(
+        texts(session, &columns, &released.name, &from),
+        texts(session, &columns, source, &whole),
+    )?;
+    Ok(Read {
+        released: own,
+        source: raw,
+        tested: tested(tables, &columns).await?,
+        columns,
+    })
+}
+
+/// Reads a column that is compared alone. Its labels were read already, and `known` is its values
+/// in the source if they were counted already.
+async fn read_alone(
+    tables: &Tables<'_>,
+    column: Numbered,
+    released: Texts,
+    known: Option<(ArrayRef, Vec<u64>)>,
+) -> Result<Read> {
+    let (session, source) = (tables.session, tables.source);
+    let columns = vec![column];
+    Ok(Read {
+        released,
+        source: match known {
+            Some((values, rows)) => Texts::of_values(session, &values, rows)?,
+            None => texts(session, &columns, source, &quote(source)).await?,
+        },
+        tested: tested(tables, &columns).await?,
+        columns,
+    })
+}
+
+/// Reads the columns of the rows for testing, if there are such rows.
+async fn tested(tables: &Tables<'_>, columns: &[Numbered]) -> Result<Option<Texts>> {
+    Ok(match tables.testing {
+        Some(testing) => Some(texts(tables.session, columns, testing, &quote(testing)).await?),
+        None => None,
+    })
 }
 
 /// Returns the distinct values of both arrays in ascending order with NULL last.

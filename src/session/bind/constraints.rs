@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::job::{Constraint, ItemSet, QuasiIdentifier, Scope};
-use crate::model::About;
+use crate::model::{About, PrivacyModel};
 use crate::quoting::{ident, quote};
 use crate::session::registry::Registry;
 use crate::sql::clause::{ConstraintClause, ScopeClause, SensitiveClause};
@@ -14,50 +14,36 @@ pub(in crate::session) fn constraints(
     (quasi_identifiers, item_sets): (&[QuasiIdentifier], &[ItemSet]),
     sensitive: &[SensitiveClause],
 ) -> Result<Vec<Constraint>> {
-    // This is one function because it is a list of checks, followed by the bound constraint.
-    let one = |c: &ConstraintClause| {
+    let columns = Columns {
+        quasi_identifiers,
+        item_sets,
+        sensitive,
+    };
+    constraints.iter().map(|c| columns.constraint(registry, c)).collect()
+}
+
+/// The columns that a model can be about.
+struct Columns<'a> {
+    quasi_identifiers: &'a [QuasiIdentifier],
+    item_sets: &'a [ItemSet],
+    sensitive: &'a [SensitiveClause],
+}
+
+impl Columns<'_> {
+    /// Binds one constraint of SATISFYING.
+    fn constraint(&self, registry: &Registry, c: &ConstraintClause) -> Result<Constraint> {
         let (model, meaning) = registry.model(&c.model)?;
-        let subset = |name: &String| {
-            if item_sets.iter().any(|s| s.column == *name) {
-                return Err(in_no_class(c, name));
-            }
-            quasi_identifiers.iter().position(|q| q.column == *name).ok_or_else(|| {
-                Error::unknown(
-                    "quasi-identifier",
-                    name,
-                    quasi_identifiers.iter().map(|q| q.column.as_str()),
-                )
-            })
-        };
-        let is_sensitive = |name: &str| sensitive.iter().any(|s| s.column == name);
         // A model with an individual limit for each row applies to the sensitive attribute, if
         // there is exactly one.
-        let only = match (model.about(), sensitive) {
+        let only = match (model.about(), self.sensitive) {
             (About::Rows { .. }, [only]) => Some(only.column.clone()),
             (About::Rows { .. } | About::Classes | About::Items(_) | About::Sample(_), _) => None,
         };
         match model.about() {
-            About::Items(_) => is_of_items(c, c.sensitive.as_ref(), quasi_identifiers, item_sets)?,
-            About::Classes | About::Rows { .. } | About::Sample(_) => match &c.sensitive {
-                Some(name) if item_sets.iter().any(|s| s.column == *name) => return Err(in_no_class(c, name)),
-                Some(name) if !model.reads().attribute => {
-                    return Err(Error::usage(format!(
-                        "{} is about class sizes and has no sensitive attribute; after ON, it takes only a list of \
-                         quasi-identifiers in parentheses: ON ({name})",
-                        c.model
-                    )));
-                }
-                Some(name) if !is_sensitive(name) => {
-                    return Err(not_sensitive(name, sensitive).context(&c.model));
-                }
-                None if model.reads().attribute && only.is_none() => {
-                    return Err(Error::usage(format!(
-                        "{} needs the sensitive attribute it is about: {} ON column, with the column in SENSITIVE (...)",
-                        c.model, c.model
-                    )));
-                }
-                _ => {}
-            },
+            About::Items(_) => is_of_items(c, c.sensitive.as_ref(), self.quasi_identifiers, self.item_sets)?,
+            About::Classes | About::Rows { .. } | About::Sample(_) => {
+                self.check_attribute(c, model.as_ref(), only.is_some())?;
+            }
         }
         if model.reads().labels && c.scope != ScopeClause::All {
             return Err(Error::usage(format!(
@@ -67,10 +53,13 @@ pub(in crate::session) fn constraints(
         }
         let scope = match &c.scope {
             ScopeClause::All => Scope::All,
-            ScopeClause::Columns(columns) => Scope::Columns(columns.iter().map(subset).collect::<Result<_>>()?),
+            ScopeClause::Columns(columns) => {
+                let positions = columns.iter().map(|name| self.position(c, name));
+                Scope::Columns(positions.collect::<Result<_>>()?)
+            }
             ScopeClause::Any(size) => Scope::Any(*size),
         };
-        scope.subsets(quasi_identifiers.len())?;
+        scope.subsets(self.quasi_identifiers.len())?;
         Ok(Constraint {
             call: c.model.clone(),
             model,
@@ -78,8 +67,37 @@ pub(in crate::session) fn constraints(
             attribute: c.sensitive.clone().or(only),
             scope,
         })
-    };
-    constraints.iter().map(one).collect()
+    }
+
+    /// Refuses a sensitive attribute that a model of classes or rows does not have, and a missing
+    /// one. `is_known` is true if the model is about the only sensitive attribute.
+    fn check_attribute(&self, c: &ConstraintClause, model: &dyn PrivacyModel, is_known: bool) -> Result<()> {
+        let is_sensitive = |name: &str| self.sensitive.iter().any(|s| s.column == name);
+        match &c.sensitive {
+            Some(name) if self.item_sets.iter().any(|s| s.column == *name) => Err(in_no_class(c, name)),
+            Some(name) if !model.reads().attribute => Err(Error::usage(format!(
+                "{} is about class sizes and has no sensitive attribute; after ON, it takes only a list of \
+                 quasi-identifiers in parentheses: ON ({name})",
+                c.model
+            ))),
+            Some(name) if !is_sensitive(name) => Err(not_sensitive(name, self.sensitive).context(&c.model)),
+            None if model.reads().attribute && !is_known => Err(Error::usage(format!(
+                "{} needs the sensitive attribute it is about: {} ON column, with the column in SENSITIVE (...)",
+                c.model, c.model
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the position of a quasi-identifier that the scope of a model names.
+    fn position(&self, c: &ConstraintClause, name: &str) -> Result<usize> {
+        if self.item_sets.iter().any(|s| s.column == name) {
+            return Err(in_no_class(c, name));
+        }
+        let known = self.quasi_identifiers.iter().map(|q| q.column.as_str());
+        let found = known.clone().position(|column| column == name);
+        found.ok_or_else(|| Error::unknown("quasi-identifier", name, known))
+    }
 }
 
 /// Returns the error for a model about classes that is applied ON a column of lists.

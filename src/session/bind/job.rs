@@ -69,16 +69,7 @@ impl AnonContext {
         let (statement, policy) = self.under_policy(statement)?;
         let statement = &statement;
         let report = self.report(statement, purpose).await?;
-        let source = match &policy {
-            Some(policy) => self.source_under(policy, &statement.source).await?,
-            None => self.repeatable(&statement.source).await?,
-        };
-        let (mut state, plan) = source.rows.into_parts();
-        observe_executors(state.config_mut(), &self.observer);
-        let source = SourceTable {
-            rows: in_one_order(DataFrame::new(state, plan))?,
-            ..source
-        };
+        let source = self.source_in_order(policy.as_deref(), &statement.source).await?;
         let settings = self.settings();
         let options = Arguments::of_options(&OPTIONS, &statement.policy.options)?;
         let (quasi_identifiers, item_sets) =
@@ -167,14 +158,21 @@ impl AnonContext {
         fit(&mut job);
         keep_to_node(&mut job);
         append::rise(&mut job)?;
-        // The check accesses the file system at the paths of the target and the report.
-        let check = move || job.check(purpose).map(|()| job);
-        let mut job = blocking("checking the request", check).await?;
-        if dry_run {
-            // The report was checked with the rest of the request, and is not written.
-            job.output.report = None;
-        }
-        Ok(job)
+        checked(job, purpose, dry_run).await
+    }
+
+    /// Opens the source of a statement, with its rows in one order.
+    async fn source_in_order(&self, policy: Option<&Policy>, clause: &SourceClause) -> Result<SourceTable> {
+        let source = match policy {
+            Some(policy) => self.source_under(policy, clause).await?,
+            None => self.repeatable(clause).await?,
+        };
+        let (mut state, plan) = source.rows.into_parts();
+        observe_executors(state.config_mut(), &self.observer);
+        Ok(SourceTable {
+            rows: in_one_order(DataFrame::new(state, plan))?,
+            ..source
+        })
     }
 
     /// Returns the file of the report; `None` if the statement requests no report.
@@ -213,6 +211,18 @@ impl AnonContext {
         check_repeatable(&source.name, &source.rows)?;
         Ok(source)
     }
+}
+
+/// Checks a job. The checked job of a dry run writes no report.
+async fn checked(job: Job, purpose: Purpose, dry_run: bool) -> Result<Job> {
+    // The check accesses the file system at the paths of the target and the report.
+    let check = move || job.check(purpose).map(|()| job);
+    let mut job = blocking("checking the request", check).await?;
+    if dry_run {
+        // The report was checked with the rest of the request, and is not written.
+        job.output.report = None;
+    }
+    Ok(job)
 }
 
 /// Restricts a sample to the node that the statement gives, because nothing is known about the

@@ -98,12 +98,7 @@ pub(super) async fn target(state: &SessionState, target: &TargetClause) -> Resul
     };
     let waiting = options.given("waiting", Arguments::word)?;
     let file_size = options.given("file_size", Arguments::bytes)?;
-    let key = match options.given("sign", Arguments::word)?.map(String::from) {
-        Some(place) => Some(Arc::new(
-            blocking("reading a key", move || SigningKey::at(&place)).await?,
-        )),
-        None => None,
-    };
+    let key = key(&options).await?;
     let usual = (stored.is_some() && options.given("rows_per_file", Arguments::count)?.is_none()).then_some(FILE_SIZE);
     let bound = Target {
         path,
@@ -129,20 +124,35 @@ pub(super) async fn target(state: &SessionState, target: &TargetClause) -> Resul
         full_statement: options.word("statement")?.eq_ignore_ascii_case("full"),
         waiting: None,
     };
-    let Some(waiting) = waiting else {
-        return Ok(bound);
-    };
-    let own = match &bound.stored {
+    match waiting {
+        Some(waiting) => with_waiting_folder(state, waiting, bound).await,
+        None => Ok(bound),
+    }
+}
+
+/// Reads the private key that signs the manifest, if the statement names one.
+async fn key(options: &Arguments) -> Result<Option<Arc<SigningKey>>> {
+    Ok(match options.given("sign", Arguments::word)?.map(String::from) {
+        Some(place) => Some(Arc::new(
+            blocking("reading a key", move || SigningKey::at(&place)).await?,
+        )),
+        None => None,
+    })
+}
+
+/// Opens the folder for waiting rows, and adds it to the target.
+async fn with_waiting_folder(state: &SessionState, folder: &str, target: Target) -> Result<Target> {
+    let own = match &target.stored {
         Some(stored) => stored.prefix.url().to_string(),
         None => {
-            let path = bound.path.clone();
+            let path = target.path.clone();
             folder_url(&blocking("looking at a path", move || resolved(&path)).await?)
         }
     };
-    let waiting = Waiting::open(state, waiting, &own, bound.grows.as_deref()).await?;
+    let waiting = Waiting::open(state, folder, &own, target.grows.as_deref()).await?;
     Ok(Target {
         waiting: Some(waiting),
-        ..bound
+        ..target
     })
 }
 

@@ -3,9 +3,9 @@
 
 use super::hierarchies::Hierarchies;
 use crate::catalogue::Info;
-use crate::error::Error;
-use crate::hierarchy::OnUnmapped;
-use arrow::array::{AsArray, StringArray, UInt32Array};
+use crate::error::{Error, Result};
+use crate::hierarchy::{Hierarchy, Lookup, OnUnmapped};
+use arrow::array::{ArrayRef, AsArray, StringArray, UInt32Array};
 use arrow::compute::{cast, take};
 use arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
@@ -60,37 +60,13 @@ impl ScalarUDFImpl for Generalize {
             return Err(usage().into());
         };
         let hierarchy = self.hierarchies.get(name)?;
-        let level = u8::try_from(level)
-            .ok()
-            .filter(|l| *l <= hierarchy.height())
-            .ok_or_else(|| {
-                Error::usage(format!(
-                    "hierarchy {name} has the levels 0 to {}, not {level}",
-                    hierarchy.height()
-                ))
-            })?;
+        let level = level_of(name, &hierarchy, level)?;
         let values = values.to_array(args.number_rows)?;
         let plain = match values.data_type() {
             DataType::Dictionary(_, inner) => cast(&values, inner)?,
             _ => values,
         };
-        if level > 0 && hierarchy.rule().reads_whole_column(plain.data_type()) {
-            return Err(Error::usage(format!(
-                "hierarchy {name} takes the length of its labels from the longest value of a column, and a function \
-                 reads only one batch of the column at a time; create it with WIDTH"
-            ))
-            .into());
-        }
-        let lookup = hierarchy.bind(plain)?;
-        // At level 0, each value is its own label.
-        if level > 0 && hierarchy.on_unmapped() == OnUnmapped::Error && lookup.unmapped_values() > 0 {
-            return Err(Error::data(format!(
-                "hierarchy {name} does not map {} values of the argument of generalize; add them, or create it \
-                 with ON UNMAPPED TOP, which gives them the top label",
-                lookup.unmapped_values()
-            ))
-            .into());
-        }
+        let lookup = bound(name, &hierarchy, plain, level)?;
         let level = lookup.level(level);
         let labels = take(&level.labels, &UInt32Array::from(level.codes.clone()), None)?;
         let labels = cast(&labels, &DataType::Utf8)?;
@@ -104,6 +80,38 @@ impl ScalarUDFImpl for Generalize {
         });
         Ok(ColumnarValue::Array(Arc::new(labels.collect::<StringArray>())))
     }
+}
+
+/// Returns the level if the hierarchy has it.
+fn level_of(name: &str, hierarchy: &Hierarchy, level: i64) -> Result<u8> {
+    let known = u8::try_from(level).ok().filter(|l| *l <= hierarchy.height());
+    known.ok_or_else(|| {
+        Error::usage(format!(
+            "hierarchy {name} has the levels 0 to {}, not {level}",
+            hierarchy.height()
+        ))
+    })
+}
+
+/// Binds a hierarchy to values. Fails if their labels at this level depend on other values of the
+/// column, or if the hierarchy does not map a value.
+fn bound(name: &str, hierarchy: &Hierarchy, values: ArrayRef, level: u8) -> Result<Lookup> {
+    if level > 0 && hierarchy.rule().reads_whole_column(values.data_type()) {
+        return Err(Error::usage(format!(
+            "hierarchy {name} takes the length of its labels from the longest value of a column, and a function \
+             reads only one batch of the column at a time; create it with WIDTH"
+        )));
+    }
+    let lookup = hierarchy.bind(values)?;
+    // At level 0, each value is its own label.
+    if level > 0 && hierarchy.on_unmapped() == OnUnmapped::Error && lookup.unmapped_values() > 0 {
+        return Err(Error::data(format!(
+            "hierarchy {name} does not map {} values of the argument of generalize; add them, or create it with ON \
+             UNMAPPED TOP, which gives them the top label",
+            lookup.unmapped_values()
+        )));
+    }
+    Ok(lookup)
 }
 
 impl Generalize {

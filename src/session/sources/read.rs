@@ -96,14 +96,14 @@ async fn read(session: &SessionContext, path: &str, options: &[(String, Value)])
         true => Types::OfFolders,
         false => Types::OfFormat,
     };
-    let rows = files(
-        session,
-        (&listing, types, &partitions),
-        (&release, &local),
-        &asked,
-        options.is_empty(),
-    )
-    .await?;
+    let found = Found {
+        listing: &listing,
+        types,
+        partitions: &partitions,
+        release: release.as_ref(),
+        local: &local,
+    };
+    let rows = files(session, found, &asked, options.is_empty()).await?;
     match is_typed {
         // The labels of a release remain texts, even if they look like numbers. The readers of a
         // release know how it writes NULL.
@@ -128,14 +128,29 @@ async fn folders_of_release(path: String) -> Result<Option<Vec<String>>> {
     blocking("looking at a path", look).await
 }
 
-/// Reads the files of a listing. The partition columns are texts in the result.
-async fn files(
-    session: &SessionContext,
-    (listing, types, partitions): (&Listing, Types, &[String]),
-    (release, local): (&Option<StoredRelease>, &str),
-    asked: &PathOptions,
-    is_plain: bool,
-) -> Result<DataFrame> {
+/// The files of a path.
+struct Found<'a> {
+    listing: &'a Listing,
+    /// The origin of the types.
+    types: Types,
+    /// The columns that are folder names.
+    partitions: &'a [String],
+    /// The release in an object store, if the path is its prefix.
+    release: Option<&'a StoredRelease>,
+    /// The path or URL.
+    local: &'a str,
+}
+
+/// Reads the files of a listing. The partition columns are texts in the result. `is_plain` is true
+/// if the statement has no options.
+async fn files(session: &SessionContext, found: Found<'_>, asked: &PathOptions, is_plain: bool) -> Result<DataFrame> {
+    let Found {
+        listing,
+        types,
+        partitions,
+        release,
+        local,
+    } = found;
     let state = session.state();
     match release {
         Some(release) => release.confirm(&listing.files)?,

@@ -51,49 +51,15 @@ impl ReleaseFacts<'_> {
             Some(sizes) => Risk::of(&sizes, None, &settings)?,
             None => risk(session, released, &settings).await?,
         };
-        if after.classes != release.classes {
-            return Err(Error::new(
-                ErrorKind::Verification,
-                format!(
-                    "{} classes were released, and the report counts {}",
-                    release.classes, after.classes
-                ),
-            ));
-        }
-        let (persons_in, persons_out) = match &job.input.entity {
-            Some(entity) => (
-                Some(persons(session, entity, WHOLE).await?),
-                Some(persons(session, entity, &released.released()).await?),
-            ),
-            None => (None, None),
-        };
+        same_classes(release.classes, after.classes)?;
+        let (persons_in, persons_out) = self.persons_in_and_out().await?;
         let files = staged.map(files);
         let columns = self.columns();
-        let text = |column: &&ColumnSummary| {
-            let field = job.input.source.rows.schema().field_with_unqualified_name(&column.name);
-            let is_of_values = !matches!(
-                column.role,
-                ReportedRole::QuasiIdentifier | ReportedRole::ItemSet | ReportedRole::DirectIdentifier
-            );
-            let changed = !is_of_values || column.mask.is_some();
-            column.released && !changed && field.is_ok_and(|f| is_text(f.data_type()))
-        };
-        let free_text: Vec<String> = columns.iter().filter(text).map(|c| c.name.clone()).collect();
+        let free_text = self.free_text(&columns);
         Ok(Report {
             report_version: report::VERSION,
             software: format!("anonsql {}", env!("CARGO_PKG_VERSION")),
-            record: report::StatementRecord {
-                statement: match staged.is_some_and(|s| s.target.full_statement) {
-                    true => "in full in the manifest".into(),
-                    false => job.output.statement.clone(),
-                },
-                statement_sha256: job.output.statement_sha256.clone(),
-                policy: job.output.policy.as_ref().map(|policy| report::PolicyUsed {
-                    name: policy.name.clone(),
-                    sha256: policy.sha256.clone(),
-                }),
-                inputs: staged.map_or_else(Vec::new, |s| s.manifest.input.iter().map(input).collect()),
-            },
+            record: self.record(),
             release: report::ReleaseSummary {
                 source: shown(&job.input.source),
                 target: staged.map(|s| s.target.path.display().to_string()),
@@ -122,6 +88,51 @@ impl ReleaseFacts<'_> {
             not_covered: report::not_covered(&columns, &free_text, job.input.entity.is_some()),
             columns,
         })
+    }
+
+    /// Returns the numbers of persons in the source and in the release; `None` if records are
+    /// counted.
+    async fn persons_in_and_out(&self) -> Result<(Option<u64>, Option<u64>)> {
+        let Some(entity) = &self.job.input.entity else {
+            return Ok((None, None));
+        };
+        let (session, released) = (&self.recounted.session, &self.recounted.released);
+        Ok((
+            Some(persons(session, entity, WHOLE).await?),
+            Some(persons(session, entity, &released.released()).await?),
+        ))
+    }
+
+    /// Returns the names of the text columns that are released unchanged.
+    fn free_text(&self, columns: &[ColumnSummary]) -> Vec<String> {
+        let text = |column: &&ColumnSummary| {
+            let rows = &self.job.input.source.rows;
+            let field = rows.schema().field_with_unqualified_name(&column.name);
+            let is_of_values = !matches!(
+                column.role,
+                ReportedRole::QuasiIdentifier | ReportedRole::ItemSet | ReportedRole::DirectIdentifier
+            );
+            let changed = !is_of_values || column.mask.is_some();
+            column.released && !changed && field.is_ok_and(|f| is_text(f.data_type()))
+        };
+        columns.iter().filter(text).map(|c| c.name.clone()).collect()
+    }
+
+    /// Returns the statement, its policy and the files that it read.
+    fn record(&self) -> report::StatementRecord {
+        let (output, staged) = (&self.job.output, self.staged.as_ref());
+        report::StatementRecord {
+            statement: match staged.is_some_and(|s| s.target.full_statement) {
+                true => "in full in the manifest".into(),
+                false => output.statement.clone(),
+            },
+            statement_sha256: output.statement_sha256.clone(),
+            policy: output.policy.as_ref().map(|policy| report::PolicyUsed {
+                name: policy.name.clone(),
+                sha256: policy.sha256.clone(),
+            }),
+            inputs: staged.map_or_else(Vec::new, |s| s.manifest.input.iter().map(input).collect()),
+        }
     }
 
     fn suppression(&self) -> report::SuppressionSummary {
@@ -177,6 +188,18 @@ impl ReleaseFacts<'_> {
             points: found.nodes.iter().enumerate().map(point).collect(),
         })
     }
+}
+
+/// Fails with [`ErrorKind::Verification`] if the report counts another number of classes than were
+/// released.
+fn same_classes(released: u64, counted: u64) -> Result<()> {
+    if counted == released {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::Verification,
+        format!("{released} classes were released, and the report counts {counted}"),
+    ))
 }
 
 /// Returns the number of persons in the rows `from`, given as SQL. All rows without a person count

@@ -22,32 +22,7 @@ impl ReleaseFacts<'_> {
         if self.decision.evaluator.rows() > MOST_ROWS {
             return Ok(None);
         }
-        let quasi = job.roles.quasi_identifiers.iter().map(|q| Reading {
-            column: q.column.clone(),
-            hierarchy: Some(q.hierarchy.clone()),
-            form: q.labels,
-            must_fit: false,
-        });
-        let plain = |column: &String| Reading {
-            column: column.clone(),
-            hierarchy: None,
-            form: LabelForm::Text,
-            must_fit: false,
-        };
-        let sensitive = job.roles.sensitive.iter().map(|s| Reading {
-            hierarchy: s.hierarchy.clone(),
-            ..plain(&s.column)
-        });
-        let class = job
-            .roles
-            .class_label
-            .iter()
-            .filter(|class| !job.roles.sensitive.iter().any(|s| s.column == **class));
-        let items = job.roles.item_sets.iter().map(|s| plain(&s.column));
-        let readings = quasi.chain(items).chain(sensitive).chain(class.map(plain));
-        let readings: Vec<Reading> = readings
-            .filter(|r| job.roles.releases(&r.column) && job.roles.mask(&r.column).is_none())
-            .collect();
+        let readings = self.readings();
         let drawn = job.roles.masks.iter().filter(|of| of.clause.kind.is_drawn());
         let drawn: Vec<String> = drawn.map(|of| of.column.clone()).collect();
         let tables = Tables {
@@ -78,5 +53,37 @@ impl ReleaseFacts<'_> {
             class,
             figures,
         }))
+    }
+
+    /// Returns the columns that are measured, with how their labels are read. Masked columns are
+    /// left out.
+    fn readings(&self) -> Vec<Reading> {
+        let job = self.job;
+        let quasi = job.roles.quasi_identifiers.iter().map(|q| Reading {
+            column: q.column.clone(),
+            hierarchy: Some(q.hierarchy.clone()),
+            form: q.labels,
+            must_fit: false,
+        });
+        let plain = |column: &String| Reading {
+            column: column.clone(),
+            hierarchy: None,
+            form: LabelForm::Text,
+            must_fit: false,
+        };
+        let sensitive = job.roles.sensitive.iter().map(|s| Reading {
+            hierarchy: s.hierarchy.clone(),
+            ..plain(&s.column)
+        });
+        let class = job
+            .roles
+            .class_label
+            .iter()
+            .filter(|class| !job.roles.sensitive.iter().any(|s| s.column == **class));
+        let items = job.roles.item_sets.iter().map(|s| plain(&s.column));
+        let readings = quasi.chain(items).chain(sensitive).chain(class.map(plain));
+        readings
+            .filter(|r| job.roles.releases(&r.column) && job.roles.mask(&r.column).is_none())
+            .collect()
     }
 }

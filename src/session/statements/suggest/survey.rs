@@ -13,7 +13,7 @@ use crate::source::stored;
 use crate::suggest::{Facts, ValueKind};
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, UInt64Array};
 use arrow::compute::{cast, concat_batches, take_record_batch};
-use arrow::datatypes::{DataType, Float64Type, Schema};
+use arrow::datatypes::{DataType, Field, Float64Type, Schema};
 use datafusion::datasource::ViewTable;
 use datafusion::prelude::SessionContext;
 use futures::StreamExt;
@@ -62,7 +62,7 @@ impl TableSurvey {
         let fields = schema.fields().iter().zip(counts);
         let facts = fields.map(|(field, counts)| {
             let column = sample.column_by_name(field.name());
-            facts(field.name(), field.data_type(), rows, counts, column, distance == 1)
+            facts(field, rows, counts, column, distance == 1)
         });
         Ok(Self {
             rows,
@@ -166,17 +166,10 @@ async fn sample(session: &SessionContext, schema: &Schema, distance: u64) -> Res
 
 /// Returns the facts about a column, based on its figures and its sampled values. `is_whole` tells
 /// whether the sample contains the whole table.
-fn facts(
-    name: &str,
-    data_type: &DataType,
-    rows: u64,
-    counts: Counts,
-    column: Option<&ArrayRef>,
-    is_whole: bool,
-) -> Result<Facts> {
-    let kind = ValueKind::of(data_type);
+fn facts(field: &Field, rows: u64, counts: Counts, column: Option<&ArrayRef>, is_whole: bool) -> Result<Facts> {
+    let kind = ValueKind::of(field.data_type());
     let mut facts = Facts {
-        name: name.to_string(),
+        name: field.name().clone(),
         kind,
         rows,
         values: counts.values,
