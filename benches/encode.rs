@@ -59,7 +59,7 @@ fn mapped(batches: &Batches, data_type: &DataType, mut of: impl FnMut(usize, &Ar
     batches.iter().map(&mut map).collect()
 }
 
-/// Replaces each distinct string of a column by its own number.
+/// Replaces each distinct string in a column by a unique number.
 fn numbers(batches: &Batches) -> Batches {
     let mut seen: HashMap<(usize, String), i64> = HashMap::new();
     mapped(batches, &DataType::Int64, |i, column| {

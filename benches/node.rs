@@ -1,6 +1,6 @@
-//! Measures one node of the Adult table's lattice, computed by DataFusion as in the product, by
-//! DataFusion's own aggregation, and by plain Rust on the same packed keys. The bench `ratios` has
-//! the required ratios.
+//! Measures one node of the Adult table's lattice in three ways: computed by DataFusion as in the
+//! product, by DataFusion's own aggregation, and by plain Rust on the same packed keys. The bench
+//! `ratios` states the required ratios.
 
 #[allow(dead_code, reason = "each bench uses its part")]
 mod support {

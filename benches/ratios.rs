@@ -1,7 +1,7 @@
 //! Prints the measurements that `benches/ratios.py` collects, one JSON object per line. `lattice`
 //! compares the inner loop of the search with plain Rust and with the peer's reference figures.
-//! `job FILE THREADS` prints the time of each phase of a job. `jobs THREADS FILE...` prints how
-//! long several jobs in one process take at once and one after the other.
+//! `job FILE THREADS` prints the time of each phase of a job. `jobs THREADS FILE...` prints the
+//! time that several jobs in one process take, first one after the other and then at the same time.
 
 #[allow(dead_code, reason = "each bench uses its part")]
 mod support {
@@ -173,8 +173,8 @@ fn job(script: &Path, threads: usize) {
     );
 }
 
-/// Runs scripts one after the other and then all at once, each in its own session with
-/// [`OWN_MEMORY`]. Prints the time of both.
+/// Runs scripts first one after the other and then at the same time, each in its own session with
+/// [`OWN_MEMORY`]. Prints the total time of each of the two ways.
 fn jobs(scripts: &[&str], threads: usize) {
     let texts: Vec<String> = scripts
         .iter()
@@ -214,7 +214,7 @@ fn jobs(scripts: &[&str], threads: usize) {
     );
 }
 
-/// Sums up the time of every phase.
+/// An observer that sums up the time of each phase.
 #[derive(Default)]
 struct Phases {
     begun: Mutex<Option<Instant>>,

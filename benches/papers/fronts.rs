@@ -31,8 +31,8 @@ struct Experiment {
     objectives: &'static [&'static str],
     /// The discretization vector.
     epsilon: &'static [f64],
-    /// The published convergence error (CE), representation ratio (RR) and mean number of nodes,
-    /// where the paper gives them.
+    /// The published convergence error (CE), representation ratio (RR) and mean number of nodes;
+    /// `None` for a figure that the paper does not give.
     published: (Option<f64>, Option<f64>, Option<f64>),
 }
 
@@ -204,7 +204,7 @@ impl Nodes {
     }
 }
 
-/// The scores over all runs of a search.
+/// The scores of a search over all its runs.
 struct Score {
     /// The mean and the standard deviation of the representation ratio.
     rr: (f64, f64),

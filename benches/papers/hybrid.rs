@@ -250,7 +250,7 @@ fn table(plan: &Plan, page: &mut Page, name: &str, file: &str, folder: &str, col
     page.csv(&format!("{}_dm.csv", name.to_lowercase()), &csv);
 }
 
-/// Returns the least dm by k and by suppression limit in percent, from the reference.
+/// Returns the minimum dm for each k and each suppression limit in percent, from the reference.
 fn optima(plan: &Plan, name: &str) -> std::collections::BTreeMap<(usize, u64), f64> {
     let path = plan.shared.join(format!("reference/{name}_dm.jsonl"));
     let text = std::fs::read_to_string(path).expect("the reference");

@@ -33,7 +33,7 @@ pub struct Plan {
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    // `cargo test --benches` passes no --bench. Then the bench has nothing to check.
+    // `cargo test --benches` does not pass --bench. In that case, there is nothing to check.
     if !arguments.iter().any(|a| a == "--bench") {
         return;
     }
@@ -83,8 +83,8 @@ pub fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, |n| n.get())
 }
 
-/// Calls `f` with every number below `n`, on all threads. Returns the results in the order of the
-/// numbers.
+/// Calls `f` with every index below `n`, on all threads. Returns the results in the order of the
+/// indices.
 pub fn for_each<T: Send>(n: usize, f: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let next = std::sync::atomic::AtomicUsize::new(0);
     let work = || {

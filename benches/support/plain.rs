@@ -91,8 +91,9 @@ impl Plain {
         classes
     }
 
-    /// Returns, for every combination of codes of the chunk's columns, the packed smallest codes of
-    /// their groups.
+    /// Returns a table with an entry for every combination of codes in the chunk's columns. An
+    /// entry contains the smallest codes of the groups to which the codes belong, packed into one
+    /// word.
     fn table(&self, chunk: &Range<usize>, levels: &[u8]) -> Vec<u64> {
         let first = self.shifts[chunk.start];
         let width: u32 = self.bits[chunk.clone()].iter().sum();

@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 /// return the same number.
 pub type Form<'a, T> = (&'a str, &'a mut dyn FnMut(&T) -> usize);
 
-/// Times each of `forms` over `items` in several rounds. Returns, for each form, the least time of
-/// each item, summed over the items, in microseconds. The forms take turns at each item, so other
-/// load on the machine affects all of them. The minimum over the rounds removes that load.
+/// Times each of `forms` over `items` in several rounds. Returns, for each form, the sum over all
+/// items of the minimum time that the item took in any round, in microseconds. The forms take turns
+/// at each item, so other load on the machine affects all of them. The minimum over the rounds
+/// removes the effect of that load.
 pub fn in_turns<T>(rounds: usize, items: &[T], forms: &mut [Form<T>]) -> Vec<f64> {
     let mut least = vec![vec![Duration::MAX; items.len()]; forms.len()];
     for _ in 0..rounds {

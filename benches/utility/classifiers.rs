@@ -61,8 +61,8 @@ pub async fn run(plan: &Plan, context: &AnonContext) {
     }
 }
 
-/// Creates the table `folds`: each row of the table, with one column per division that gives the
-/// row's fold.
+/// Creates the table `folds`: the rows of the table, with an additional column for each division of
+/// the table. The column contains the index of the fold to which the row belongs.
 async fn divide(context: &AnonContext, times: u32) {
     let fold = |time| format!("ntile(10) OVER (ORDER BY md5(CAST(n AS VARCHAR) || '-{time}')) AS fold_{time}");
     let folds: Vec<String> = (1..=times).map(fold).collect();
@@ -81,8 +81,8 @@ async fn divide(context: &AnonContext, times: u32) {
     .await;
 }
 
-/// Releases all rows except those of one fold. Returns the accuracies, on that fold, of classifiers
-/// trained on the release and on the source.
+/// Releases all rows except those in one fold. Returns the accuracies of classifiers that are
+/// trained on the release and on the source, and tested on that fold.
 async fn accuracy(
     context: &AnonContext,
     k: u32,

@@ -39,7 +39,7 @@ pub struct Plan {
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    // `cargo test --benches` passes no --bench. Then the bench has nothing to check.
+    // `cargo test --benches` does not pass --bench. In that case, there is nothing to check.
     if !arguments.iter().any(|a| a == "--bench") {
         return;
     }

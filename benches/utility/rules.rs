@@ -6,8 +6,8 @@ use anonsql::AnonContext;
 use anonsql::manifest::Manifest;
 use std::io::Write;
 
-/// Five ways to label ages: a name, the hierarchy of ages, and the search. "ranges of all ages" is
-/// the loss of local recoding without codes and labels of hierarchies.
+/// Five ways to label ages: a name, the hierarchy of ages, and the search. "ranges of all ages"
+/// measures local recoding without a TOP CODE and without the labels of a hierarchy.
 const RULES: [(&str, &str, &str); 5] = [
     ("ranges of all ages", "plain", "RECODING LOCAL"),
     ("ranges, TOP CODE 75", "coded", "RECODING LOCAL"),

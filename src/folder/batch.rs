@@ -4,8 +4,8 @@ use super::summary::{Check, named_once};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// One batch of a release to which rows were appended: the rows that one run added, or the rows of
-/// the first run.
+/// One batch of a release to which rows were appended: the rows that one run added, or, for the
+/// first batch, the rows of the original release.
 ///
 /// ```
 /// let read: anonsql::manifest::Batch = serde_json::from_str(
@@ -44,7 +44,7 @@ pub struct Batch {
     pub rows_in: u64,
     /// The number of rows written.
     pub rows_out: u64,
-    /// The number of withheld rows, which wait for a later batch.
+    /// The number of rows that were held back for a later batch.
     pub rows_waiting: u64,
     /// The number of equivalence classes in the batch.
     pub classes: u64,

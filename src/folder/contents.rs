@@ -1,5 +1,5 @@
-//! Checks whether OVERWRITE or APPEND may replace a folder: every file in it must be named by its
-//! manifest.
+//! Checks whether OVERWRITE or APPEND may replace a folder. This is allowed only if the manifest in
+//! the folder names every file in it.
 //!
 //! Anything else in a folder does not belong to the release, for example a table of the session, a
 //! hierarchy, notes or `.git`. It is neither replaced nor removed. If a manifest names a path
@@ -14,13 +14,13 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The maximum number of names in an error.
+/// The maximum number of names that an error lists.
 const TOLD: usize = 5;
 
 /// The maximum number of attempts to list a folder while other runs replace it.
 const ATTEMPTS: usize = 16;
 
-/// The clause that replaces the folder of a release.
+/// The clause with which a statement replaces the folder of a release.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Replacing {
     /// OVERWRITE: another release replaces the folder.
@@ -90,7 +90,7 @@ pub(crate) fn check_folder(folder: &Path) -> Result<()> {
     }
 }
 
-/// Returns up to [`TOLD`] of these names, sorted and in quotes, and the number of the other names.
+/// Returns up to [`TOLD`] of the paths, sorted and in quotes, and the number of the omitted paths.
 pub(super) fn named(paths: impl IntoIterator<Item = PathBuf>) -> String {
     let mut names: Vec<String> = paths
         .into_iter()
@@ -136,7 +136,8 @@ pub(crate) fn remove(folder: &Path) -> io::Result<bool> {
     unless_filled(fs::remove_dir(folder))
 }
 
-/// Returns true if the folder was removed, and false if it was not empty.
+/// Returns true if the folder was removed, and false if it was not removed because it was not
+/// empty.
 fn unless_filled(removed: io::Result<()>) -> io::Result<bool> {
     match removed {
         Err(e) if e.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(false),
@@ -144,7 +145,7 @@ fn unless_filled(removed: io::Result<()>) -> io::Result<bool> {
     }
 }
 
-/// The files that a manifest names, in a form that manifests of all versions have.
+/// The files that a manifest names. Manifests of all versions have these fields.
 #[derive(Deserialize)]
 struct Named {
     output: Vec<NamedFile>,
@@ -178,10 +179,10 @@ struct Contents {
 }
 
 impl Contents {
-    /// Lists a folder. Another run may replace the folder in the meantime, and the files of one
-    /// release are strangers to the other. Therefore, the folder is listed until its manifest is
-    /// unchanged and two listings find the same strangers. Strangers in only one listing may be
-    /// files of a release that was there for a moment.
+    /// Lists a folder. Another run may replace the folder at the same time, and the files of one
+    /// release are strangers to the manifest of the other. Therefore, the folder is listed until
+    /// the manifest is unchanged and two successive listings find the same strangers. Strangers in
+    /// only one listing may be files of a release that was replaced in the meantime.
     fn of(folder: &Path) -> io::Result<Self> {
         let mut text = manifest(folder)?;
         let mut before = None;
@@ -198,7 +199,8 @@ impl Contents {
         Self::by(text.as_deref(), folder)
     }
 
-    /// Lists a folder by the text of its manifest. An invalid manifest names no files.
+    /// Classifies the contents of a folder by the text of its manifest. An invalid manifest names
+    /// no files.
     fn by(text: Option<&[u8]>, folder: &Path) -> io::Result<Self> {
         let manifest: Option<Named> = text.and_then(|text| serde_json::from_slice(text).ok());
         let mut contents = Self {

@@ -38,7 +38,7 @@ pub struct FileSummary {
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub sha256: String,
     /// The e_tag of an object, which changes with its content. For a DuckLake table, a checksum of
-    /// the numbers of the rows that the catalog itself contains or removes.
+    /// the ids of the rows that the catalog itself contains or marks as deleted.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub e_tag: Option<String>,
     /// The version of an object in a store that keeps versions, the version of a Delta table, or
@@ -84,9 +84,9 @@ impl FileSummary {
         }
     }
 
-    /// Returns the fields that identify the content under one name. The version of a table is not
-    /// among them: every commit gives a Delta table a new version, and a commit to any table of a
-    /// catalog gives each of its DuckLake tables a new version.
+    /// Returns the fields that identify the file and its content, as one text. The version of a
+    /// table is not included: every commit gives a Delta table a new version, and a commit to any
+    /// table of a catalog gives each of its DuckLake tables a new version.
     fn content(&self) -> String {
         let version = self.version.as_ref().filter(|_| !self.is_table());
         let tags = [&self.e_tag, &version.cloned()].map(|tag| tag.as_deref().unwrap_or_default().to_string());
@@ -99,9 +99,9 @@ impl FileSummary {
         (!files.is_empty()).then(|| sha256(&format!("{statement_sha256} {}", files.join(", "))))
     }
 
-    /// Returns the identity of the content, independent of its name and location; `None` if it has
-    /// no identity. The files of a table have their own identities, and so do rows that are in a
-    /// catalog.
+    /// Returns the identity of the content, independent of its name and location; `None` if there
+    /// is no identity. The files of a table have their own identities, and so have rows that are
+    /// stored in a catalog.
     pub(crate) fn identity(&self) -> Option<String> {
         let tag = self.e_tag.as_ref().map(|tag| tag.trim_matches('"'));
         match (self.sha256.is_empty(), self.is_table()) {

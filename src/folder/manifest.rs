@@ -73,7 +73,7 @@ pub struct Manifest {
     /// The level of each quasi-identifier; empty for local recoding.
     #[serde(deserialize_with = "named_once")]
     pub node: BTreeMap<String, u8>,
-    /// The partition of the release, for local recoding.
+    /// The partition of the release; present only for local recoding.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub partition: Option<PartitionSummary>,
     /// All columns of the anonymized table, including those that were not released. Later data is
@@ -81,7 +81,7 @@ pub struct Manifest {
     /// ON DRIFT.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub source: Vec<SourceColumn>,
-    /// The use of an earlier release's node (USING MANIFEST).
+    /// How the node of an earlier release was used (USING MANIFEST).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub replay: Option<ReplaySummary>,
     /// The released columns, in order.
@@ -89,11 +89,11 @@ pub struct Manifest {
     /// The names of the standards that the statement follows.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub following: Vec<String>,
-    /// The released columns that are folder names, outermost first.
+    /// The released columns whose values are encoded in folder names, outermost first.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub partitioned_by: Vec<String>,
-    /// The column, released or not, that identifies an entity. Class sizes then count entities
-    /// instead of rows.
+    /// The column, released or not, that identifies an entity. If it is present, class sizes count
+    /// entities instead of rows.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub entity: Option<String>,
     /// The summary of each randomized column.
@@ -342,8 +342,8 @@ impl Manifest {
         Ok(text + "\n")
     }
 
-    /// Returns the released columns that are stored in the files, in order. Columns that are folder
-    /// names are not included.
+    /// Returns the released columns that are stored in the files, in order. Columns whose values
+    /// are encoded in folder names are not included.
     pub(crate) fn columns_of_files(&self) -> Vec<&str> {
         let folders: HashSet<&str> = self.partitioned_by.iter().map(String::as_str).collect();
         let columns = self.columns.iter().map(|c| c.name.as_str());
@@ -355,8 +355,8 @@ impl Manifest {
         Ok(Self::read_sealed(folder)?.map(|(manifest, _)| manifest))
     }
 
-    /// Reads a manifest like [`Manifest::read`]. Also returns true if the text has not changed
-    /// since it was written.
+    /// Reads a manifest like [`Manifest::read`]. The second value is true if the text has not
+    /// changed since it was written.
     pub(crate) fn read_sealed(folder: &Path) -> Result<Option<(Self, bool)>> {
         let path = folder.join(MANIFEST);
         let failed = |e| Error::io(format!("cannot read {}", path.display()), e);
@@ -377,8 +377,8 @@ impl Manifest {
     }
 }
 
-/// Reads a manifest from its text. Error messages call it `path`. Also returns true if the text has
-/// not changed since it was written.
+/// Reads a manifest from its text. In error messages, `path` is the name of the manifest. The
+/// second value is true if the text has not changed since it was written.
 pub(crate) fn parse(text: &[u8], path: &str) -> Result<(Manifest, bool)> {
     if let Some(AnyManifest { format }) = serde_json::from_slice(text)
         .ok()
@@ -390,7 +390,7 @@ pub(crate) fn parse(text: &[u8], path: &str) -> Result<(Manifest, bool)> {
             env!("CARGO_PKG_VERSION")
         )));
     }
-    // The parser's error may quote the text, and is therefore not shown.
+    // The parser's error message may quote the text, and is therefore not shown.
     let manifest: Manifest = serde_json::from_slice(text).map_err(|e| {
         Error::data(format!(
             "{path} is not a manifest of anonsql {}, line {}, column {}: an older or newer version wrote it, or it was \

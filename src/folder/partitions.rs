@@ -1,9 +1,9 @@
-//! The folder names of PARTITIONED BY: `column=value`, in a spelling that all readers understand.
+//! The folder names of PARTITIONED BY: `column=value`, in an encoding that all readers understand.
 //!
-//! A value is spelled as DataFusion and object stores spell it; Hive, Spark and DuckDB can read
-//! this spelling. It must be exactly this spelling, because DataFusion searches for `WHERE c = '*'`
-//! only in the folder `c=%2A`. Column names have no common spelling: some readers decode them and
-//! others do not, and a reader silently skips the rows of a folder that it does not recognize.
+//! A value is encoded as by DataFusion and object stores; Hive, Spark and DuckDB can also decode
+//! it. No other encoding is possible, because DataFusion searches for `WHERE c = '*'` only in the
+//! folder `c=%2A`. Column names have no common encoding: some readers decode them and others do
+//! not, and a reader silently skips the rows in a folder whose column it does not recognize.
 //! Therefore, a column whose name would have to be encoded is refused.
 
 use crate::error::{Error, Result};
@@ -43,8 +43,8 @@ pub(crate) fn check_column(column: &str, data_type: &DataType) -> Result<()> {
     )))
 }
 
-/// Returns the folder name for rows with this value. `None` is NULL. Fails with `ErrorKind::Data`
-/// for a value that cannot be a folder name.
+/// Returns the folder name for rows in which `column` has this value. `None` is NULL. Fails with
+/// `ErrorKind::Data` for a value that cannot be a folder name.
 pub(crate) fn name(column: &str, value: Option<&str>) -> Result<String> {
     let refused = |why: String| Err(Error::data(format!("PARTITIONED BY {column:?}: {why}")));
     let value = match value {

@@ -15,9 +15,9 @@ impl Manifest {
         })
     }
 
-    /// Returns true if this manifest was signed with the private key that belongs to `key`. The
-    /// manifest must have been read, and must be unchanged since it was written
-    /// ([`Manifest::read_sealed`]).
+    /// Returns true if the manifest has a valid signature by the private key that belongs to the
+    /// public key `key`. Only the stored checksum is verified. Therefore, the caller must first
+    /// make sure, with [`Manifest::read_sealed`], that the checksum matches the content.
     pub(crate) fn is_signed_by(&self, key: &PublicKey) -> bool {
         let signature = self.signature.as_ref();
         signature.is_some_and(|envelope| self.to_sign(&self.sha256).is_in(envelope, key))

@@ -100,7 +100,8 @@ pub enum Role {
     Keep,
 }
 
-/// A hierarchy in a manifest, with data to tell it apart from other hierarchies of the same name.
+/// A hierarchy in a manifest, with data that distinguishes it from other hierarchies of the same
+/// name.
 ///
 /// ```
 /// let read: anonsql::manifest::HierarchySummary = serde_json::from_str(
@@ -252,8 +253,8 @@ pub struct Budget {
     pub mechanism: String,
     /// The number of successive releases in the folder, including this release.
     pub releases: u64,
-    /// The sum of the epsilons of these releases. It is the bound for a reader who has all of them,
-    /// if they describe the same people.
+    /// The sum of the epsilons of these releases. For a reader who has all of them, it is the
+    /// privacy bound if they describe the same people.
     pub epsilon_of_all: f64,
     /// The sum of the deltas of these releases.
     pub delta_of_all: f64,

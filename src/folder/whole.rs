@@ -1,8 +1,8 @@
 //! Decides whether a folder contains a complete release, which IF NOT EXISTS keeps.
 //!
-//! An empty folder is not a release: a scheduler or a person created it for one. Anything else that
-//! is not a complete release may still be needed. It is neither accepted as the release nor
-//! overwritten.
+//! An empty folder is not a release; a scheduler or a person may have created it in advance. Any
+//! other content that is not a complete release may still be needed. It is neither accepted as the
+//! release nor overwritten.
 
 use super::contents::{Replacing, check as check_replaceable, named, read_by_others};
 use super::manifest::{MANIFEST, Manifest};

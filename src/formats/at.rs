@@ -12,13 +12,13 @@ pub enum At {
     Newest,
     /// The version with this number.
     Version(u64),
-    /// The newest version at this time. The time is kept as text.
+    /// The newest version at the given time, which is kept as text.
     Timestamp(String),
 }
 
 /// The character between a path and a version or time in a quoted name: `delta.'people@v3'`.
 const AT: char = '@';
-/// The formats of a time without a zone, which is taken as UTC.
+/// The formats of a time without a zone. Such a time is in UTC.
 const TIMES: &[&str] = &["%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f"];
 
 impl At {

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 /// The property that identifies the run of a release in the log entry of its commit. An entry
 /// without this property was written by another tool.
 pub(crate) const RELEASE: &str = "anonsql.release";
-/// The name under which a log entry contains the text of the manifest. The properties of the table
-/// do not contain it, because other tools show and share them.
+/// The key in a log entry under which the text of the manifest is stored. The properties of the
+/// table do not contain this text, because other tools show and share the properties.
 pub(super) const MANIFEST_TEXT: &str = "anonsql.manifest_text";
 
 /// A written data file that is to be added to the log.
@@ -18,7 +18,7 @@ pub(crate) struct Addition {
     pub(crate) path: String,
     /// The size of the file in bytes.
     pub(crate) bytes: u64,
-    /// The partition columns and their values as text; `None` is NULL.
+    /// The names of the partition columns and their values as text; `None` is NULL.
     pub(crate) partition: Vec<(String, Option<String>)>,
     /// The counts and bounds of the columns in this file, in the format of the log.
     pub(crate) statistics: String,

@@ -19,7 +19,7 @@ pub struct Entry {
     pub(super) feature: &'static str,
     /// The operations that a build without the feature lacks, as an error describes them.
     pub(super) lacks: &'static str,
-    /// Checks the name after the keyword, and returns it as errors quote it.
+    /// Checks the name after the keyword, and returns it in the form that errors quote.
     pub(super) called: fn(&str) -> Result<String>,
     /// Returns true if a name in a manifest is that of a table in this format, and not that of a
     /// file.
@@ -35,7 +35,7 @@ pub struct Entry {
 pub(super) struct TableLog {
     /// The name of the log's folder, by which a table is recognized.
     pub(super) folder: &'static str,
-    /// The name of the format's tables in errors: `Delta table`.
+    /// The name of the format's tables in errors, such as `Delta table`.
     pub(super) table: &'static str,
     /// Returns the type with which a table stores values of the given type.
     pub(super) stored: fn(&DataType) -> DataType,
@@ -77,19 +77,22 @@ impl Entry {
         self.log.map(|log| log.folder)
     }
 
-    /// Returns the name of the format's tables in errors: `Delta table`.
+    /// Returns the name of the format's tables in errors, such as `Delta table`; the keyword of the
+    /// format if releases cannot be committed to its tables.
     pub(crate) fn table(&self) -> &'static str {
         self.log.map_or(self.word, |log| log.table)
     }
 
-    /// Returns the type with which a table stores values of `data_type`.
+    /// Returns the type with which a table stores values of `data_type`. Returns `data_type` if
+    /// releases cannot be committed to tables of the format.
     pub(crate) fn stored(&self, data_type: &DataType) -> DataType {
         self.log
             .map_or_else(|| data_type.clone(), |log| (log.stored)(data_type))
     }
 
     /// Checks that a table can have a column with this name and type and, if `is_partition` is
-    /// true, be partitioned by it. Fails with `ErrorKind::Usage` if not.
+    /// true, be partitioned by it. Fails with `ErrorKind::Usage` if not, or if releases cannot be
+    /// committed to tables of the format.
     pub(crate) fn check_column(&self, name: &str, data_type: &DataType, is_partition: bool) -> Result<()> {
         match self.log {
             Some(log) => (log.check_column)(name, data_type, is_partition),

@@ -1,4 +1,5 @@
-//! Checks that the files of a table's version exist, and have the sizes in its description.
+//! Checks that the files of a table's version exist, and have the sizes that the description of the
+//! version states.
 
 use super::pinned::PinnedFile;
 use crate::error::{Error, Result};
@@ -11,10 +12,10 @@ use std::sync::Arc;
 /// The maximum number of files that are checked at the same time.
 const AT_ONCE: usize = 16;
 
-/// A file as the description of a version names it.
+/// A file that the description of a version names.
 #[derive(Debug)]
 pub(super) struct NamedFile {
-    /// The name of the file in errors, as the description spells it.
+    /// The name of the file in errors, as it is written in the description.
     pub(super) called: String,
     /// The path of a local file, or the URL of an object.
     pub(super) name: String,
@@ -27,8 +28,8 @@ pub(super) struct NamedFile {
 }
 
 /// Returns the current metadata of `files`, in the same order. Fails with `ErrorKind::Data` if a
-/// file does not exist or has another size. Errors call the version `version`, and give `gone` as a
-/// possible reason for a missing file.
+/// file does not exist or has another size. In errors, `version` is the name of the version, and
+/// `gone` is a possible reason for a missing file.
 pub(super) async fn looked_up(
     store: &Arc<dyn ObjectStore>,
     files: Vec<NamedFile>,

@@ -34,7 +34,7 @@ pub(crate) async fn find(place: &Place, at: &At) -> Result<Option<Arc<dyn Logged
     Ok(None)
 }
 
-/// Returns true if a manifest's input with this name is a table, and not a file.
+/// Returns true if the name of an input in a manifest is that of a table, and not that of a file.
 pub(crate) fn is_table(name: &str) -> bool {
     FORMATS.iter().any(|entry| (entry.is_table)(name))
 }

@@ -80,8 +80,8 @@ pub(crate) trait PinnedTable: fmt::Debug + Send + Sync {
         asked: ScanParameters<'_>,
     ) -> Result<Arc<dyn ExecutionPlan>>;
 
-    /// Returns true if the table's metadata alone decides which rows pass a filter. `schema` is the
-    /// schema of the rows. Any other filter is applied outside of the scan.
+    /// Returns true if the table's metadata alone determines which rows pass a filter. `schema` is
+    /// the schema of the rows. Any other filter is applied outside of the scan.
     fn decides(&self, filter: &Expr, schema: &Schema) -> bool {
         let _ = (filter, schema);
         false
@@ -93,7 +93,7 @@ pub(crate) trait PinnedTable: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Returns true if several threads may divide the files of a scan.
+    /// Returns true if the files of a scan may be divided among several threads.
     fn is_divided(&self) -> bool {
         false
     }

@@ -1,16 +1,16 @@
 //! The bench table: only quasi-identifiers, as strings, with exactly the requested number of
 //! distinct combinations of values.
 //!
-//! The combinations are a sample of the population without repetition. `n` combinations are divided
-//! among the values of the first column in proportion to their weights (systematic sampling:
-//! cumulative weights times n, rounded with one random offset). The share of each value is divided
-//! among the values of the next column, and so on. A value never gets more combinations than the
-//! later columns can distinguish. Combination p of n is therefore computed from p alone, and
-//! nothing is stored.
+//! The combinations are a sample of the population without repetition. The `n` combinations are
+//! divided among the values of the first column in proportion to their weights (systematic
+//! sampling: cumulative weights times n, rounded with one random offset). The combinations for each
+//! value are then divided among the values of the next column, and so on. A value never gets more
+//! combinations than the later columns can distinguish. So combination p of n can be computed from
+//! p alone, and nothing has to be stored.
 //!
-//! Every combination has one row. The other rows are people generated column by column from the
-//! population, restricted to values that occur in some combination. So, as in real tables, a few
-//! combinations are common and most are rare.
+//! One row is made for each combination. All other rows are people generated column by column from
+//! the population, restricted to values that occur in some combination. So, as in real tables, a
+//! few combinations are common and most are rare.
 
 use super::draw::{Scatter, Weights, mix, scale, stream};
 use super::population::{OLDEST, Population, YOUNGEST};
@@ -32,8 +32,8 @@ pub struct BenchShape {
 }
 
 impl Default for BenchShape {
-    /// Returns the shape with the nine columns of the Adult table. The number of combinations is
-    /// that of a population with as many rows as the table.
+    /// Returns the shape with the nine columns of the Adult table. The number of combinations
+    /// depends on the number of rows, as in [`BenchShape::new`] without `combinations`.
     fn default() -> Self {
         Self {
             columns: ADULT.len(),
@@ -46,10 +46,10 @@ impl BenchShape {
     /// The possible numbers of columns.
     pub const COLUMNS: RangeInclusive<usize> = 2..=ADULT.len() + MORE.len();
 
-    /// Returns the shape with the first `columns` columns. Without `combinations`, the table has as
-    /// many combinations as a population of its size (800,000 from 10 million rows on), but at most
-    /// as many as the columns can distinguish. Fails with a usage error if the number of columns is
-    /// not in [`Self::COLUMNS`].
+    /// Returns the shape with the first `columns` columns. If `combinations` is `None`, the table
+    /// has as many distinct combinations as are natural for its number of rows: 800,000 from 10
+    /// million rows on, but at most as many as the columns can distinguish. Fails with a usage
+    /// error if `columns` is not in [`Self::COLUMNS`].
     pub fn new(columns: usize, combinations: Option<u64>) -> Result<Self> {
         if !Self::COLUMNS.contains(&columns) {
             let (low, high) = (Self::COLUMNS.start(), Self::COLUMNS.end());
@@ -61,7 +61,8 @@ impl BenchShape {
     }
 }
 
-/// The columns of the Adult table: each name with its vocabulary (empty for ages).
+/// The columns of the Adult table, each with its name and its vocabulary. The vocabulary of ages is
+/// empty, because they are numbers.
 const ADULT: [(&str, &[Category]); 9] = [
     ("sex", words::SEX),
     ("age", &[]),
@@ -78,7 +79,7 @@ const AGE: usize = 1;
 const RACE: usize = 2;
 const EDUCATION: usize = 4;
 
-/// Further columns: each name with its number of values, which are numbers.
+/// Further columns, each with its name and its number of distinct values, which are numbered.
 const MORE: [(&str, usize); 15] = [
     ("district", 60),
     ("household", 8),
@@ -97,8 +98,8 @@ const MORE: [(&str, usize); 15] = [
     ("pension", 3),
 ];
 
-/// The number of distinct combinations by the number of rows. It is that of Adult at 30,000 rows,
-/// and 800,000 from ten million rows on.
+/// The natural number of distinct combinations for some numbers of rows. Between two entries, it is
+/// interpolated. At 30,000 rows, it is that of the Adult table.
 const NATURAL: [(u64, u64); 7] = [
     (0, 0),
     (1, 1),
@@ -109,7 +110,7 @@ const NATURAL: [(u64, u64); 7] = [
     (10_000_000, 800_000),
 ];
 
-/// The largest number of combinations that can be divided exactly in 64 bits.
+/// The maximum number of combinations that can be divided exactly in 64 bits.
 const MOST: u64 = 1_000_000_000;
 
 pub(super) struct Bench {
@@ -123,9 +124,9 @@ pub(super) struct Bench {
 struct Column {
     name: &'static str,
     labels: Arc<StringArray>,
-    /// The number of combinations of the later columns; u64::MAX if it is larger than that.
+    /// The number of possible combinations in the later columns; `u64::MAX` if it is larger.
     capacity: u64,
-    /// The weights of a column that depends on no other column.
+    /// The weights of the values if the column depends on no other column.
     own: Weights,
 }
 
@@ -164,7 +165,7 @@ impl Bench {
         })
     }
 
-    /// Computes the values of combination `p`, column by column.
+    /// Computes the values of combination `p`, column by column, and writes them to `codes`.
     fn combination(&self, mut p: u64, codes: &mut [usize]) {
         self.descend(codes, |_, split| {
             let value = split.find(p);
@@ -173,7 +174,8 @@ impl Bench {
         });
     }
 
-    /// Generates the values of a person from the population, restricted to existing combinations.
+    /// Generates a person from the population, restricted to existing combinations, and writes the
+    /// values to `codes`.
     fn person(&self, rng: &mut impl Rng, codes: &mut [usize]) {
         self.descend(codes, |weights, split| {
             if split.n > 1 {
@@ -188,8 +190,8 @@ impl Bench {
         });
     }
 
-    /// Visits the columns in order: divides the combinations among a column's values and continues
-    /// with the value that `choose` returns.
+    /// Visits the columns in order: divides the combinations among the values of a column, and
+    /// continues with the combinations for the value that `choose` returns.
     fn descend(&self, codes: &mut [usize], mut choose: impl FnMut(&Weights, &Split) -> usize) {
         let mut n = self.combinations;
         let mut state = mix(self.seed);
@@ -203,7 +205,7 @@ impl Bench {
         }
     }
 
-    /// Returns the weights of column `i`'s values, given the values of the columns before it.
+    /// Returns the weights of the values in column `i`, given the values of the earlier columns.
     fn weights(&self, i: usize, codes: &[usize]) -> &Weights {
         let people = &self.population;
         match i {
@@ -221,8 +223,8 @@ impl Bench {
     }
 }
 
-/// The number of draws from the population. After these, a value of any existing combination is
-/// taken.
+/// The maximum number of draws from the population for one value. If none of the drawn values
+/// occurs in an existing combination, the value of a random existing combination is taken.
 const TRIES: usize = 8;
 
 fn column(i: usize) -> Column {
@@ -253,19 +255,19 @@ fn natural(rows: u64) -> u64 {
     NATURAL[NATURAL.len() - 1].1
 }
 
-/// `n` combinations divided among the values of a column.
+/// A division of `n` combinations among the values of a column.
 struct Split<'a> {
     weights: &'a Weights,
     n: u64,
     offset: u64,
-    /// The cumulative shares of the values, if some value's proportional share exceeds its
-    /// capacity.
+    /// The cumulative numbers of combinations for the values; `None` unless a proportional number
+    /// may exceed the capacity of a value.
     capped: Option<Vec<u64>>,
 }
 
 impl<'a> Split<'a> {
-    /// Divides `n` in proportion to `weights`, with no share above `capacity`; `state` decides the
-    /// rounding.
+    /// Divides `n` in proportion to `weights`, with at most `capacity` combinations for each value.
+    /// `state` determines the rounding.
     fn new(weights: &'a Weights, n: u64, capacity: u64, state: u64) -> Self {
         let offset = scale(state, weights.total());
         let mut split = Self {
@@ -280,7 +282,8 @@ impl<'a> Split<'a> {
         split
     }
 
-    /// Moves the excess over the capacity of a value to the other values, starting at a random one.
+    /// Reduces each number of combinations to the capacity of a value, and distributes the rest
+    /// among the other values, beginning at a random one. Returns the cumulative numbers.
     fn cap(&self, capacity: u64, state: u64) -> Vec<u64> {
         let values = self.weights.len();
         let mut shares: Vec<u64> = (0..values).map(|value| self.share(value).min(capacity)).collect();
@@ -314,7 +317,8 @@ impl<'a> Split<'a> {
         self.up_to(value) - self.before(value)
     }
 
-    /// Returns the value of combination `p`: the first value whose cumulative share exceeds `p`.
+    /// Returns the value of combination `p`, which is the first value whose cumulative number
+    /// exceeds `p`.
     fn find(&self, p: u64) -> usize {
         let (mut low, mut high) = (0, self.weights.len() - 1);
         while low < high {
@@ -341,8 +345,8 @@ impl GeneratedRows for Bench {
         let mut codes = vec![0; self.columns.len()];
         let mut keys: Vec<Vec<i32>> = self.columns.iter().map(|_| Vec::with_capacity(n)).collect();
         for row in range {
-            // Rows whose place is below the number of combinations are scattered over the table.
-            // They contain each combination once.
+            // The rows whose scattered position is below the number of combinations contain each
+            // combination once. They are distributed over the whole table.
             match self.places.at(row) {
                 place if place < self.combinations => self.combination(place, &mut codes),
                 _ => self.person(rng, &mut codes),

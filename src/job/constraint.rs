@@ -120,7 +120,7 @@ impl Constraint {
     }
 }
 
-/// The most rows that may be suppressed.
+/// The maximum number of rows that may be suppressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SuppressionLimit {
     /// A number of rows.

@@ -18,7 +18,7 @@ pub struct Goal {
     pub seed: u64,
     /// The time limit of the search.
     pub time_limit: Option<Duration>,
-    /// The most nodes that the search may assess.
+    /// The maximum number of nodes that the search may assess.
     pub node_limit: Option<u64>,
 }
 

@@ -10,7 +10,7 @@ pub struct Guarantees {
     pub constraints: Vec<Constraint>,
     /// The standards that the release follows.
     pub standards: Vec<&'static Standard>,
-    /// The most rows that may be suppressed.
+    /// The maximum number of rows that may be suppressed.
     pub suppression: SuppressionLimit,
     /// Whether suppressed rows are kept, with `*` in every quasi-identifier and NULL in every
     /// sensitive column.

@@ -1,6 +1,6 @@
-//! The job: a request bound to names and types, as a value. [`Job::check`] contains every refusal
-//! of a request. Nothing is read before the check, and after it nothing is refused because of the
-//! request.
+//! The job: a request as a value, bound to names and types. [`Job::check`] contains every check of
+//! the request itself. Before this check, no rows are read, and after it, no error is due to the
+//! request alone.
 
 mod check;
 mod choice;
@@ -46,7 +46,7 @@ pub struct Job {
     pub guarantees: Guarantees,
     /// What is minimised, and how the node or partition is chosen.
     pub goal: Goal,
-    /// Where the release goes, and what is recorded with it.
+    /// The target of the release, and what is recorded with it.
     pub output: Output,
 }
 

@@ -1,10 +1,10 @@
-//! Where the release of a job goes, and what is recorded with it.
+//! The target of a job's release, and what is recorded with it.
 
 use super::report_file::ReportFile;
 use super::target::Target;
 use crate::folder::{Manifest, PolicySummary};
 
-/// Where a release goes, and the statement and the policy that are recorded with it.
+/// The target of a release, and the statement and the policy that are recorded with it.
 pub struct Output {
     /// The statement in canonical form, as the manifest may contain it. It contains no secret.
     pub statement: String,
@@ -19,12 +19,12 @@ pub struct Output {
 }
 
 impl Output {
-    /// Returns the release that the rows are added to, if there is one (APPEND).
+    /// Returns the release to which the rows are added (APPEND); `None` if there is none.
     pub(crate) fn grows(&self) -> Option<&Manifest> {
         self.target.as_ref()?.grows.as_deref()
     }
 
-    /// Returns true if the job is under a policy, and a release is not under a policy with the same
+    /// Returns true if the job has a policy, and a release has no policy or one with another
     /// digest. `standing` is the policy of the release.
     pub(crate) fn is_under_another_policy(&self, standing: Option<&PolicySummary>) -> bool {
         let own = self.policy.as_ref().map(|policy| &policy.sha256);

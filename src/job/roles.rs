@@ -97,16 +97,15 @@ pub struct QuasiIdentifier {
     pub hierarchy: Arc<Hierarchy>,
     /// The least and the greatest level that may be used, both included; `None` for all levels.
     pub levels: Option<(u8, u8)>,
-    /// The weight of a loss in this column, relative to 1 for a column without a weight.
+    /// The weight of a loss in this column; 1 if the statement does not give one.
     pub weight: f64,
     /// The form in which the labels are released.
     pub labels: LabelForm,
 }
 
 impl QuasiIdentifier {
-    /// Returns where local recoding takes the labels of an ordered column from. `asked` is true if
-    /// an option asks for ranges. With LEVELS, and with labels that say more than an interval, the
-    /// labels come from the hierarchy.
+    /// Returns from what local recoding makes the labels of an ordered column. `asked` is true if
+    /// an option requests ranges. With LEVELS, and by default, the labels come from the hierarchy.
     pub fn numbers(&self, asked: bool) -> Numbers {
         let is_free = asked || self.labels != LabelForm::Text || self.hierarchy.is_intervals();
         match self.levels {

@@ -51,21 +51,23 @@ pub enum Existing {
 pub struct Target {
     /// The path of the folder, or its URL in an object store.
     pub path: PathBuf,
-    /// The place of the target if it is in an object store or is a Delta table.
+    /// The prefix of the target if it is in an object store or is a Delta table; `None` for a local
+    /// folder.
     pub stored: Option<Stored>,
     /// The format of the files.
     pub format: Format,
-    /// The columns whose values become folder names.
+    /// The partition columns, whose values are encoded in folder names.
     pub partitioned_by: Vec<String>,
     /// What to do if the target exists.
     pub existing: Existing,
-    /// The release that the rows are added to (APPEND), as it stood when the request was bound.
+    /// The release to which the rows are added (APPEND), in the state that it had when the request
+    /// was bound.
     pub grows: Option<Arc<Manifest>>,
     /// Whether files that an earlier batch of the release read may be read again (APPEND).
     pub read_again: bool,
-    /// The place of rows that wait (APPEND), if the statement names one.
+    /// The folder for rows that are held back (APPEND); `None` if the statement does not name one.
     pub waiting: Option<Waiting>,
-    /// The most rows per file.
+    /// The maximum number of rows per file.
     pub rows_per_file: Option<u64>,
     /// The approximate number of bytes per file.
     pub file_size: Option<u64>,
@@ -82,9 +84,9 @@ pub struct Target {
 pub struct Stored {
     /// The prefix.
     pub(crate) prefix: Prefix,
-    /// How the files lie under the prefix.
+    /// The layout of the files under the prefix.
     pub(crate) layout: Layout,
-    /// The release that stood there when the request was bound: only this release may be replaced.
+    /// The release that existed when the request was bound. Only this release may be replaced.
     pub(crate) standing: Option<Arc<Standing>>,
 }
 
@@ -94,8 +96,8 @@ impl Target {
         self.existing == Existing::Overwrite && self.exists()
     }
 
-    /// Returns the error of a run that lost to a faster run. The kind and the advice of the error
-    /// depend on the clause.
+    /// Returns the error for a run that another run overtook. The kind of the error and its advice
+    /// depend on `existing`.
     pub(crate) fn late(&self) -> Error {
         let (kind, advice) = match self.existing {
             Existing::Fail => (
@@ -126,7 +128,7 @@ impl Target {
         }
     }
 
-    /// Returns the local folder that is written; `None` in an object store.
+    /// Returns the local folder that is written; `None` if the target is in an object store.
     pub(crate) fn folder(&self) -> Option<PathBuf> {
         match &self.stored {
             Some(stored) => stored.prefix.place().local(),

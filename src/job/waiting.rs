@@ -1,9 +1,9 @@
-//! Keeps rows that wait (APPEND) in a folder that the statement names, so that the next batch takes
-//! them.
+//! Keeps rows that are held back (APPEND) in a folder that the statement names, so that the next
+//! batch includes them.
 //!
-//! Rows that wait are rows of the source with all their columns, so the folder is beside the
-//! source, and never in the release or in a folder that the source reads. Each state of the release
-//! has its own file in the folder, named after the checksum of the release's manifest:
+//! The held-back rows have all columns of the source. So the folder is beside the source, and never
+//! in the release or in a folder that the source reads. For each state of the release, the folder
+//! has a separate file, named after the checksum of the release's manifest:
 //!
 //! - A run reads the file of the existing release, and adds its rows to those of the source.
 //! - Before a run commits, it puts the file of the new release. The file counts only from the
@@ -39,18 +39,18 @@ use std::sync::Arc;
 const START: &str = "waiting-";
 /// The number of hex digits of a checksum in a name.
 const DIGITS: usize = 32;
-/// The key in the footer of a file for the batches that have no row in the release.
+/// The key in the footer of a file under which [`Taken`] is stored.
 const TAKEN: &str = "anonsql.waiting";
 
-/// The place of rows that wait.
+/// The folder for the rows that are held back for a release.
 #[derive(Debug, Clone)]
 pub struct Waiting {
     place: Place,
-    /// The start of the names of the files of this release.
+    /// The start of the file names for this release.
     start: String,
     /// The names of the files that were there when the request was bound.
     names: Vec<String>,
-    /// The rows that wait for the existing release.
+    /// The rows that are held back for the existing release; `None` if there are none.
     pub(crate) rows: Option<Arc<WaitingRows>>,
 }
 
@@ -59,23 +59,25 @@ pub struct Waiting {
 pub(crate) struct WaitingRows {
     pub(crate) schema: SchemaRef,
     pub(crate) batches: Vec<RecordBatch>,
-    /// The batches since the last change of the release, of which no row was added.
+    /// The batches that were read since the last change of the release, but of which no row was
+    /// added.
     pub(crate) taken: Taken,
 }
 
-/// Batches without a row in the release, which the manifest therefore does not name.
+/// Batches that have no row in the release, so that the manifest does not name them.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Taken {
-    /// The identity of the content of each of their files.
+    /// The identities of the contents of their files.
     pub(crate) inputs: Vec<String>,
-    /// The checksums of their statements together with the files that the statements read.
+    /// For each batch, the checksum of its statement and of the files that the statement read.
     pub(crate) sources: Vec<String>,
 }
 
 impl Waiting {
-    /// Opens the folder that a path names for the rows that wait for a release, and reads these
-    /// rows. `own` is the URL of the target of the release. Fails with `ErrorKind::Usage` if one of
-    /// the two folders is inside of the other.
+    /// Opens the folder `path`, and reads the rows that are held back for the release `standing`.
+    /// `own` is the URL of the target. Fails with `ErrorKind::Usage` if one of the two folders is
+    /// inside the other, and with a data error if rows were held back before a batch that was added
+    /// without this option.
     pub(crate) async fn open(state: &SessionState, path: &str, own: &str, standing: Option<&Manifest>) -> Result<Self> {
         let place = Place::of(state, &expanded(path)?).await?;
         if own.starts_with(&place.url) || place.url.starts_with(own) {
@@ -120,7 +122,7 @@ impl Waiting {
         &self.place.url
     }
 
-    /// Returns the folder, if it is one of this machine.
+    /// Returns the path of the folder; `None` if the folder is not on this machine.
     pub(crate) fn folder(&self) -> Option<PathBuf> {
         self.place.local()
     }
@@ -159,7 +161,8 @@ impl Waiting {
         blocking("reading rows that wait", read).await
     }
 
-    /// Stores the rows that wait for the release whose manifest has this checksum.
+    /// Stores the rows that are held back for the release whose manifest has the checksum
+    /// `manifest`.
     pub(crate) async fn put(&self, manifest: &str, rows: WaitingRows) -> Result<()> {
         let (place, name) = (self.place.clone(), self.name(manifest));
         let write = move || {
@@ -201,9 +204,9 @@ impl Waiting {
         blocking("syncing rows that wait", sync).await
     }
 
-    /// Deletes the files that were there when the request was bound, except the file of the release
-    /// whose manifest has this checksum. A run that was killed before its commit may have put that
-    /// file, with the same rows.
+    /// Deletes the files that existed when the request was bound, except the file for the release
+    /// whose manifest has the checksum `manifest`. A run that was killed before its commit may have
+    /// written a file with the same name and the same rows.
     pub(crate) async fn clear(&self, manifest: &str) {
         let own = self.name(manifest);
         let others = self.names.iter().filter(|name| **name != own);

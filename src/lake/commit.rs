@@ -15,15 +15,16 @@ use datafusion::object_store::{self, ObjectStoreExt, PutMode, PutOptions};
 use std::sync::Arc;
 
 impl PrefixRun {
-    /// Commits the files of the run as the release of the prefix. `manifest` is the text of its
-    /// manifest, and `standing` is the release that it replaces. Fails with `late` if another run
-    /// committed first.
+    /// Commits the files of the run as the release of the prefix. `manifest` is the text of the new
+    /// release's manifest, and `standing` is the existing release that the new release replaces.
+    /// Fails with `late` if another run committed first.
     pub(crate) async fn commit(self, manifest: &str, standing: Option<&Standing>, late: Error) -> Result<()> {
         self.put_manifests(manifest, standing, late).await
     }
 
-    /// Commits the files of the run to the table at the prefix, as the version after `standing`.
-    /// Fails with `late` if another commit came first.
+    /// Commits the files of the run to the table at the prefix: as the version after `standing`, or
+    /// as the first version of a new table if `standing` is not in a table. Fails with `late` if
+    /// another commit came first.
     pub(crate) async fn commit_to_log(
         self,
         manifest: &str,
@@ -45,7 +46,7 @@ impl PrefixRun {
         self.put_own(manifest).await?;
         self.seal().await?;
         let outcome = &self.shared.outcome;
-        // The outcome stays unknown if the caller stops waiting.
+        // If the caller drops this future, the outcome remains unknown.
         *outcome.lock() = RunOutcome::Unknown;
         let ended = match (standing.and_then(Standing::table), format.committing("a commit")) {
             (Some(table), _) => table.commit(change).await,
@@ -66,7 +67,8 @@ impl PrefixRun {
         result
     }
 
-    /// Moves the files of a run into the table's local folder, where the log entry will name them.
+    /// For a table in a local folder, moves the files of the run to the paths that the log entry
+    /// will contain. Does nothing for any other run.
     async fn show(&self) -> Result<()> {
         let shared = Arc::clone(&self.shared);
         let show = move || match &shared.record {
@@ -80,7 +82,7 @@ impl PrefixRun {
         blocking("putting the release in its place", show).await
     }
 
-    /// Puts the run's own copy of the manifest, which is not the commit.
+    /// Writes the run's own copy of the manifest. This write does not commit the release.
     async fn put_own(&self, manifest: &str) -> Result<()> {
         let (shared, prefix) = (&self.shared, &self.shared.prefix);
         let own = prefix.inside(&shared.layout.manifest(&shared.run));
@@ -108,7 +110,7 @@ impl PrefixRun {
             Some(Version::Object(version)) => PutMode::Update(version.clone()),
             Some(Version::Table(_)) => return Err(Error::internal("a Delta table is committed to by its log")),
         };
-        // The outcome stays unknown if the caller stops waiting.
+        // If the caller drops this future, the outcome remains unknown.
         *shared.outcome.lock() = RunOutcome::Unknown;
         let put = prefix
             .store()
@@ -138,15 +140,16 @@ impl PrefixRun {
         Ok(())
     }
 
-    /// Finds out whether a failed put was written. If the answer to a request was lost, the request
-    /// is sent again, and then conflicts with its own first attempt.
+    /// Determines the outcome of a put that failed with `error`. The store may have executed the
+    /// put: if the response to a request was lost, the client repeats the request, and the store
+    /// then rejects it because the first attempt created or changed the object.
     async fn found_out(&self, path: &Path, manifest: &str, error: &object_store::Error) -> RunOutcome {
         let store = self.shared.prefix.store().as_ref();
         let found = read_small(store, path, manifest.len() as u64, "").await;
         match found {
             Ok(Some(found)) if found.bytes == manifest.as_bytes() => RunOutcome::Committed,
             _ if is_condition(error) => RunOutcome::Open,
-            // A request without an answer may still reach the store.
+            // Without a response, it is unknown whether the store will still execute the request.
             _ => RunOutcome::Unknown,
         }
     }

@@ -1,9 +1,9 @@
-//! The background task of a run. It renews the lease while the run works, and deletes the files
-//! that the run leaves.
+//! The background task of a run. While the run works, the task renews its lease. After a run
+//! without a commit, the task deletes the files of the run.
 //!
-//! A failed run is dropped, and a drop cannot wait. Therefore, a separate task does the remaining
-//! work. A statement waits for the task of its own run, and a command waits before it ends for all
-//! tasks of its session ([`Keeper::cleaned_up`]).
+//! A failed run is dropped, and `drop` cannot wait for requests. Therefore, a separate task does
+//! the remaining work. A statement waits for the task of its own run. Before a command ends, it
+//! waits for the tasks of all runs in its session ([`Keeper::cleaned_up`]).
 
 use super::lease::Lease;
 use super::record::Record;
@@ -21,8 +21,8 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 /// The interval at which a lease is renewed.
 pub(super) const RENEWAL: Duration = Duration::from_secs(20);
 
-/// A counter of runs that have ended, but are not cleaned up yet. It counts the runs of a session
-/// or a single run. The configuration of a session contains its keeper.
+/// A counter of runs that have ended, but are not cleaned up yet. It counts either all runs of a
+/// session or a single run. The keeper of a session is an extension of the session's configuration.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Keeper(Arc<watch::Sender<usize>>);
 
@@ -50,7 +50,8 @@ impl Keeper {
     }
 }
 
-/// A run that has ended, but is not cleaned up yet. Two keepers count it.
+/// A run that has ended, but is not cleaned up yet. It is counted by its own keeper and by the
+/// keeper of the session.
 #[derive(Debug)]
 pub(super) struct Ending([Keeper; 2]);
 
@@ -70,8 +71,9 @@ impl Drop for Ending {
     }
 }
 
-/// Works in the background until a run ends. Then deletes its lease, and also its files unless the
-/// run was committed. `busy` closes when no part of the run writes to the store any more.
+/// Renews the lease of a run until the run ends. Then deletes the files of the run if it was not
+/// committed, and deletes the lease. If it is unknown whether the run was committed, deletes
+/// neither. `busy` closes when no part of the run writes to the store any more.
 pub(super) async fn keep(
     shared: Arc<SharedRun>,
     lease: Option<Arc<Mutex<Lease>>>,
@@ -85,8 +87,8 @@ pub(super) async fn keep(
             ending = &mut ended => break ending,
             _ = ticks.tick() => {
                 if let Some(lease) = &lease {
-                    // If a lease cannot be renewed, its seal fails before the commit, so no file is
-                    // committed without a lease.
+                    // An error needs no handling here: if another process has taken over the lease,
+                    // the run cannot seal it, and therefore cannot commit.
                     let _ = lease.lock().await.renew().await;
                 }
             }

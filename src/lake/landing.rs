@@ -44,8 +44,8 @@ impl Landing {
         Layout::Runs.file(&self.run, partition, number, sha256, "parquet")
     }
 
-    /// Uploads a file to the store of the URL, which this process opens. Returns the summary of the
-    /// file, with its name relative to the prefix.
+    /// Opens the store of the URL and uploads a file to it. Returns the summary of the file, with
+    /// its name relative to the prefix.
     pub(crate) async fn send(
         &self,
         environment: &RuntimeEnv,
@@ -73,7 +73,7 @@ impl Landing {
     }
 }
 
-/// An object whose Parquet footer is read.
+/// An object in a store, as a source for its Parquet footer.
 struct Object<'a>(&'a Arc<dyn ObjectStore>, &'a Path);
 
 impl MetadataFetch for Object<'_> {
@@ -101,7 +101,8 @@ async fn found(prefix: &Prefix, path: &Path) -> Result<Option<ObjectMeta>> {
 
 impl PrefixRun {
     /// Returns the folder of the run, so that workers can write into it. Returns `None` if the run
-    /// has no folder of its own, or other machines cannot access its store.
+    /// has no folder of its own, or if its prefix is a local folder, which other machines cannot
+    /// access.
     pub(crate) fn landing(&self) -> Option<Landing> {
         let shared = &self.shared;
         if shared.layout != Layout::Runs || shared.prefix.is_local() {

@@ -1,4 +1,5 @@
-//! The lease of a run: an object that only a process with its latest version can change.
+//! The lease of a run: an object that a process can change only if it knows the object's latest
+//! version.
 
 use super::names::lease;
 use super::prefix::Prefix;
@@ -116,7 +117,7 @@ impl Lease {
     }
 
     /// Records that the run is committing. From then on, no other process can take over the lease.
-    /// Fails with `ErrorKind::Unavailable` if another process already has.
+    /// Fails with `ErrorKind::Unavailable` if another process has already taken it over.
     pub(super) async fn seal(&mut self) -> Result<()> {
         self.text.state = LeaseState::Sealed;
         self.text.renewed = Utc::now();
@@ -184,8 +185,8 @@ impl Lease {
 
     async fn put(&mut self, mode: PutMode) -> object_store::Result<()> {
         self.version = match self.send(mode).await {
-            // If the answer to a request was lost, the request is sent again, and then conflicts
-            // with its own first attempt.
+            // If the response to a request was lost, the client repeats the request. The repeated
+            // request then fails because the first attempt has already changed the lease.
             Err(e) if is_condition(&e) => self.own().await.ok_or(e)?,
             sent => sent?.into(),
         };
@@ -224,8 +225,8 @@ pub(super) fn is_condition(error: &object_store::Error) -> bool {
     )
 }
 
-/// Returns true if a put was refused because of its condition. Fails if it failed for another
-/// reason.
+/// Returns true if a put was refused because its condition did not hold, and false if it succeeded.
+/// Fails if the put failed for another reason.
 fn is_refused(put: object_store::Result<PutResult>) -> object_store::Result<bool> {
     match put {
         Ok(_) => Ok(false),

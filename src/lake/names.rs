@@ -21,7 +21,7 @@ pub enum Layout {
 pub(super) const OWN: &str = "_anonsql";
 /// The folder of the leases.
 pub(super) const RUNS: &str = "_anonsql/runs";
-/// The prefix of the names of runs' folders.
+/// The prefix in the name of each run's folder.
 pub(super) const RUN: &str = "run=";
 /// The object that marks a complete release, for readers that list folders.
 pub(super) const SUCCESS: &str = "_SUCCESS";
@@ -38,9 +38,9 @@ pub(super) fn new_run(now: DateTime<Utc>) -> String {
     format!("{}{:08x}", now.format(TIME), rand::random::<u32>())
 }
 
-/// Returns the folder of a run's manifest, relative to a Delta table. Delta tools delete all files
-/// that the log does not name, except in hidden folders. This folder is hidden; the folder of the
-/// run's data files is not.
+/// Returns the folder that contains a run's manifest, relative to the Delta table. Delta tools
+/// delete all files that the log does not name, except in hidden folders. This folder is hidden;
+/// the folder of the run's data files is not.
 pub(super) fn beside_table(run: &str) -> String {
     format!("{OWN}/manifests/{run}/")
 }
@@ -87,8 +87,8 @@ pub(crate) fn is_folder_of_run(name: &str) -> bool {
     name.strip_prefix(RUN).is_some_and(is_run)
 }
 
-/// Returns the id of the run to which an object belongs, by its name relative to the prefix; `None`
-/// if it belongs to no run.
+/// Returns the id of the run to which an object belongs. `name` is the name of the object relative
+/// to the prefix. Returns `None` if the object belongs to no run.
 pub(super) fn run_of(name: &str) -> Option<&str> {
     let first = name.split('/').next()?;
     if let Some(run) = first.strip_prefix(RUN) {
@@ -104,8 +104,9 @@ pub(super) fn run_of(name: &str) -> Option<&str> {
     Some(run).filter(|run| is_run(run))
 }
 
-/// Returns the folder of a file's run, by the file's name relative to the prefix. It ends in a
-/// slash, and is empty if the file is not in a run's folder.
+/// Returns the name of the run's folder that contains a file. `name` is the name of the file
+/// relative to the prefix. The result ends in a slash. It is empty if the file is not in a run's
+/// folder.
 pub(crate) fn folder_of_run(name: &str) -> String {
     match name.split_once('/') {
         Some((first, _)) if is_folder_of_run(first) => format!("{first}/"),
@@ -113,8 +114,8 @@ pub(crate) fn folder_of_run(name: &str) -> String {
     }
 }
 
-/// Returns the id of a lease's run, by the name of the object relative to the prefix; `None` if the
-/// object is not a lease.
+/// Returns the id of the run to which a lease belongs. `name` is the name of the object relative to
+/// the prefix. Returns `None` if the object is not a lease.
 pub(super) fn run_of_lease(name: &str) -> Option<&str> {
     let run = name.strip_prefix(OWN)?.strip_prefix("/runs/")?.strip_suffix("/lease")?;
     Some(run).filter(|run| is_run(run))

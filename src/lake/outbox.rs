@@ -82,7 +82,7 @@ impl Outbox {
         OnWay(tokio::spawn(send))
     }
 
-    /// Returns at most the first `most` bytes of a written file.
+    /// Returns the first `most` bytes of a written file, or the whole file if it is smaller.
     pub(crate) async fn beginning(&self, name: &str, most: u64) -> Result<Vec<u8>> {
         let prefix = &self.shared.at;
         let failed = |e| prefix.failed("cannot read the files written to", &e);
@@ -92,8 +92,8 @@ impl Outbox {
         Ok(bytes.map_err(failed)?.to_vec())
     }
 
-    /// Fails with `ErrorKind::Io` if the files of the existing release differ from `files`. The
-    /// e_tag of a local file is ignored, because every copy has another e_tag.
+    /// Fails with `ErrorKind::Io` if the files of the existing release differ from `files`. In a
+    /// local folder, the e_tags are ignored, because each copy of a file has its own e_tag.
     pub(crate) async fn confirm_standing(&self, files: &[FileSummary]) -> Result<()> {
         let untagged = |file: &FileSummary| FileSummary {
             e_tag: None,

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// The maximum number of bytes of a manifest. A larger object was not written by anonsql.
 pub(super) const LARGEST: u64 = 64 << 20;
-/// The maximum number of names in an error.
+/// The maximum number of names that an error lists.
 const TOLD: usize = 5;
 
 /// A prefix of an object store, or a local folder that contains a Delta table.
@@ -193,8 +193,8 @@ impl Prefix {
     }
 
     /// Reads the manifest of a release in the Delta table at the prefix. Returns only the table's
-    /// version if it is not a release, and `(None, None)` if the prefix has no table. Fails with
-    /// `ErrorKind::Verification` if the table was changed after the release.
+    /// version if this version is not a release, and `(None, None)` if the prefix has no table.
+    /// Fails with `ErrorKind::Verification` if the table was changed after the release.
     pub(crate) async fn in_table(&self, at: &At) -> Result<(Option<Standing>, Option<Arc<dyn LoggedTable>>)> {
         let Some(table) = find(&self.place, at).await? else {
             return Ok((None, None));
@@ -227,9 +227,9 @@ impl Prefix {
         ))
     }
 
-    /// Fails with `ErrorKind::TargetExists` if the prefix contains objects outside of the folders
-    /// of runs: readers that list folders would treat them as part of the release. With layout
-    /// `plain`, every object but a manifest is refused.
+    /// Fails with `ErrorKind::TargetExists` if the prefix contains objects or folders that do not
+    /// belong to releases with this layout. Readers that list folders would treat them as part of
+    /// the release. With layout `plain`, the folders of runs also count as such.
     pub(crate) async fn check_strangers(&self, layout: Layout) -> Result<()> {
         let listed = self.place.store.list_with_delimiter(Some(&self.place.path)).await;
         let listed = listed.map_err(|e| self.failed("cannot list", &e))?;

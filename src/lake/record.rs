@@ -18,7 +18,8 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The first entry of a log. While it exists, no entry of the log was cleaned up.
+/// The name of the first log entry. While this entry exists, no entry has been removed from the
+/// log.
 const FIRST: &str = "00000000000000000000.json";
 
 /// The locked folder of a run.
@@ -36,7 +37,7 @@ impl Record {
     /// Begins a run for the table in a local folder. Also deletes the files of killed runs.
     pub(super) fn begin(table: PathBuf, run: &str) -> Result<Self> {
         let failed = |e| Error::io(format!("cannot write to {}", table.display()), e);
-        // Files of another user cannot be deleted. They stay hidden.
+        // The files may belong to another user and then cannot be deleted. They stay hidden.
         let _ = sweep(&table);
         let is_new = !table.exists();
         fs::create_dir_all(table.join(RUNS)).map_err(failed)?;
@@ -117,7 +118,8 @@ fn sweep(table: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns true if a log entry names files of a run, or if such an entry may have been cleaned up.
+/// Returns true if a log entry names files of a run, or if such an entry may have been removed by a
+/// cleanup of the log.
 fn may_be_named(log: &Path, run: &str) -> io::Result<bool> {
     if !log.is_dir() {
         return Ok(false);

@@ -169,7 +169,7 @@ fn is_of_protocol(name: &str) -> bool {
 pub(super) fn is_same(file: &FileSummary, meta: &ObjectMeta) -> bool {
     let bare = |tag: &String| tag.trim_matches('"').to_string();
     let tags = (file.e_tag.as_ref().map(bare), meta.e_tag.as_ref().map(bare));
-    // A store may omit the e_tag from one of the two answers.
+    // A store may omit the e_tag from one of the two responses.
     let is_tagged = !matches!(&tags, (Some(one), Some(other)) if one != other);
     file.bytes == meta.size && is_tagged
 }

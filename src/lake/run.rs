@@ -20,8 +20,8 @@ use tokio::sync::{mpsc, oneshot, watch};
 #[derive(Debug)]
 pub(crate) struct PrefixRun {
     pub(super) shared: Arc<SharedRun>,
-    /// The lease. It is `None` for a Delta table in a local folder, because a file system has no
-    /// put on condition of an e_tag.
+    /// The lease. It is `None` for a Delta table in a local folder, because file systems do not
+    /// support conditional puts.
     pub(super) lease: Option<Arc<tokio::sync::Mutex<Lease>>>,
     end: Option<oneshot::Sender<Ending>>,
     /// The keeper that counts only this run, from its end until it is cleaned up.
@@ -74,8 +74,8 @@ impl PrefixRun {
             busy,
         };
         if run.lease.is_some() {
-            // A user with permission to write may lack permission to delete. The run does not
-            // depend on the sweep.
+            // A user with permission to write may lack permission to delete. The run can continue
+            // without the cleanup.
             let _ = vacuum::sweep(prefix).await;
         }
         Ok(run)

@@ -18,7 +18,7 @@ pub(super) enum RunOutcome {
     Open,
     /// The commit succeeded: the manifest or the log names the files of the run.
     Committed,
-    /// The store did not answer whether the commit succeeded.
+    /// It is unknown whether the commit succeeded.
     Unknown,
 }
 
@@ -26,8 +26,8 @@ pub(super) enum RunOutcome {
 #[derive(Debug)]
 pub(super) struct SharedRun {
     pub(super) prefix: Prefix,
-    /// The prefix of the run's files before the commit. It differs from `prefix` only for a local
-    /// folder.
+    /// The prefix below which the files of the run are stored before the commit. It differs from
+    /// `prefix` only for a local folder.
     pub(super) at: Prefix,
     /// The locked folder of the run; `None` in an object store.
     pub(super) record: Option<Record>,

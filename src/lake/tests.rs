@@ -62,7 +62,7 @@ fn manifest(run: Option<&str>, files: &[FileSummary]) -> String {
     .to_string()
 }
 
-/// The maximum time until a run is cleaned up.
+/// The maximum time to wait until a run is cleaned up.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 async fn begin(prefix: &Prefix, layout: Layout) -> Result<PrefixRun> {
@@ -321,7 +321,7 @@ struct Odd {
     fails: AtomicI64,
     /// Whether the store executes the failing request anyway.
     is_done: bool,
-    /// The difference by which the store's clock is behind the clock of this machine.
+    /// The time by which the store's clock is behind the clock of this machine.
     behind: TimeDelta,
 }
 

@@ -1,6 +1,6 @@
-//! Uploads a staged file: in one put if it is small, and otherwise in parts. A store charges for
-//! the parts of an incomplete upload for ever, so an upload that fails or is stopped deletes its
-//! parts.
+//! Uploads a staged file: in one put if the file is small, and otherwise in parts. A store charges
+//! for the parts of an incomplete upload indefinitely, so an upload that fails or is stopped
+//! deletes its parts.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::pool::blocking;
@@ -15,8 +15,8 @@ use std::io::{Read, Seek, SeekFrom};
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// The minimum number of bytes of a part, and the maximum number of bytes of an object that is put
-/// in one request.
+/// The minimum size of a part in bytes, except for the last part. Also the maximum size of an
+/// object that is put in one request.
 const PART: u64 = 8 << 20;
 /// The maximum number of parts of an object. Stores allow 10,000.
 const PARTS: u64 = 9_000;
@@ -54,7 +54,7 @@ pub(super) async fn upload(
         () = stopped(stop) => Err(interrupted()),
     };
     if sent.is_err() {
-        // If this fails, a life-cycle rule of the bucket removes the remaining parts.
+        // If this fails, a life-cycle rule of the bucket can remove the remaining parts.
         let _ = parts.abort().await;
     }
     sent

@@ -1,5 +1,5 @@
-//! Finds and deletes files below a prefix that no manifest names: files of killed runs, and of
-//! replaced releases.
+//! Finds and deletes files below a prefix: the files of killed runs and of replaced releases, which
+//! no manifest names.
 
 use super::lease::{Lease, LeaseState};
 use super::names::{RUNS, run_of, run_of_lease};
@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::time::Duration;
 
-/// The default time for which files that no manifest names are kept.
+/// The default time for which files are kept that no manifest names.
 pub(crate) const RETAIN: Duration = Duration::from_secs(24 * 60 * 60);
 /// The time after its last renewal for which a run counts as alive. A run renews its lease several
 /// times within this time.
@@ -73,8 +73,8 @@ struct Found {
     has_lease: bool,
 }
 
-/// Finds files that can be deleted: files that were not needed for the time `retain`, and whose
-/// runs have not renewed their leases for the time `alive`.
+/// Finds files that can be deleted: files that have not been needed for at least the time `retain`,
+/// and whose runs have not renewed their leases for at least the time `alive`.
 pub(crate) async fn left(prefix: &Prefix, retain: Duration, alive: Duration) -> Result<Vec<Left>> {
     let listed = prefix.store().list(Some(prefix.path())).try_collect::<Vec<_>>().await;
     let listed = listed.map_err(|e| prefix.failed("cannot list", &e))?;
@@ -83,7 +83,8 @@ pub(crate) async fn left(prefix: &Prefix, retain: Duration, alive: Duration) -> 
         let folder = prefix.name(&meta.location).and_then(|name| name.split('/').next());
         folder.is_some_and(is_log)
     };
-    // The tools of the table's format delete files that its log has named.
+    // Below a table, runs without a lease are skipped: the tools of the table's format delete files
+    // that its log has named.
     let is_table = listed.iter().any(is_in_log);
     for meta in listed {
         let Some(name) = prefix.name(&meta.location) else {
@@ -112,7 +113,7 @@ pub(crate) async fn left(prefix: &Prefix, retain: Duration, alive: Duration) -> 
     let mut all = vec![];
     for (run, found) in runs.iter().filter(|(_, found)| found.has_lease || !is_table) {
         if let Some(left) = needs.left(prefix, run, found).await?
-            // A run that has begun to commit to a log may have succeeded.
+            // A run that has begun to commit to a log may have been committed.
             && (!is_table || left.is_of_open_run())
         {
             all.push(left);
@@ -218,7 +219,7 @@ pub(crate) async fn remove(prefix: &Prefix, mut left: Left) -> Result<bool> {
     Ok(true)
 }
 
-/// Deletes the files of ended runs that were not needed for [`RETAIN`].
+/// Deletes the files of ended runs that have not been needed for at least [`RETAIN`].
 pub(super) async fn sweep(prefix: &Prefix) -> Result<()> {
     for left in left(prefix, RETAIN, ALIVE).await? {
         remove(prefix, left).await?;

@@ -21,7 +21,8 @@ impl Prefix {
             ));
         }
         if let Some(table) = standing.table() {
-            // When the manifest was read, its files were compared with those of the log.
+            // The manifest's files were already compared with those of the log when the manifest
+            // was read.
             return match table.files().await {
                 Err(e) if e.kind() == ErrorKind::Data => Err(not_whole(self.url(), e.message())),
                 listed => listed.map(drop),

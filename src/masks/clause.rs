@@ -1,7 +1,7 @@
-//! A kind of mask and its clause, as data.
+//! A kind of mask and its clause, described as data.
 //!
-//! A mask declares what follows its keywords. The clause is parsed, checked and printed from this
-//! declaration, so a mask has no parser of its own.
+//! Each kind of mask declares what follows its keywords in a statement. The clause is parsed,
+//! checked and printed from this declaration, so no mask has its own parser.
 
 use super::values::Mask;
 use crate::catalogue::Info;
@@ -12,32 +12,32 @@ use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display};
 use std::sync::Arc;
 
-/// The clause of a mask: its keywords, followed by its parts in order.
+/// The syntax of a mask's clause: its keywords, followed by its parts in order.
 #[derive(Debug, Clone, Copy)]
 pub struct MaskSyntax {
-    /// The keywords at the start of the clause: `SHIFT BY`.
+    /// The keywords at the start of the clause, such as `SHIFT BY`.
     pub start: &'static str,
-    /// The syntax for help. It contains every keyword of the clause.
+    /// The syntax as help shows it. It contains every keyword of the clause.
     pub syntax: &'static str,
     /// The parts after the keywords.
     pub parts: &'static [MaskPart],
 }
 
-/// A part of a clause. The first text is the name of the part's value. The last text describes the
-/// expected value in an error.
+/// A part of a clause. For a value, the texts include the value's name and, last, a description of
+/// the expected value for errors.
 #[derive(Debug, Clone, Copy)]
 pub enum MaskPart {
-    /// A value at this position.
+    /// A required value: its name, its kind and its description.
     Value(&'static str, MaskItem, &'static str),
-    /// An optional value after these keywords.
+    /// An optional value: the keywords before it, its name, its kind and its description.
     Maybe(&'static str, &'static str, MaskItem, &'static str),
-    /// Keywords.
+    /// Required keywords.
     Words(&'static str),
     /// `WITH SECRET 'env:NAME'`.
     Secret,
 }
 
-/// One value of a clause.
+/// The kind of a value in a clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MaskItem {
     /// The name of a column of the source, or `ENTITY`.
@@ -46,23 +46,23 @@ pub enum MaskItem {
     Whole,
     /// A text in quotes.
     Text,
-    /// A share in parentheses: `(0.1)` or `(10 PERCENT)`. It is printed as the decimal number.
+    /// A share in parentheses: `(0.1)` or `(10 PERCENT)`. It is printed as a decimal number.
     Share,
     /// One of these words, in any case.
     Word(&'static [&'static str]),
-    /// One of these texts in quotes, in any case. The first one is the default, so a clause that
-    /// gives the default equals a clause that leaves it out.
+    /// One of these texts in quotes, in any case. The first text is the default, and a clause that
+    /// gives the default is equal to a clause that gives none.
     OneOf(&'static [&'static str]),
 }
 
 impl MaskItem {
-    /// Returns the listed spelling of `given`, or `None` if `given` is none of the texts of
-    /// [`MaskItem::OneOf`].
+    /// Returns the text in `texts` that equals `given` when case is ignored; `None` if there is
+    /// none. `texts` are the texts of [`MaskItem::OneOf`].
     pub(crate) fn listed(texts: &[&'static str], given: &str) -> Option<&'static str> {
         texts.iter().find(|text| text.eq_ignore_ascii_case(given)).copied()
     }
 
-    /// Returns true if a value is the default.
+    /// Returns true if `value` is the default.
     pub(crate) fn is_usual(self, value: &Given) -> bool {
         match (self, value) {
             (Self::OneOf(texts), Given::Text(text)) => texts.first().is_some_and(|usual| usual == text),
@@ -71,22 +71,22 @@ impl MaskItem {
     }
 }
 
-/// A value of a clause, as the statement gives it. A secret is given by its place, such as
-/// `env:NAME`.
+/// A value in a clause as the statement gives it. Of a secret, the value is only the location, such
+/// as `env:NAME`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Given {
     /// A text, a word in upper case, or the name of a column.
     Text(String),
     /// A whole number.
     Whole(u32),
-    /// `ENTITY` in place of a column: the column of the statement's clause ENTITY.
+    /// `ENTITY` instead of a column: the column in the ENTITY clause of the statement.
     Entity,
 }
 
-/// The name under which the values of a clause contain the place of the secret.
+/// The name under which the values of a clause contain the location of the secret.
 pub(crate) const SECRET: &str = "secret";
 
-/// A clause of a statement in which a mask may follow a column.
+/// A clause of a statement in which a mask may follow the name of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MaskPlace {
     /// IDENTIFIERS.
@@ -96,7 +96,7 @@ pub enum MaskPlace {
 }
 
 impl MaskPlace {
-    /// Returns the clause, or the clauses, by their first words.
+    /// Returns the first word of the clause, or of each clause that the variant stands for.
     pub fn name(self) -> &'static str {
         match self {
             Self::Identifiers => "IDENTIFIERS",
@@ -105,7 +105,7 @@ impl MaskPlace {
     }
 }
 
-/// The input of a mask besides the value and the secret.
+/// What a mask reads in addition to the value and the secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reads {
     /// Nothing.
@@ -114,23 +114,23 @@ pub enum Reads {
     Named,
     /// The values of all identifiers, in the same row.
     Identifiers,
-    /// The values of the whole column (see [`Survey`](super::Survey)), and the rank of the row by all
-    /// its columns.
+    /// The values of the whole column (see [`Survey`](super::Survey)), and a rank of the row that
+    /// only distinguishes rows.
     Column,
-    /// Like `Column`, but the row is ranked by its value.
+    /// The values of the whole column, and the rank of the row by its value.
     Ranks,
 }
 
-/// A kind of mask: its description, its clause, its words and its constructor.
+/// A kind of mask: its description, its clause, the words for it, and its constructor.
 #[derive(Debug, Clone, Copy)]
 pub struct MaskKind {
-    /// The description. A mask has no parameters besides its clause.
+    /// The description. A mask has no parameters other than the values in its clause.
     pub info: Info,
-    /// The clause after the name of a column.
+    /// The clause that follows the name of a column.
     pub clause: MaskSyntax,
-    /// The clauses of a statement that accept the mask.
+    /// The clauses of a statement in which the mask may be used.
     pub places: &'static [MaskPlace],
-    /// The input of a mask besides the value.
+    /// What the mask reads in addition to the value and the secret.
     pub reads: Reads,
     /// The description of the SQL function of the mask; `None` if there is none.
     pub function: Option<Info>,
@@ -140,13 +140,13 @@ pub struct MaskKind {
     pub phrase: &'static str,
     /// The technique in the terms of ISO/IEC 20889, for the report.
     pub technique: &'static str,
-    /// True if masked values link the records of a person.
+    /// True if the masked values link the records of a person.
     pub is_pseudonym: bool,
-    /// True if different values always have different masks.
+    /// True if two different values never have the same mask.
     pub tells_apart: bool,
-    /// The limits of the mask for the report: a topic, and a text about it.
+    /// The limits of the mask, for the report: a topic, and a text about the topic.
     pub limits: (&'static str, &'static str),
-    /// Makes the mask.
+    /// Creates the mask from its clause.
     pub build: fn(&MaskClause) -> Result<Arc<dyn Mask>>,
 }
 
@@ -160,31 +160,31 @@ impl PartialEq for MaskKind {
 impl Eq for MaskKind {}
 
 impl MaskKind {
-    /// Returns true if a mask is a code or a text that is made from an identifier, not from a value
-    /// that may be released unchanged.
+    /// Returns true if the mask is a code or a text derived from identifiers. Returns false if it
+    /// is a masked value of a column that could also be released unchanged.
     pub(crate) fn is_code(&self) -> bool {
         self.places.contains(&MaskPlace::Identifiers) || self.reads == Reads::Identifiers
     }
 
-    /// Returns true if a mask changes all values of a person alike, and its clause names the column
-    /// of the person. One value and its mask then reveal how the person's other values were
-    /// changed.
+    /// Returns true if the mask changes all values of a person in the same way; its clause then
+    /// names the column that identifies the person. From one value and its mask, anyone can derive
+    /// how the person's other values were changed.
     pub(crate) fn is_of_person(&self) -> bool {
         self.reads == Reads::Named
     }
 
-    /// Returns true if a mask is drawn from the values of the whole column.
+    /// Returns true if the mask is drawn by chance, using the values of the whole column.
     pub(crate) fn is_drawn(&self) -> bool {
         matches!(self.reads, Reads::Column | Reads::Ranks)
     }
 }
 
-/// A mask as a statement writes it.
+/// The clause of a mask in a statement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MaskClause {
     /// The kind of the mask.
     pub kind: &'static MaskKind,
-    /// The values of the clause, by name.
+    /// The values in the clause, by name.
     pub given: Vec<(String, Given)>,
 }
 
@@ -193,7 +193,7 @@ impl MaskClause {
         self.given.iter().find(|(of, _)| of == name).map(|(_, given)| given)
     }
 
-    /// Returns the text with this name, if the clause has it.
+    /// Returns the text value with this name; `None` if the clause does not contain it.
     pub(super) fn maybe(&self, name: &str) -> Option<&str> {
         match self.given(name) {
             Some(Given::Text(text)) => Some(text),
@@ -201,12 +201,12 @@ impl MaskClause {
         }
     }
 
-    /// Returns the text with this name. Fails if the clause does not have it.
+    /// Returns the text value with this name. Fails if the clause does not contain it.
     pub(super) fn text(&self, name: &str) -> Result<&str> {
         self.maybe(name).ok_or_else(|| self.missing(name))
     }
 
-    /// Returns the whole number with this name. Fails if the clause does not have it.
+    /// Returns the whole number with this name. Fails if the clause does not contain it.
     pub(super) fn whole(&self, name: &str) -> Result<u32> {
         match self.given(name) {
             Some(Given::Whole(n)) => Ok(*n),
@@ -214,14 +214,16 @@ impl MaskClause {
         }
     }
 
-    /// Returns the share with this name, or `usual` if the clause does not have it.
+    /// Returns the share with this name. If the clause does not contain it, returns `usual`, and
+    /// fails if that is `None`.
     pub(super) fn share(&self, name: &str, usual: Option<f64>) -> Result<f64> {
         let given = self.maybe(name).and_then(|text| text.parse().ok());
         given.or(usual).ok_or_else(|| self.missing(name))
     }
 
-    /// Applies a share of the clause to `rows`, and returns the number of rows, rounded down. It
-    /// reads the share as decimal digits and not as a float, so 29 percent of 100 is 29.
+    /// Returns the number of rows that the share with this name is of `rows`, rounded down. The
+    /// share is parsed as decimal digits and not as a float, so 29 percent of 100 is exactly 29.
+    /// Fails if the share has too many digits.
     pub(super) fn share_of(&self, name: &str, rows: u32) -> Result<u32> {
         let text = self.text(name)?;
         let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
@@ -241,8 +243,8 @@ impl MaskClause {
         })
     }
 
-    /// Returns the column whose value, together with the value to mask, determines the mask of a
-    /// row.
+    /// Returns the column that the clause names, if any. Its value in a row, together with the
+    /// value to mask, determines the mask.
     pub(crate) fn entity(&self) -> Option<&str> {
         self.kind.clause.parts.iter().find_map(|part| match part {
             MaskPart::Value(name, MaskItem::Column, _) => self.maybe(name),
@@ -250,8 +252,9 @@ impl MaskClause {
         })
     }
 
-    /// Returns the clause with `ENTITY` replaced by the column of the statement's clause ENTITY.
-    /// Fails with a usage error if the statement has no such clause.
+    /// Returns the clause with `ENTITY` replaced by `entity`, which is the column in the
+    /// statement's ENTITY clause. Fails with a usage error if the mask uses `ENTITY` but the
+    /// statement has no ENTITY clause.
     pub(crate) fn by_entity(&self, entity: Option<&str>) -> Result<Self> {
         let mut own = self.clone();
         for (_, given) in own.given.iter_mut().filter(|(_, given)| *given == Given::Entity) {
@@ -274,12 +277,13 @@ impl MaskClause {
         ))
     }
 
-    /// Returns the place of the secret as text, if the clause has one.
+    /// Returns the location of the secret as text; `None` if the clause does not contain it.
     pub(crate) fn place(&self) -> Option<&str> {
         self.maybe(SECRET)
     }
 
-    /// Returns the place of the secret; `None` if the mask has none.
+    /// Returns the location of the secret; `None` if the mask uses no secret. Fails if the location
+    /// is missing or invalid.
     pub(super) fn secret(&self) -> Result<Option<Secret>> {
         let has_secret = |part: &MaskPart| matches!(part, MaskPart::Secret);
         if !self.kind.clause.parts.iter().any(has_secret) {
@@ -289,7 +293,7 @@ impl MaskClause {
         Secret::at(place).map(Some).ok_or_else(|| no_place(self.kind))
     }
 
-    /// Returns the clause without the place of its secret, as manifests contain it.
+    /// Returns the clause without the location of its secret, as manifests contain it.
     pub(crate) fn without_secret(&self) -> impl Display + '_ {
         fmt::from_fn(|f| self.print(f, false))
     }
@@ -327,8 +331,8 @@ impl MaskClause {
     }
 }
 
-/// Returns the error for a text that is not the place of a secret. The error does not show the
-/// text, which may be the secret.
+/// Returns the error for a text that is not the location of a secret. The error does not contain
+/// the text, because it may be the secret itself.
 pub(crate) fn no_place(kind: &MaskKind) -> Error {
     Error::usage(format!(
         "write the place of the secret of {} as 'env:NAME' or 'file:PATH'; a statement never contains the secret \

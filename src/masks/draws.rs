@@ -1,5 +1,5 @@
-//! The random numbers of a drawn mask. They follow from the secret, the kind of mask, the column
-//! and the rank of a row, so they are the same in each run and on any number of threads.
+//! The random numbers of a drawn mask. They depend only on the secret, the kind of mask, the column
+//! and the rank of a row, so they are the same in each run and with any number of threads.
 
 use super::key::Key;
 use crate::error::Result;
@@ -7,18 +7,19 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha12Rng;
 use std::f64::consts::TAU;
 
-/// The source of the random numbers of a column.
+/// A source of random numbers for a column.
 #[derive(Debug)]
 pub(super) struct Draws(ChaCha12Rng);
 
 impl Draws {
-    /// Creates the source of a kind of mask in a column.
+    /// Creates the source for a kind of mask and a column.
     pub(super) fn new(key: &Key, kind: &str, column: &str) -> Result<Self> {
         let key = key.key_for(&format!("anonsql {kind}"))?;
         Ok(Self(ChaCha12Rng::from_seed(key.digest(column.as_bytes()))))
     }
 
-    /// Returns the random numbers of the row with this rank. No row has rank 0.
+    /// Returns the random numbers for the row with this rank. No row has rank 0, so rank 0 is free
+    /// for draws about the whole column.
     pub(super) fn of(&self, rank: u64) -> RandomNumbers {
         let mut rng = self.0.clone();
         rng.set_stream(rank);
@@ -26,17 +27,17 @@ impl Draws {
     }
 }
 
-/// The random numbers of one row, in order.
+/// The random numbers for one rank, in order.
 pub(super) struct RandomNumbers(ChaCha12Rng);
 
 impl RandomNumbers {
-    /// Returns a number from 0 (included) to 1 (excluded). All multiples of 2^-53 are equally
-    /// likely.
+    /// Returns a number from 0 (inclusive) to 1 (exclusive). All multiples of 2^-53 in this range
+    /// are equally likely.
     pub(super) fn uniform(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 * (0.5_f64).powi(53)
     }
 
-    /// Returns a number of the standard normal distribution.
+    /// Returns a number from the standard normal distribution.
     ///
     /// Box and Muller, 1958, doi:10.1214/aoms/1177706645
     pub(super) fn normal(&mut self) -> f64 {
@@ -64,7 +65,7 @@ mod tests {
         }
     }
 
-    /// The first moments of 100,000 numbers are within five standard errors of those of the
+    /// The first moments of 100,000 numbers are within five standard errors of the moments of the
     /// distribution.
     #[test]
     fn numbers_have_the_moments_of_their_distributions() {

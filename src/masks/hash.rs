@@ -1,8 +1,8 @@
-//! HASH: a keyed hash in place of the value.
+//! HASH: a keyed hash instead of the value.
 //!
-//! A hash is the HMAC-SHA-256 of the value's text, in hexadecimal. Without the secret, a hash can
-//! be neither computed nor guessed by trying values. With the same secret, equal identifiers have
-//! equal hashes, across tables too. NULL stays NULL.
+//! A hash is the HMAC-SHA-256 of the value's text, in hexadecimal. Without the secret, nobody can
+//! compute a hash, or find the value by hashing guesses. With the same secret, equal identifiers
+//! have equal hashes, across tables too. NULL stays NULL.
 //!
 //! Example: `IDENTIFIERS (mrn HASH WITH SECRET 'env:ANONSQL_SECRET')`
 //!
@@ -75,8 +75,8 @@ impl Mask for Hash {
     }
 }
 
-/// The digits of a hash. They are written directly into the text of the masks: allocating a text
-/// for each hash took longer than computing its HMAC.
+/// The hexadecimal digits. They are appended directly to the string for the mask, because
+/// allocating a string for each hash took longer than computing its HMAC.
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! A secret as the key of masks.
+//! The secret of a mask as a key.
 
 use crate::error::{Error, Result};
 use hmac::{Hmac, KeyInit, Mac};
@@ -19,7 +19,7 @@ impl fmt::Debug for Key {
 }
 
 impl Key {
-    /// Creates the key of a secret. Fails with a usage error if the secret is empty.
+    /// Creates the key from a secret. Fails with a usage error if the secret is empty.
     pub fn new(secret: &[u8]) -> Result<Self> {
         let keyed = Hmac::new_from_slice(secret).map_err(|_| Error::usage("the secret is empty"))?;
         let secret = secret.to_vec();
@@ -33,21 +33,21 @@ impl Key {
         mac.finalize().into_bytes().into()
     }
 
-    /// Returns the 64 bytes of the HMAC-SHA-512 of the name of a purpose. A hash, which is public,
-    /// is an HMAC-SHA-256, so no hash of any value reveals these bytes.
+    /// Returns the 64 bytes of the HMAC-SHA-512 of `purpose` with the secret. Released hashes are
+    /// HMAC-SHA-256 values, so none of them reveals these bytes.
     pub(super) fn bytes_for(&self, purpose: &str) -> Result<[u8; 64]> {
         let mut mac = Hmac::<Sha512>::new_from_slice(&self.secret).map_err(|_| Error::usage("the secret is empty"))?;
         mac.update(purpose.as_bytes());
         Ok(mac.finalize().into_bytes().into())
     }
 
-    /// Returns the key for another purpose, derived from the secret.
+    /// Returns the key for `purpose`, derived from the secret.
     pub(super) fn key_for(&self, purpose: &str) -> Result<Self> {
         Self::new(&self.bytes_for(purpose)?)
     }
 
-    /// Returns a text that distinguishes this secret from another one: 32 bits of the HMAC of
-    /// `once`, a text that is used only once.
+    /// Returns a text by which this secret can be compared with another one: 32 bits of the HMAC of
+    /// `once`, which must be a text that is used only once.
     pub(crate) fn mark(&self, once: &str) -> String {
         let mut mark = hex::encode(self.digest(format!("the secret of a worker {once}").as_bytes()));
         mark.truncate(8);

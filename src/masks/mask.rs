@@ -1,17 +1,18 @@
-//! MASK: a format in place of the value, which keeps some of its characters.
+//! MASK: a format instead of the value, which keeps some of its characters.
 //!
 //! In the format, `X` hides a letter or digit, `#` keeps one, and any other character appears
-//! unchanged. `MASK 'XXX-XX-####'` turns `123-45-6789` into `XXX-XX-6789`, as truncated social
-//! security numbers are commonly written, and like the directive `mask-number` of CDAP Wrangler.
+//! unchanged. `MASK 'XXX-XX-####'` turns `123-45-6789` into `XXX-XX-6789`. Truncated social
+//! security numbers are commonly written in this way, and the directive `mask-number` of CDAP
+//! Wrangler gives the same result.
 //!
 //! A value fits the format if it has the same number of characters, has letters or digits where the
 //! format has `X` and `#`, and has the format's other characters at the same positions. Any other
-//! value becomes the format with every `#` replaced by `X`, so that neither the characters nor the
-//! length of the value are revealed. The same happens to a value with a character that is a part of
-//! a letter, such as a combining accent, a vowel sign of Devanagari or a jamo of Hangul. A whole
-//! number is masked as its digits, without leading zeros. NULL stays NULL.
+//! value becomes the format with every `#` replaced by `X`, so that neither its characters nor its
+//! length are revealed. This also applies to a value with a character that is a part of a letter,
+//! such as a combining accent, a vowel sign of Devanagari or a jamo of Hangul. A whole number is
+//! masked as its digits, without leading zeros. NULL stays NULL.
 //!
-//! A mask has no secret. Values with the same kept characters have the same mask.
+//! MASK uses no secret. Values with the same kept characters have the same mask.
 //!
 //! Example: `IDENTIFIERS (phone MASK 'XXX-XXX-####')`
 
@@ -30,7 +31,7 @@ use std::sync::Arc;
 const HIDDEN: char = 'X';
 /// The character of a format that keeps a character of the value.
 const KEPT: char = '#';
-/// The most characters of a format.
+/// The maximum number of characters in a format.
 const MOST: usize = 255;
 
 pub(super) const KIND: MaskKind = MaskKind {
@@ -72,16 +73,17 @@ pub(super) const KIND: MaskKind = MaskKind {
     build: |clause| Ok(Arc::new(Format::try_new(clause.text("format")?)?)),
 };
 
-/// The characters that are a part of a letter: marks, and the jamo of a Hangul syllable.
+/// A regular expression for the characters that are a part of a letter: combining marks, and the
+/// jamo of a Hangul syllable.
 const PARTS: &str = r"[\p{M}\x{1100}-\x{11FF}\x{A960}-\x{A97F}\x{D7B0}-\x{D7FF}\x{FFA0}-\x{FFDC}]";
 
-/// A format.
+/// The mask that writes values in a format, such as `XXX-XX-####`.
 #[derive(Debug)]
 struct Format {
     characters: Vec<char>,
     /// The mask of a value that does not fit the format.
     hidden: String,
-    /// [`PARTS`].
+    /// The compiled expression [`PARTS`].
     parts: Regex,
 }
 
@@ -106,9 +108,9 @@ impl Format {
         self.fitted(value).unwrap_or_else(|| self.hidden.clone())
     }
 
-    /// Returns the mask of a value that fits; `None` if it does not fit. A character that is a part
-    /// of a letter would reveal something about a hidden character, so no value with such parts
-    /// fits.
+    /// Returns the mask of a value that fits the format; `None` if the value does not fit. A value
+    /// with a character that is a part of a letter does not fit, because such a character could
+    /// reveal something about a hidden letter.
     fn fitted(&self, value: &str) -> Option<String> {
         if !value.is_ascii() && self.parts.is_match(value) {
             return None;
@@ -211,7 +213,8 @@ mod tests {
     }
 
     proptest! {
-        /// Where the format hides, the mask has X; where it keeps, X or the character of the value.
+        /// Where the format has `X`, the mask has `X`. Where the format has `#`, the mask has `X`
+        /// or the character of the value.
         #[test]
         fn hidden_characters_never_leave(format in "[X#(). -]{0,8}X[X#(). -]{0,8}", value in ".{0,12}") {
             let mask: Vec<char> = masked(&format, &value).chars().collect();

@@ -13,27 +13,28 @@ use arrow::compute::cast;
 use arrow::datatypes::DataType;
 use std::sync::Arc;
 
-/// A mask with its secret, ready for values.
+/// A mask with its secret, ready to be applied to values.
 #[derive(Debug, Clone)]
 pub struct Masking {
     clause: MaskClause,
     mask: Arc<dyn Mask>,
     key: Option<Key>,
-    /// The columns whose values, together with the value to mask, determine the mask of a row.
+    /// The columns whose values in a row, together with the value to mask, determine the mask.
     beside: Vec<String>,
-    /// The counter of the rows that tell their own value, if they are counted.
+    /// The counter of the rows that reveal their own value; `None` if they are not counted.
     own: Option<Arc<OwnCounter>>,
 }
 
 impl Masking {
-    /// Reads the secret of a mask from its place. Fails if the secret is missing or too easy to
-    /// guess.
+    /// Creates a masking, and reads the secret from its location. Fails if the secret is missing or
+    /// too easy to guess.
     pub fn new(clause: MaskClause, mask: Arc<dyn Mask>) -> Result<Self> {
         let noun = clause.kind.noun;
         Self::with_key(clause, mask, |place| place.read(noun))
     }
 
-    /// Returns the mask that draws from the values of its column.
+    /// Returns this masking, prepared to draw from the values of the column in the survey. Fails if
+    /// the mask has no secret.
     pub fn surveyed(self, survey: &Survey) -> Result<Self> {
         let key = self.key.as_ref();
         let key = key.ok_or_else(|| Error::internal("a mask is drawn without a secret"))?;
@@ -44,13 +45,14 @@ impl Masking {
         })
     }
 
-    /// Returns the mask that reads these columns, in this order.
+    /// Returns this masking with `beside` as the columns that it reads in addition to the value, in
+    /// this order.
     pub(crate) fn reading(self, beside: Vec<String>) -> Self {
         Self { beside, ..self }
     }
 
-    /// Returns the mask, ready to count the rows that tell their own value. `survey` is that of the
-    /// mask's column.
+    /// Returns this masking, ready to count the rows that reveal their own value. `survey` is the
+    /// survey of the masked column.
     pub(crate) fn counting(self, survey: &Survey) -> Result<Self> {
         Ok(Self {
             own: Some(Arc::new(OwnCounter::of(survey)?)),
@@ -58,7 +60,7 @@ impl Masking {
         })
     }
 
-    /// Counts the rows that tell their own value, if the mask is to count them. `released` are the
+    /// Counts the rows that reveal their own value, if this masking counts them. `released` are the
     /// masks of `values`.
     pub(crate) fn count_own(&self, values: &ArrayRef, released: &ArrayRef, suppressed: &BooleanArray) -> Result<()> {
         match &self.own {
@@ -67,18 +69,18 @@ impl Masking {
         }
     }
 
-    /// Returns the rows that tell their own value, once all rows were masked; `None` if they are not
-    /// counted.
+    /// Returns the number of rows that reveal their own value, which is complete when all rows have
+    /// been masked; `None` if they are not counted.
     pub(crate) fn own_rows(&self) -> Option<OwnRows> {
         self.own.as_ref().map(|own| own.counted())
     }
 
-    /// Returns true if the mask is drawn from the values of its column.
+    /// Returns true if the mask is drawn by chance, using the values of the whole column.
     pub(crate) fn is_drawn(&self) -> bool {
         self.clause.kind.is_drawn()
     }
 
-    /// Creates a masking. `read` reads the secret from its place.
+    /// Creates a masking. `read` reads the secret from its location.
     fn with_key(
         mut clause: MaskClause,
         mask: Arc<dyn Mask>,
@@ -88,7 +90,7 @@ impl Masking {
             None => None,
             Some(place) => {
                 let key = Key::new(&read(&place)?)?;
-                // The path of a file becomes absolute, because the command may run in another
+                // The path to a file becomes absolute, because the command may run in another
                 // folder on another machine.
                 let given = clause.given.iter_mut().filter(|(name, _)| name == SECRET);
                 given.for_each(|(_, given)| *given = Given::Text(place.place()));
@@ -104,8 +106,9 @@ impl Masking {
         })
     }
 
-    /// Restores a mask from its clause on another machine, with the secret of that machine. Fails
-    /// if `mark` is not the mark of that secret.
+    /// Restores a masking from its clause on another machine, with the secret of that machine.
+    /// `mark` is the mark of the first machine's secret for the text `once`. Fails if the two
+    /// secrets differ.
     pub(crate) fn restored(
         clause: MaskClause,
         (mark, once): (Option<&str>, &str),
@@ -122,13 +125,13 @@ impl Masking {
         Ok(masking)
     }
 
-    /// Returns the clause of the mask, with the place of its secret.
+    /// Returns the clause of the mask, including the location of its secret.
     pub(crate) fn clause(&self) -> &MaskClause {
         &self.clause
     }
 
-    /// Returns a text that distinguishes the secret from another one; `None` if the mask has no
-    /// secret.
+    /// Returns a text by which the secret can be compared with another one (see [`Key::mark`]);
+    /// `None` if the mask has no secret.
     pub(crate) fn mark(&self, once: &str) -> Option<String> {
         self.key.as_ref().map(|key| key.mark(once))
     }
@@ -138,13 +141,14 @@ impl Masking {
         self.mask.data_type(values)
     }
 
-    /// Returns the columns whose values, together with the value to mask, determine the mask of a
-    /// row: the column that the clause names, the ranks of the rows, or the identifiers.
+    /// Returns the columns whose values in a row, together with the value to mask, determine the
+    /// mask: the column that the clause names, the column of ranks, or all identifiers.
     pub fn beside(&self) -> &[String] {
         &self.beside
     }
 
-    /// Returns the masks of values; `beside` are the values of [`Masking::beside`] in their rows.
+    /// Returns the masks of `values`. `beside` contains the values of the columns in
+    /// [`Masking::beside`], in the same rows.
     pub fn apply(&self, values: &ArrayRef, beside: &[ArrayRef]) -> Result<ArrayRef> {
         let values = cast(values, &plain(values.data_type()))?;
         self.mask.mask(&Unmasked {

@@ -1,14 +1,15 @@
-//! The masks of values. A mask replaces the values of a column in IDENTIFIERS that is not dropped,
-//! or of a column in SENSITIVE or KEEP that is not released unchanged.
+//! The masks of values. A mask replaces the values of a column. A column in IDENTIFIERS without a
+//! mask is dropped, and a column in SENSITIVE or KEEP without a mask is released unchanged.
 //!
-//! A masked column is released, and no model counts it. Each mask states what it does not promise.
+//! A masked column is released, and no model counts its values. Each mask states what it does not
+//! promise.
 //!
-//! A new mask is one file and one line in [`MASKS`]: its clause as data (see [`MaskSyntax`]), the
-//! words that EXPLAIN, warnings and the report use for it, and the [`Mask`] that masks an array.
+//! A new mask is one file and one line in [`MASKS`]. The file contains its clause as data (see
+//! [`MaskSyntax`]), the words for it in EXPLAIN, warnings and the report, and the [`Mask`] that
+//! masks an array.
 //!
-//! Most masks depend on the value alone. NOISE, RANK SWAP and PRAM are drawn: a row's mask follows
-//! from the values of the whole column ([`Survey`]), the secret, and the rank of the row by its
-//! value.
+//! Most masks depend on the value alone. NOISE, RANK SWAP and PRAM are drawn: the mask of a row
+//! depends on the values of the whole column ([`Survey`]), the secret, and the rank of the row.
 
 mod clause;
 mod draws;
@@ -41,7 +42,7 @@ pub(crate) use token::UNMASK;
 pub use token::unmask;
 pub use values::{Mask, Unmasked};
 
-/// Every mask, in the order of help.
+/// Every mask, in the order in which help lists them.
 pub static MASKS: &[MaskKind] = &[
     hash::KIND,
     mask::KIND,
@@ -54,7 +55,7 @@ pub static MASKS: &[MaskKind] = &[
     redacted::KIND,
 ];
 
-/// Returns the mask with these first keywords.
+/// Returns the mask whose clause begins with the keywords `start`.
 pub(crate) fn named(start: &str) -> Option<&'static MaskKind> {
     MASKS.iter().find(|kind| kind.clause.start == start)
 }

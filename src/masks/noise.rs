@@ -1,19 +1,22 @@
 //! NOISE: a number with a random number added to it.
 //!
-//! `NOISE (0.1)` adds to each value a number from the normal distribution with mean 0 and a
-//! standard deviation of 0.1 times that of the column: the square root of the sum of (x - mean)^2
-//! divided by n - 1, over all n values of the source. So the mean of the released column is about
-//! the mean of the source, and its variance is about (1 + 0.1^2) times that of the source.
+//! `NOISE (0.1)` adds a random number to each value. The number is drawn from a normal distribution
+//! with mean 0, whose standard deviation is 0.1 times the standard deviation of the column. The
+//! latter is the square root of the sum of (x - mean)^2 divided by n - 1, over all n values in the
+//! source. So the mean of the released column is about the same as in the source, and its variance
+//! is about (1 + 0.1^2) times as large.
 //!
-//! The random number is rounded to a whole number for whole numbers, and to the decimals of the
-//! column for decimal numbers. A share whose noise would mostly be rounded to 0 is an error. A sum
-//! outside the range of the column's type becomes the nearest value of the type: a column of
-//! unsigned numbers has no values below 0. NULL stays NULL. A column with NaN or infinity, or with
-//! the same value in all rows, has no usable standard deviation and is an error.
+//! For whole numbers, the random number is rounded to a whole number, and for decimal numbers, to
+//! the number of decimals in the column. NOISE fails if the share is so small that the noise would
+//! mostly be rounded to 0. A sum outside the range of the column's type becomes the nearest value
+//! of the type; in a column of unsigned numbers, for example, it never becomes negative. NULL stays
+//! NULL. NOISE also fails for a column with NaN or infinity, or with the same value in all rows,
+//! because the column then has no usable standard deviation.
 //!
-//! Anyone with the secret can compute the random numbers. With one secret, a table has the same
-//! noise in each release. Two releases with different secrets or different rows have different
-//! noise, so the mean of a value in both is nearer to the original value.
+//! Anyone with the secret can compute the random numbers. With the same secret and the same rows,
+//! each release of a table has the same noise. Two releases with different secrets or different
+//! rows have different noise, so the mean of a value in both releases is nearer to the original
+//! value.
 //!
 //! Example: `KEEP (income NOISE (0.1) WITH SECRET 'env:ANONSQL_SECRET')`
 //!
@@ -34,10 +37,10 @@ use arrow::compute::{CastOptions, cast, cast_with_options};
 use arrow::datatypes::{DataType, Decimal128Type, Float64Type};
 use std::sync::Arc;
 
-/// The least standard deviation of noise that is rounded, in units of the column. Below it, most
-/// values would stay unchanged.
+/// The minimum standard deviation of noise that is rounded, in units of the column. With less
+/// noise, most values would stay unchanged.
 const ROUNDED: f64 = 0.7;
-/// The most noise, as a multiple of the standard deviation.
+/// The maximum standard deviation of the noise, as a multiple of the column's standard deviation.
 const MOST: f64 = 100.0;
 
 pub(super) const KIND: MaskKind = MaskKind {
@@ -86,15 +89,15 @@ pub(super) const KIND: MaskKind = MaskKind {
     },
 };
 
-/// Values with noise.
+/// The mask that adds noise to numbers.
 #[derive(Debug)]
 struct Noise {
-    /// The standard deviation of the noise, as a share of that of the column.
+    /// The standard deviation of the noise, as a share of the column's standard deviation.
     share: f64,
     drawn: Option<Drawn>,
 }
 
-/// The noise of a column.
+/// The noise for a column.
 #[derive(Debug)]
 struct Drawn {
     draws: Draws,
@@ -147,7 +150,8 @@ impl Mask for Noise {
         let drawn = self.drawn.as_ref();
         let drawn = drawn.ok_or_else(|| Error::internal("noise without the column's standard deviation"))?;
         let (values, ranks) = (unmasked.values, unmasked.ranks()?);
-        // A sum outside the range of a type becomes its greatest or least value, never NULL.
+        // A sum outside the range of a type becomes the maximum or the minimum of the type, never
+        // NULL.
         match values.data_type() {
             DataType::Decimal32(digits, scale)
             | DataType::Decimal64(digits, scale)
@@ -160,7 +164,7 @@ impl Mask for Noise {
             }
             of if of.is_integer() => {
                 let (least, greatest) = ends(of);
-                // All whole numbers have at most 20 digits.
+                // Every whole number has at most 20 digits.
                 exact(values, (20, 0), ranks, |x, rank| {
                     x.saturating_add(drawn.of(rank).round() as i128).clamp(least, greatest)
                 })
@@ -174,7 +178,7 @@ impl Mask for Noise {
     }
 }
 
-/// Returns the least difference between two values of a type; 0 for floating-point numbers.
+/// Returns the smallest difference between two values of a type; 0 for floating-point numbers.
 fn unit(of: &DataType) -> f64 {
     match plain(of) {
         DataType::Decimal32(_, scale) | DataType::Decimal64(_, scale) | DataType::Decimal128(_, scale) => {
@@ -185,7 +189,8 @@ fn unit(of: &DataType) -> f64 {
     }
 }
 
-/// Returns the sum of each value and the number that its row draws, in the type of the values.
+/// Returns the result of `sum` for each value and the rank of its row; NULL for a row without a
+/// value.
 fn added<T: ArrowPrimitiveType>(
     values: &ArrayRef,
     ranks: &UInt64Array,
@@ -197,7 +202,7 @@ fn added<T: ArrowPrimitiveType>(
     Ok(Arc::new(sums.with_data_type(values.data_type().clone())))
 }
 
-/// Returns the least and the greatest value of a type of whole numbers.
+/// Returns the minimum and the maximum of a type of whole numbers.
 fn ends(of: &DataType) -> (i128, i128) {
     match of {
         DataType::Int8 => (i8::MIN.into(), i8::MAX.into()),
@@ -211,8 +216,9 @@ fn ends(of: &DataType) -> (i128, i128) {
     }
 }
 
-/// Returns the sums in the type of the values. Decimals of this precision and scale represent the
-/// numbers exactly.
+/// Returns the result of `sum` for each value and the rank of its row, in the type of the values.
+/// The sums are computed on decimals with `digits` digits and the scale `scale`, which represent
+/// the values exactly.
 fn exact(
     values: &ArrayRef,
     (digits, scale): (u8, i8),
@@ -228,7 +234,8 @@ fn exact(
     Ok(cast_with_options(&sums, values.data_type(), &options)?)
 }
 
-/// Returns the standard deviation of a column. Fails if the column has none.
+/// Returns the standard deviation of a column, or 0 if the column has no values. Fails if a value
+/// is NaN or infinite, or if all values are the same.
 fn deviation(survey: &Survey) -> Result<f64> {
     let values = cast(&survey.values, &DataType::Float64)?;
     let values = values.as_primitive::<Float64Type>().values();
@@ -241,7 +248,7 @@ fn deviation(survey: &Survey) -> Result<f64> {
     let deviation = survey.deviation_of(values);
     match deviation.is_finite() && deviation > 0.0 {
         true => Ok(deviation),
-        // Without a value there is nothing to release.
+        // A column without values needs no noise.
         false if values.is_empty() => Ok(0.0),
         false => Err(survey.unfit(
             "NOISE is drawn by the standard deviation, and a column with one value in all rows has none; drop the column, or \
@@ -329,8 +336,8 @@ mod tests {
     }
 
     proptest! {
-        /// The noise of a row is the number that its rank draws, times the share and the standard
-        /// deviation. It is rounded for whole numbers, and not for floating-point numbers.
+        /// The noise of a row is a normal random number for the row's rank, times the share and the
+        /// standard deviation. It is rounded for whole numbers, but not for floating-point numbers.
         #[test]
         fn noise_is_as_defined(values in prop::collection::vec(-1_000i64..1_000, 2..40), share in 0.01f64..3.0) {
             let mut sorted = values.clone();

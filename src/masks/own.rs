@@ -1,19 +1,20 @@
-//! The count of the rows that still tell their own value, although a drawn mask may change it.
+//! Counts the rows that still reveal their own value, although a drawn mask may change it.
 //!
-//! Of the released rows with a value, two numbers are counted where the mask is applied, because
-//! the value of the source and the released value of a row stand side by side only there:
+//! Only where a mask is applied are the original value and the released value of a row both known.
+//! So two numbers are counted there, of released rows with a value:
 //!
 //! - the rows whose released value is their own value in the source
 //! - in a column of numbers, dates or timestamps, the rows whose own value is at most [`NEAR`]
 //!   standard deviations of the source's column away from the released value
 //!
-//! The counts are whole numbers, so their sums do not depend on threads. Suppressed rows do not
-//! count. The counts are of the values of the source, so nothing but a report has them.
+//! The counts are whole numbers, so their sums do not depend on the number of threads. Suppressed
+//! rows are not counted. The counts reveal something about the source's values, so only a report
+//! contains them.
 //!
 //! Reference: `dRisk` of sdcMicro with k = 0.01 for one column; Mateo-Sanz, Sebé, Domingo-Ferrer,
 //! Outlier Protection in Continuous Microdata Masking, PSD 2004. **Interpretation**: the standard
-//! deviation is that of the source's column. `dRisk` takes that of the masked column, so more noise
-//! widens its interval.
+//! deviation here is that of the column in the source. `dRisk` uses that of the masked column, so
+//! that more noise widens its interval.
 
 use super::survey::{Survey, numbers};
 use crate::canonical::{one_spelling, plain};
@@ -24,25 +25,26 @@ use arrow::compute::{and, cast, is_not_null, not};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How near a value is to be, in standard deviations of its column.
+/// The maximum distance between a released value and the own value for the own value to be near, in
+/// standard deviations of the source's column.
 const NEAR: f64 = 0.01;
 
-/// The released rows of a column that tell their own value.
+/// The released rows of a column that reveal their own value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnRows {
-    /// The number of released rows with a value, without suppressed rows.
+    /// The number of released rows with a value; suppressed rows are not counted.
     pub rows: u64,
-    /// The number of these rows whose released value is their own value in the source.
+    /// The number of these rows whose released value equals their own value in the source.
     pub own: u64,
     /// The number of these rows whose own value is at most 0.01 standard deviations away from the
     /// released value; `None` if the column has no standard deviation.
     pub near: Option<u64>,
 }
 
-/// Counts the rows of a column while a scan masks them, in any number of threads.
+/// Counts the rows of a column while a scan masks them. Several threads may use the same counter.
 #[derive(Debug)]
 pub(super) struct OwnCounter {
-    /// How far a value that is near may be away; `None` if the column has no standard deviation.
+    /// The maximum distance of a near value; `None` if the column has no standard deviation.
     within: Option<f64>,
     rows: AtomicU64,
     own: AtomicU64,
@@ -50,7 +52,7 @@ pub(super) struct OwnCounter {
 }
 
 impl OwnCounter {
-    /// Creates the counter of a column.
+    /// Creates the counter for a column.
     pub(super) fn of(survey: &Survey) -> Result<Self> {
         let deviation = survey.deviation()?;
         Ok(Self {
@@ -61,7 +63,8 @@ impl OwnCounter {
         })
     }
 
-    /// Counts rows with their values in the source and their released values.
+    /// Counts the rows of a batch. `values` are their values in the source, and `released` are
+    /// their released values.
     pub(super) fn add(&self, values: &ArrayRef, released: &ArrayRef, suppressed: &BooleanArray) -> Result<()> {
         let values = one_spelling(&cast(values, &plain(values.data_type()))?)?;
         let released = one_spelling(released)?;
@@ -82,7 +85,7 @@ impl OwnCounter {
         Ok(())
     }
 
-    /// Returns the rows that were counted so far.
+    /// Returns the counts of all rows added so far.
     pub(super) fn counted(&self) -> OwnRows {
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
         OwnRows {
@@ -112,7 +115,8 @@ mod tests {
         OwnCounter::of(&survey).unwrap()
     }
 
-    /// Returns the counts of rows, of which those in `suppressed` are suppressed.
+    /// Adds rows to the counter, and returns the counts of these rows. The rows at the indices in
+    /// `suppressed` are suppressed.
     fn counted(counter: &OwnCounter, values: &ArrayRef, released: &ArrayRef, suppressed: &[usize]) -> (u64, u64) {
         let before = counter.counted();
         let suppressed = (0..values.len()).map(|row| Some(suppressed.contains(&row)));
@@ -122,7 +126,8 @@ mod tests {
         (after.rows - before.rows, after.own - before.own)
     }
 
-    /// PRAM: categories are their own or not. The values of a source may be a dictionary.
+    /// PRAM: a released category either equals the own category or differs from it. The values in
+    /// the source may be dictionary-encoded.
     #[test]
     fn categories_by_hand() {
         let known = || -> ArrayRef { Arc::new(StringArray::from(vec!["a", "b", "c"])) };
@@ -154,7 +159,8 @@ mod tests {
     }
 
     /// RANK SWAP: of the days 0, 100, 101 and 300, the second and the third are swapped. The
-    /// standard deviation is 125.77 days, so one day is near and two days are not.
+    /// standard deviation is 125.77 days, so a distance of one day is near and a distance of two
+    /// days is not.
     #[test]
     fn swapped_dates_by_hand() {
         let dates = |days: Vec<Option<i32>>| -> ArrayRef { Arc::new(Date32Array::from(days)) };
@@ -180,8 +186,8 @@ mod tests {
         assert_eq!(seconds.counted().near, Some(2));
     }
 
-    /// NOISE: the standard deviation of 1, 2, 2, 4, 4 and 4 is 1.32916, so 0.0132 is near and 0.02
-    /// is not.
+    /// NOISE: the standard deviation of 1, 2, 2, 4, 4 and 4 is 1.32916, so a distance of 0.0132 is
+    /// near and a distance of 0.02 is not.
     #[test]
     fn numbers_with_noise_by_hand() {
         let floats = |values: Vec<f64>| -> ArrayRef { Arc::new(Float64Array::from(values)) };
@@ -192,7 +198,7 @@ mod tests {
         assert_eq!(noise.counted().near, Some(4));
         assert_eq!(counted(&noise, &own, &released, &[0, 1]), (4, 1));
         assert_eq!(noise.counted().near, Some(6));
-        // The two zeros are one value.
+        // Positive and negative zero are the same value.
         let zeros = counter(floats(vec![0.0, 1.0]), &[1, 1]);
         assert_eq!(
             counted(&zeros, &floats(vec![-0.0, 1.0]), &floats(vec![0.0, 0.0]), &[]),

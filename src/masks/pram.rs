@@ -1,15 +1,15 @@
 //! PRAM: a category, or by chance another one of its column (post randomization).
 //!
-//! `PRAM (0.8)` draws for each of the L categories of the column a probability from 0.8 to 1, with
-//! which a first matrix P keeps the category; all other categories are equally likely. P and the
-//! shares p of the categories in the source give the reverse matrix Q, Q(k, j) = P(j, k) p(j) / sum
-//! over i of P(i, k) p(i). The matrix of transitions is R = ALPHA PQ + (1 - ALPHA) I, with ALPHA
-//! 0.5 if it is not given. Each record draws its released category from the row of R for its own
-//! category.
+//! `PRAM (0.8)` first draws a probability between 0.8 and 1 for each of the L categories in the
+//! column. A first matrix P keeps the category with this probability; all other categories are
+//! equally likely. P and the shares p of the categories in the source give the reverse matrix Q,
+//! with Q(k, j) = P(j, k) p(j) / sum over i of P(i, k) p(i). The matrix of transitions is the
+//! weighted sum R = ALPHA PQ + (1 - ALPHA) I, where ALPHA is 0.5 if it is not given. The released
+//! category of each record is drawn from the row of R for the record's own category.
 //!
-//! R is invariant: p R = p. So the expected number of rows of each category is that of the source,
-//! and tables of the released column alone need no correction. NULL stays NULL and is not a
-//! category. A column with one category, or with more than 1000, is an error.
+//! R is invariant: p R = p. So the expected number of rows in each category is the same as in the
+//! source, and tables of the released column alone need no correction. NULL stays NULL and is not a
+//! category. PRAM fails for a column with only one category or with more than 1000 categories.
 //!
 //! Anyone with the secret can compute the matrix and the draws.
 //!
@@ -34,10 +34,9 @@ use arrow::row::{RowConverter, SortField};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The most categories. The number of cells of the matrix is the square of the number of
-/// categories.
+/// The maximum number of categories. The matrix has the square of this number of cells.
 const MOST: usize = 1_000;
-/// The value of ALPHA if none is given.
+/// The value of ALPHA if the clause does not give one.
 const ALPHA: f64 = 0.5;
 
 pub(super) const KIND: MaskKind = MaskKind {
@@ -96,12 +95,12 @@ pub(super) const KIND: MaskKind = MaskKind {
     },
 };
 
-/// Categories drawn by chance.
+/// The mask that replaces categories by chance.
 #[derive(Debug)]
 struct Pram {
-    /// The least probability with which the first matrix keeps a category.
+    /// The minimum probability with which the first matrix keeps a category.
     least: f64,
-    /// ALPHA: the weight of the invariant matrix; the identity has the weight 1 - ALPHA.
+    /// ALPHA: the weight of the invariant matrix PQ. The identity matrix has the weight 1 - ALPHA.
     alpha: f64,
     drawn: Option<Drawn>,
 }
@@ -110,21 +109,21 @@ struct Pram {
 #[derive(Debug)]
 struct Drawn {
     categories: ArrayRef,
-    /// The index of each category.
+    /// The index of each category in `categories`, by the category's row encoding.
     places: HashMap<Box<[u8]>, u32>,
     rows: RowConverter,
-    /// For each category, the cumulative probabilities of the categories that it may become.
+    /// For each category, the cumulative probabilities of the categories that may replace it.
     sums: Vec<Vec<f64>>,
     draws: Draws,
 }
 
 impl Drawn {
-    /// Returns the index of the category that replaces a row's category; `None` if the row's
-    /// category is unknown.
+    /// Returns the index of the category that replaces `category` in the row with this rank; `None`
+    /// if `category` is unknown.
     fn place(&self, category: &[u8], rank: u64) -> Option<u32> {
         let category = *self.places.get(category)?;
         let (sums, number) = (&self.sums[category as usize], self.draws.of(rank).uniform());
-        // The last sum is 1, or slightly less by rounding.
+        // The last sum may be slightly below 1 because of rounding.
         let place = sums.partition_point(|sum| *sum <= number).min(sums.len() - 1);
         u32::try_from(place).ok()
     }
@@ -200,7 +199,7 @@ fn sums(probabilities: Vec<f64>) -> Vec<f64> {
     sums.collect()
 }
 
-/// Returns the matrix of transition probabilities. Each row of the matrix adds up to 1.
+/// Returns the transition matrix R. Each of its rows adds up to 1.
 fn transitions(counts: &[u64], least: f64, alpha: f64, draws: &Draws) -> Vec<Vec<f64>> {
     let (categories, mut numbers) = (counts.len(), draws.of(0));
     let rows = counts.iter().sum::<u64>() as f64;
@@ -237,9 +236,9 @@ mod tests {
     }
 
     proptest! {
-        /// The rows of the matrix add up to 1, the expected number of records of each category does
-        /// not change, and each category is kept at least as often as the first matrix and ALPHA
-        /// require.
+        /// Each row of the matrix adds up to 1, the expected number of records in each category
+        /// does not change, and each category is kept with at least the probability that the first
+        /// matrix and ALPHA require.
         #[test]
         fn the_matrix_is_invariant(counts in prop::collection::vec(1u64..1_000, 2..12), least in 0.0f64..0.99, alpha in 0.01f64..1.0) {
             let matrix = transitions(&counts, least, alpha, &draws());
@@ -254,8 +253,8 @@ mod tests {
         }
     }
 
-    /// The matrix of two categories by hand: P keeps them with 0.9 and 0.8, and 3 of 4 rows have the
-    /// first one.
+    /// The matrix for two categories, computed by hand: P keeps them with the probabilities 0.9 and
+    /// 0.8, and 3 of 4 rows are in the first category.
     #[test]
     fn two_categories_by_hand() {
         let (p, shares) = ([[0.9, 0.1], [0.2, 0.8]], [0.75, 0.25]);
@@ -264,7 +263,7 @@ mod tests {
         let by_hand = |from: usize, to: usize| p[from][0] * q[0][to] + p[from][1] * q[1][to];
         let expected = shares[0] * by_hand(0, 0) + shares[1] * by_hand(1, 0);
         assert!((expected - 0.75_f64).abs() < 1e-12);
-        // With its own draws, the function agrees with the same steps.
+        // For the probabilities that the function draws, it gives the same matrix as these steps.
         let draws = draws();
         let mut numbers = draws.of(0);
         let kept: Vec<f64> = (0..2).map(|_| 0.5 + 0.5 * numbers.uniform()).collect();
@@ -281,8 +280,8 @@ mod tests {
         }
     }
 
-    /// Of 60,000 rows, the rows of each category and their transitions are within five standard
-    /// errors of the matrix's prediction.
+    /// In 60,000 rows, the number of rows in each category and the number of each transition are
+    /// within five standard errors of their expected values under the matrix.
     #[test]
     fn rows_change_as_the_matrix_says() {
         let counts = vec![30_000_u64, 20_000, 10_000];

@@ -1,13 +1,14 @@
-//! RANK SWAP: the value of another row with a near rank.
+//! RANK SWAP: the value of another row whose rank is near.
 //!
 //! The rows are ranked by their values. `RANK SWAP (5 PERCENT)` goes through the ranks in ascending
-//! order. For a rank i that has no partner yet, it draws a rank from i + 1 to i + d, where d is 5
-//! percent of the n rows with a value, rounded down. If the drawn rank already has a partner, it
-//! takes the nearest rank without a partner between i and the drawn rank, or else between the drawn
-//! rank and i + d. The two rows swap their values. A row without a partner keeps its value.
+//! order. For a rank i that has no partner yet, a rank from i + 1 to i + d is drawn, where d is 5
+//! percent of the n rows with a value, rounded down. If the drawn rank already has a partner, the
+//! nearest rank without a partner between i and the drawn rank is taken instead. If there is none,
+//! the nearest one between the drawn rank and i + d is taken. The two rows swap their values. A row
+//! for which no partner is found keeps its value.
 //!
-//! So the released column has the values of the source with the same frequencies, and no value
-//! comes from a row more than d ranks away. NULL stays NULL, and a row with NULL has no rank.
+//! So the released column has the values of the source with the same frequencies, and each value
+//! comes from a row at most d ranks away. NULL stays NULL, and rows with NULL take no part.
 //!
 //! Anyone with the secret can undo the swaps.
 //!
@@ -81,10 +82,11 @@ pub(super) const KIND: MaskKind = MaskKind {
     },
 };
 
-/// Swapped values.
+/// The mask that swaps values.
 #[derive(Debug)]
 struct RankSwap {
-    /// The clause, which gives the greatest distance between two ranks as a share of all ranks.
+    /// The clause, which gives the maximum distance between two swapped ranks, as a share of all
+    /// ranks.
     clause: MaskClause,
     drawn: Option<Drawn>,
 }
@@ -93,15 +95,15 @@ struct RankSwap {
 #[derive(Debug)]
 struct Drawn {
     values: ArrayRef,
-    /// The number of rows up to each value.
+    /// For each value, the number of rows with this value or a smaller value.
     ends: Vec<u64>,
-    /// The partner of each rank. Ranks and partners count from 0.
+    /// The partner of each rank. Here ranks begin at 0, also for partners.
     partners: Vec<u32>,
 }
 
 impl Drawn {
-    /// Returns the index of the value that a rank receives from its partner; `None` for the rank of
-    /// a row without a value.
+    /// Returns the index of the value that the row with this rank receives from its partner; `None`
+    /// if there is no such rank. `rank` begins at 1.
     fn place(&self, rank: u64) -> Option<u32> {
         let rank = usize::try_from(rank.checked_sub(1)?).ok()?;
         let partner = u64::from(*self.partners.get(rank)?);
@@ -151,8 +153,8 @@ impl Mask for RankSwap {
     }
 }
 
-/// Returns the partner of each rank. Ranks count from 0, and partners are at most `most` ranks
-/// apart. A rank without a partner is its own partner.
+/// Returns the partner of each rank. Here ranks begin at 0, and the distance between two partners
+/// is at most `most`. A rank without a partner is paired with itself.
 fn partners(rows: u32, most: u32, numbers: &mut RandomNumbers) -> Vec<u32> {
     const NONE: u32 = u32::MAX;
     let mut partners = vec![NONE; rows as usize];
@@ -160,7 +162,7 @@ fn partners(rows: u32, most: u32, numbers: &mut RandomNumbers) -> Vec<u32> {
         if partners[rank as usize] != NONE {
             continue;
         }
-        // All ranks are below 2^32, so their sums fit.
+        // All ranks are below 2^32, so the sum of two ranks fits into 64 bits.
         let last = (u64::from(rank) + u64::from(most)).min(u64::from(rows) - 1) as u32;
         let step = (f64::from(most) * numbers.uniform()) as u64;
         let drawn = (u64::from(rank) + 1 + step).min(u64::from(rows) - 1) as u32;
@@ -215,7 +217,8 @@ mod tests {
         assert!(swap(&long).clause.share_of("share", 5).is_err());
     }
 
-    /// `generate_swap` of mu-Argus, line by line, with the numbers drawn as here.
+    /// `generate_swap` of mu-Argus, translated line by line, except that the random numbers are
+    /// those of this module.
     fn of_argus(rows: i64, most: i64, numbers: &mut RandomNumbers) -> Vec<u32> {
         let mut swap = vec![-1_i64; rows as usize];
         for i in 0..rows {
@@ -273,7 +276,7 @@ mod tests {
         #[test]
         fn values_are_swapped(texts in prop::collection::vec(prop::option::of("[a-d]"), 2..60)) {
             let mut texts = texts;
-            // In the order of their ranks, NULL last.
+            // In the order of their ranks, with NULL last.
             texts.sort_by_key(|text| (text.is_none(), text.clone()));
             let mut counts = BTreeMap::new();
             texts.iter().flatten().for_each(|text| *counts.entry(text.clone()).or_insert(0) += 1);

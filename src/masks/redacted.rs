@@ -1,18 +1,20 @@
 //! REDACTED: a free text in which everything that looks like an identifier is replaced.
 //!
-//! In the text, `[mail]` stands for a mail address, `[link]` for a web address, `[date]` for a
-//! date, `[number]` for six digits or more with or without separators (telephone numbers, accounts,
-//! national numbers), and `[code]` for a word of six characters or more with letters and digits,
-//! such as an IBAN. `[name]` stands for each word that is also in one of the row's own identifiers,
-//! in any case. A word of one letter, or of one or two digits, is not a name. NULL stays NULL.
+//! In the text, `[mail]` replaces a mail address, `[link]` a web address, and `[date]` a date.
+//! `[number]` replaces six digits or more, with or without separators (telephone numbers, accounts,
+//! national numbers). `[code]` replaces a word of six characters or more with letters and at least
+//! two digits, and an IBAN. `[name]` replaces each word that also occurs in one of the row's own
+//! identifiers, in any case. A word of one letter, or of one or two digits, is not replaced as a
+//! name. NULL stays NULL.
 //!
-//! **No guarantee**: a text can name a person in words that no form and no identifier of the row
-//! shows, such as a nickname, a relative, an employer, or an illness that only one person has.
+//! **No guarantee**: a text can identify a person by words that have none of these forms and are in
+//! no identifier of the row, such as a nickname, a relative, an employer, or an illness that only
+//! one person has.
 //!
 //! Example: `KEEP (comment REDACTED)`
 //!
-//! Reference: 45 CFR 164.514(b)(2)(i). Of its identifiers, those with a recognizable form are
-//! replaced
+//! Reference: 45 CFR 164.514(b)(2)(i). Of the identifiers listed there, those with a recognizable
+//! form are replaced
 
 use super::clause::{MaskKind, MaskPlace, MaskSyntax, Reads};
 use super::text::{texts, unfit};
@@ -62,12 +64,13 @@ pub(super) const KIND: MaskKind = MaskKind {
     build: |_| Ok(Arc::new(Redacted::try_new()?)),
 };
 
-/// The months in English, German, French and Spanish, by their first letters.
+/// The names of the months in English, German, French and Spanish, in full or abbreviated.
 const MONTHS: &str = "jan(?:uary|uar|vier)?|ene(?:ro)?|feb(?:ruary|ruar|rero)?|f[ée]v(?:rier)?|mar(?:ch|s|zo)?|märz|mrz|apr(?:il)?|avr(?:il)?|abr(?:il)?|\
      may(?:o)?|mai|june?|juni|juin|junio|july?|juli|juillet|julio|aug(?:ust)?|ao[uû]t|ago(?:sto)?|sept?(?:ember|embre|iembre)?|\
      o[ck]t(?:ober|obre|ubre)?|nov(?:ember|embre|iembre)?|dec(?:ember)?|dez(?:ember)?|d[ée]c(?:embre)?|dic(?:iembre)?";
 
-/// Returns the forms that are replaced in a text, in this order, each with its replacement.
+/// Returns the forms that are replaced in a text, as regular expressions in the order of
+/// replacement, each with its replacement.
 fn forms() -> [(String, &'static str); 9] {
     let (month, year) = (format!(r"(?:{MONTHS})\b\.?"), r"(?:\d{4}|'?\d{2})");
     [
@@ -106,11 +109,11 @@ fn forms() -> [(String, &'static str); 9] {
     ]
 }
 
-/// Texts in which apparent identifiers are replaced.
+/// The mask that replaces apparent identifiers in texts.
 #[derive(Debug)]
 struct Redacted {
     forms: Vec<(Regex, &'static str)>,
-    /// A word, or a replacement in brackets.
+    /// Matches a word, or a replacement in brackets.
     word: Regex,
 }
 
@@ -124,8 +127,8 @@ impl Redacted {
         })
     }
 
-    /// Returns a text in which everything with one of the forms, every code, and every word whose
-    /// lower case is in `names` is replaced.
+    /// Returns the text in which everything that matches one of the forms, every code, and every
+    /// word in `names` is replaced. `names` contains words in lower case.
     fn apply(&self, text: &str, names: &HashSet<String>) -> String {
         let mut redacted = text.to_string();
         for (form, stands) in &self.forms {
@@ -145,7 +148,7 @@ impl Redacted {
         self.word.replace_all(&redacted, of_word).into_owned()
     }
 
-    /// Adds the words of an identifier that may occur in a text.
+    /// Adds the words of `identifier` to `names`, without words that are too short.
     fn add(&self, names: &mut HashSet<String>, identifier: &str) {
         let words = self.word.find_iter(identifier).map(|word| word.as_str());
         let is_name = |word: &&str| {
@@ -156,8 +159,8 @@ impl Redacted {
     }
 }
 
-/// Returns true for a word of six characters or more with at least two digits and another
-/// character, such as a case number.
+/// Returns true for a word of six characters or more that contains at least two digits and at least
+/// one other character, such as a case number.
 fn is_code(word: &str) -> bool {
     let digits = word.chars().filter(|c| c.is_numeric()).count();
     let all = word.chars().count();

@@ -2,23 +2,23 @@
 //!
 //! `SHIFT BY patient 365 DAYS WITH SECRET` moves all values in the rows of a patient by the same
 //! number of days: at most 365 days back or forward, and never by 0. So the time between two values
-//! of a patient is the same as in the source, in all columns and tables with the same number of
-//! days and the same secret. The offset is computed by HMAC-SHA-256 from the number of days and the
-//! patient's value, and is never stored.
+//! of a patient is the same as in the source. This also holds across columns and tables if the
+//! number of days in the clause and the secret are the same. The offset is computed by HMAC-SHA-256
+//! from that number of days and the patient's value, and is never stored.
 //!
-//! The time of day stays the same, in the time zone of the column if it has one. A local time that
-//! the clock skips becomes the next one that the clock shows. In such a zone, the interval between
-//! two instants may change by one hour, when daylight saving time begins or ends between them. A
-//! value of a row without a patient becomes NULL, and NULL stays NULL. A date outside the years 1
-//! to 9999, before or after the shift, is an error.
+//! The time of day stays the same, in the time zone of the column if it has one. If the local time
+//! does not exist because clocks are set forward, the next local time that exists is used. With a
+//! time zone, the interval between two instants may change by one hour if daylight saving time
+//! begins or ends between them. A value in a row without a patient becomes NULL, and NULL stays
+//! NULL. The statement fails if a date is outside the years 1 to 9999 after the shift.
 //!
-//! The column after BY is an identifier or the entity; `SHIFT BY ENTITY` is another way to name the
-//! entity. The offset follows from the raw value of this column, so an offset by a quasi-identifier
-//! would distinguish the rows of a class.
+//! The column after BY must be an identifier or the entity; `SHIFT BY ENTITY` is another way to
+//! name the entity. The offset is computed from the raw value in this column, so an offset by a
+//! quasi-identifier would distinguish rows in the same class.
 //!
 //! **Interpretation**: published sets of health records move all dates of a patient by one random
-//! offset; here the offset follows from the secret, so that the next release has the same one. An
-//! offset of 0 days is excluded, because it would release the value itself.
+//! offset. Here the offset is computed from the secret, so that it is the same in the next release.
+//! An offset of 0 days is excluded, because it would release the value itself.
 //!
 //! Example: `IDENTIFIERS (admitted SHIFT BY patient 365 DAYS WITH SECRET 'env:ANONSQL_SECRET')`
 //!
@@ -43,9 +43,9 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The most days by which a value may be moved: a hundred years.
+/// The maximum number of days by which a value may be moved: a hundred years.
 const MOST: u32 = 36_500;
-/// The seconds of a day.
+/// The number of seconds in a day.
 const DAY: i64 = 86_400;
 
 pub(super) const KIND: MaskKind = MaskKind {
@@ -110,7 +110,7 @@ struct Shift {
 }
 
 impl Shift {
-    /// Returns the number of days by which the values of a person are moved. It is never 0.
+    /// Returns the number of days by which all values of a person are moved, which is never 0.
     fn offset(&self, key: &Key, person: &str) -> i64 {
         let [a, b, c, d, e, f, g, h, ..] = key.digest(format!("{} {person}", self.days).as_bytes());
         let (drawn, days) = (u64::from_be_bytes([a, b, c, d, e, f, g, h]), i64::from(self.days));
@@ -173,8 +173,8 @@ impl Mask for Shift {
     }
 }
 
-/// Moves timestamps by the days of their rows and keeps the local time in the zone. `second` is the
-/// number of units per second.
+/// Moves each timestamp by the number of days for its row. With a time zone, the local time of day
+/// is kept. `second` is the number of timestamp units in a second.
 fn at_local_time<T>(
     values: &ArrayRef,
     second: i64,
@@ -197,19 +197,19 @@ where
     })
 }
 
-/// Returns the first instant at which clocks in the zone show this time, or the next time that they
-/// show.
+/// Returns the first instant at which clocks in the zone show the time `local`. If they never show
+/// it, returns the instant of the next time that they do show.
 fn shown(zone: Tz, local: NaiveDateTime) -> Option<DateTime<Tz>> {
     let later = |minutes| local.checked_add_signed(TimeDelta::minutes(minutes));
     (0..=24 * 60).find_map(|minutes| zone.from_local_datetime(&later(minutes)?).earliest())
 }
 
-/// The days from 1970-01-01 to the first day of the year 1, and to the first day after the year
-/// 9999.
+/// The years 1 to 9999, as days since 1970-01-01. The end is exclusive.
 const YEARS: Range<i64> = -719_162..2_932_897;
 
-/// Returns the result of `to` for each value and the days of its row; NULL for a row without days.
-/// `day` is the number of units per day.
+/// Returns the result of `to` for each value and the number of days for its row; NULL for a row
+/// without a value or without a number of days. `day` is the number of units in a day. Fails if a
+/// result is outside the years 1 to 9999 or the range of the type.
 fn moved<T>(
     values: &ArrayRef,
     day: i64,
@@ -284,7 +284,7 @@ mod tests {
     }
 
     /// Every patient comes at eight o'clock in Berlin, in winter and in summer. The shifted visits
-    /// are also at eight o'clock, so the hour reveals nothing about the offset.
+    /// are also at eight o'clock, so the hour does not reveal anything about the offset.
     #[test]
     fn a_clock_that_is_set_shows_the_same_time() {
         let berlin = |values: Vec<i64>| TimestampSecondArray::from(values).with_timezone("Europe/Berlin");

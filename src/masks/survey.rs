@@ -1,4 +1,4 @@
-//! The data about a column that a drawn mask uses.
+//! The data about a column that a drawn mask needs.
 
 use crate::canonical::plain;
 use crate::error::{Error, Result};
@@ -6,18 +6,18 @@ use arrow::array::{Array, ArrayRef, AsArray, Float64Array};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type};
 
-/// The values of the column of a drawn mask in the rows of the source.
+/// The values that the column of a drawn mask has in the source.
 #[derive(Debug, Clone)]
 pub struct Survey {
     /// The name of the column.
     pub column: String,
-    /// The distinct values, ascending, without NULL.
+    /// The distinct values in ascending order, without NULL.
     pub values: ArrayRef,
-    /// The number of rows of each value.
+    /// For each of `values`, the number of rows with this value.
     pub counts: Vec<u64>,
-    /// The column of the rank of each row, from 1 on. For a mask that reads
-    /// [`Reads::Ranks`](super::Reads::Ranks), rows are ranked by the value, with NULL last, and
-    /// then by their other columns. For any other mask the rank only distinguishes rows.
+    /// The name of the column that contains the rank of each row, from 1 on. For a mask that reads
+    /// [`Reads::Ranks`](super::Reads::Ranks), rows are ranked by their value, with NULL last, and
+    /// then by their other columns. For any other mask, the rank only distinguishes rows.
     pub ranks: String,
 }
 
@@ -27,13 +27,13 @@ impl Survey {
         self.counts.iter().sum()
     }
 
-    /// Returns a data error for the column. `why` gives the reason and says what to do.
+    /// Returns a data error for the column. `why` is the reason, followed by advice on what to do.
     pub(super) fn unfit(&self, why: &str) -> Error {
         Error::data(format!("column {}: {why}", self.column))
     }
 
     /// Returns, for each value in ascending order, the number of rows with this value or a smaller
-    /// one.
+    /// value.
     pub(super) fn ends(&self) -> Vec<u64> {
         let sums = self.counts.iter().scan(0, |sum, count| {
             *sum += count;
@@ -42,9 +42,9 @@ impl Survey {
         sums.collect()
     }
 
-    /// Returns the standard deviation of a column of numbers, dates or timestamps, over all rows
-    /// with a value. Returns `None` for a column that has none: of another type, with NaN or
-    /// infinity, or with one value in all rows.
+    /// Returns the standard deviation of the column over all rows with a value. Returns `None` if
+    /// the column does not contain numbers, dates or timestamps, if it contains NaN or infinity, or
+    /// if fewer than two values differ.
     pub(super) fn deviation(&self) -> Result<Option<f64>> {
         let Some(values) = numbers(&self.values)? else {
             return Ok(None);
@@ -53,9 +53,9 @@ impl Survey {
         Ok(Some(deviation).filter(|deviation| deviation.is_finite() && *deviation > 0.0))
     }
 
-    /// Returns the square root of the sum of (x - mean)^2 divided by n - 1, where `values` are the
-    /// values as numbers. The values are added in ascending order, so the result does not depend on
-    /// threads.
+    /// Returns the standard deviation: the square root of the sum of (x - mean)^2 divided by n - 1,
+    /// over all n rows. `values` are the distinct values as numbers. They are added in ascending
+    /// order, so the result does not depend on the number of threads.
     pub(super) fn deviation_of(&self, values: &[f64]) -> f64 {
         let n = self.rows() as f64;
         let sum = |of: &dyn Fn(f64) -> f64| -> f64 {
@@ -66,7 +66,7 @@ impl Survey {
         f64::sqrt(sum(&|x| (x - mean) * (x - mean)) / (n - 1.0))
     }
 
-    /// Fails unless each value has a count.
+    /// Fails unless there is one count per value and no value is NULL.
     pub(super) fn check(&self) -> Result<()> {
         match self.values.len() == self.counts.len() && self.values.logical_null_count() == 0 {
             true => Ok(()),
@@ -75,8 +75,8 @@ impl Survey {
     }
 }
 
-/// Returns numbers, dates or timestamps as numbers, in the unit of their type; `None` for values of
-/// another type.
+/// Converts numbers, dates or timestamps to floating-point numbers; dates and timestamps are in the
+/// unit of their type. Returns `None` for values of another type.
 pub(super) fn numbers(values: &ArrayRef) -> Result<Option<Float64Array>> {
     let values = match plain(values.data_type()) {
         of if of.is_numeric() => cast(values, &of)?,

@@ -1,4 +1,4 @@
-//! Properties of every mask.
+//! Tests of properties that every mask must have.
 
 use super::*;
 use crate::error::Result;
@@ -15,7 +15,8 @@ use std::sync::Arc;
 const ONE: &[u8] = b"0123456789abcdef";
 const OTHER: &[u8] = b"fedcba9876543210";
 
-/// Returns clauses of a kind with different values. A new kind of [`MaskItem`] needs values here.
+/// Returns clauses of this kind with different values. A new variant of [`MaskItem`] needs values
+/// here.
 fn clauses(kind: &'static MaskKind) -> Vec<MaskClause> {
     let given = |item: MaskItem| match item {
         MaskItem::Column => vec![Given::Text("person".into())],
@@ -42,7 +43,8 @@ fn clauses(kind: &'static MaskKind) -> Vec<MaskClause> {
     all.into_iter().map(|given| MaskClause { kind, given }).collect()
 }
 
-/// Returns every mask that depends on the value alone, with its clause.
+/// Returns every mask of a single value, or of a value and the column that the clause names, with
+/// its clause.
 fn masks() -> Vec<(MaskClause, Arc<dyn Mask>)> {
     let alone = MASKS
         .iter()
@@ -62,7 +64,7 @@ fn masked(mask: &dyn Mask, values: &ArrayRef, secret: &[u8]) -> Result<ArrayRef>
     })
 }
 
-/// Returns arrays of every type. The third value of each array is NULL.
+/// Returns arrays of many types. The third value of each array is NULL.
 fn arrays() -> Vec<ArrayRef> {
     let texts = vec![Some("12-34"), Some("Ann"), None, Some("12-34"), Some("")];
     let keys = arrow::array::Int8Array::from(vec![Some(0), Some(1), None, Some(0), Some(1)]);
@@ -128,8 +130,8 @@ fn named_by(kind: &MaskKind) -> Option<&'static MaskKind> {
     named(kind.clause.start)
 }
 
-/// Each mask has the type that it announces. NULL stays NULL, equal values of a person have the
-/// same mask, another secret gives another mask, and a mask is never the value.
+/// Each mask has the type that it declares. NULL stays NULL, equal values of a person have the same
+/// mask, another secret gives other masks, and no mask equals its value.
 #[test]
 fn masks_are_as_they_say() {
     let mut taken = 0;
@@ -184,13 +186,13 @@ fn a_mask_refuses_what_it_does_not_take_and_says_what_to_write() {
 }
 
 proptest! {
-    /// The mask of a value depends on its own row alone: a row without the others has the same
-    /// mask.
+    /// The mask of a value depends only on its own row: without the other rows, the mask is the
+    /// same.
     #[test]
     fn a_mask_depends_on_its_row_alone(texts in prop::collection::vec(prop::option::of("[a-z0-9äß-]{0,6}"), 1..12), at in any::<prop::sample::Index>()) {
         let values: ArrayRef = Arc::new(StringArray::from(texts));
         let row = at.index(values.len());
-        // Rows that are three apart belong to one person.
+        // Rows whose distance is a multiple of three belong to the same person.
         let alone = take(&values, &arrow::array::UInt32Array::from(vec![row as u32]), None).unwrap();
         let before = values.slice(0, row % 3);
         let alone = concat(&[&before, &alone]).unwrap();

@@ -1,4 +1,4 @@
-//! Values as texts, for masks that are made from texts.
+//! Converts values to texts, for masks that are computed from texts.
 
 use crate::canonical::{one_spelling, plain};
 use crate::error::{Error, Result};
@@ -7,15 +7,15 @@ use arrow::compute::{can_cast_types, cast};
 use arrow::datatypes::DataType;
 use std::sync::Arc;
 
-/// Returns the texts of values; equal values have equal texts.
+/// Returns the values as texts. Equal values have equal texts.
 pub(super) fn texts(values: &ArrayRef) -> Result<StringArray> {
     let values = cast(values, &plain(values.data_type()))?;
     let texts = cast(&one_spelling(&values)?, &DataType::Utf8)?;
     Ok(texts.as_string::<i32>().clone())
 }
 
-/// Returns the masks of texts. `write` adds the mask of a text to an empty string. It is not called
-/// again for a text that equals the one before.
+/// Returns the masks of the values. `write` appends the mask of a text to an empty string. It is
+/// not called again for a text that is equal to the previous one.
 pub(super) fn each(values: &ArrayRef, mut write: impl FnMut(&str, &mut String)) -> Result<ArrayRef> {
     let texts = texts(values)?;
     let mut masks = StringBuilder::with_capacity(texts.len(), texts.value_data().len());
@@ -31,7 +31,8 @@ pub(super) fn each(values: &ArrayRef, mut write: impl FnMut(&str, &mut String)) 
     Ok(Arc::new(masks.finish()))
 }
 
-/// Fails with a usage error if values of this type cannot be written as text.
+/// Returns the text type. Fails with a usage error if values of this type cannot be converted to
+/// text. `start` is the first keyword of the mask, for the error.
 pub(crate) fn has_text(start: &str, values: &DataType) -> Result<DataType> {
     match can_cast_types(&plain(values), &DataType::Utf8) {
         true => Ok(DataType::Utf8),
@@ -44,7 +45,8 @@ pub(crate) fn has_text(start: &str, values: &DataType) -> Result<DataType> {
     }
 }
 
-/// Returns the error for a type that a mask does not accept.
+/// Returns the error for a type that a mask does not accept. `takes` describes the accepted values,
+/// and `instead` says what to do.
 pub(super) fn unfit(start: &str, takes: &str, values: &DataType, instead: &str) -> Error {
     Error::usage(format!("{start} takes {takes}, and not {}; {instead}", plain(values)))
 }

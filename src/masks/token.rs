@@ -1,15 +1,15 @@
-//! TOKEN: an encrypted value that the owner of the secret can read again.
+//! TOKEN: an encrypted value that the owner of the secret can decrypt.
 //!
 //! A token is the value's text, encrypted with AES-256-SIV (RFC 5297), in hexadecimal. Without the
 //! secret, it reveals only whether two values are equal, and the length of the value to within 16
 //! bytes. With the same secret, equal values have equal tokens, across tables too. NULL stays NULL.
 //!
-//! `unmask(token, 'env:NAME')` is the text of the value. A token that was changed, or made with
-//! another secret, is an error.
+//! `unmask(token, 'env:NAME')` returns the value as text. It fails if a token was changed or was
+//! made with another secret.
 //!
-//! The key is HMAC-SHA-512 of `anonsql token` under the secret. The text is padded to a multiple of
-//! 16 bytes: a byte 0x80, and then bytes 0. There is no associated data, and the token is the
-//! synthetic IV followed by the encrypted text.
+//! The key is the HMAC-SHA-512 of `anonsql token` with the secret. The text is padded to a multiple
+//! of 16 bytes with one byte 0x80, followed by zero bytes. There is no associated data, and the
+//! token is the synthetic IV followed by the encrypted text.
 //!
 //! Example: `IDENTIFIERS (account TOKEN WITH SECRET 'env:ANONSQL_SECRET')`
 
@@ -25,12 +25,12 @@ use arrow::array::{Array, ArrayRef, StringArray};
 use arrow::datatypes::DataType;
 use std::sync::Arc;
 
-/// The block size in bytes. A text is padded to a multiple of it.
+/// The block size in bytes. A text is padded to a multiple of this size.
 const BLOCK: usize = 16;
 /// The first byte of the padding after a text.
 const END: u8 = 0x80;
 
-/// The name of the SQL function that reads a token.
+/// The name of the SQL function that decrypts a token.
 pub(crate) const UNMASK: &str = "unmask";
 
 pub(super) const KIND: MaskKind = MaskKind {
@@ -102,10 +102,10 @@ impl Mask for Token {
     }
 }
 
-/// The associated data of a token: none.
+/// The associated data of a token, which is empty.
 const NO_HEADERS: [&[u8]; 0] = [];
 
-/// Returns the values of tokens as texts. Fails if a token was not made with this secret.
+/// Decrypts tokens and returns the values as texts. Fails if a token was not made with this secret.
 pub fn unmask(tokens: &ArrayRef, key: &Key) -> Result<ArrayRef> {
     let mut cipher = cipher(key)?;
     let mut of = |token: &str| -> Option<String> {
@@ -139,7 +139,7 @@ mod tests {
     use arrow::array::AsArray;
     use proptest::prelude::*;
 
-    /// The first test vector of RFC 5297, A.1, with the key in the form that the cipher takes.
+    /// The first test vector of RFC 5297, A.1, with the key in the form that the cipher expects.
     #[test]
     fn rfc_5297_a_1() {
         use aes_siv::siv::Aes128Siv;

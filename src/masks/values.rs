@@ -1,4 +1,4 @@
-//! The interface of a mask: how it replaces the values of a column.
+//! The interface of a mask, which replaces the values of a column.
 
 use super::key::Key;
 use super::survey::Survey;
@@ -8,20 +8,21 @@ use arrow::datatypes::DataType;
 use std::fmt;
 use std::sync::Arc;
 
-/// A mask without its secret. NULL stays NULL, and a value has the same mask whenever it is masked
-/// with the same secret.
+/// A mask without its secret. NULL stays NULL. With the same secret and the same input, the mask of
+/// a value is always the same.
 pub trait Mask: fmt::Debug + Send + Sync {
-    /// Returns the type of the masks for values of this type. Fails with a usage error, which says
-    /// what to write, if the mask does not accept such values.
+    /// Returns the type of the masks for values of this type. If the mask does not accept such
+    /// values, fails with a usage error that says what to write instead.
     fn data_type(&self, values: &DataType) -> Result<DataType>;
 
-    /// Returns a regular expression that matches the whole text of every mask, for VERIFY; `None`
-    /// if any value may be a mask.
+    /// Returns a regular expression that matches the text of every possible mask, for VERIFY;
+    /// `None` if any text is possible.
     fn form(&self) -> Option<String> {
         None
     }
 
-    /// Returns the mask that draws from the values of a column, if masks of this kind are drawn.
+    /// Returns this mask, prepared to draw from the values of the column in the survey. Fails for
+    /// masks that are not drawn.
     fn surveyed(&self, _: &Survey, _: &Key) -> Result<Arc<dyn Mask>> {
         Err(Error::internal("a mask of values alone is drawn"))
     }
@@ -30,12 +31,12 @@ pub trait Mask: fmt::Debug + Send + Sync {
     fn mask(&self, unmasked: &Unmasked) -> Result<ArrayRef>;
 }
 
-/// The input of a mask.
+/// The input of a mask for a batch of rows.
 #[derive(Debug)]
 pub struct Unmasked<'a> {
-    /// The values.
+    /// The values to mask.
     pub values: &'a ArrayRef,
-    /// The values of [`Masking::beside`](super::Masking::beside), in the same rows.
+    /// The values of the columns in [`Masking::beside`](super::Masking::beside), in the same rows.
     pub beside: &'a [ArrayRef],
     /// The secret; `None` if the mask has none.
     pub key: Option<&'a Key>,
@@ -47,9 +48,9 @@ impl Unmasked<'_> {
         self.key.ok_or_else(|| Error::internal("a mask without its secret"))
     }
 
-    /// Calls `place` with each row and its rank, and returns the results; NULL for a row without a
-    /// value. Fails with `ErrorKind::Data` if there is no result for a value, because the survey
-    /// did not contain the value.
+    /// Calls `place` with the index and the rank of each row that has a value, and returns the
+    /// results; NULL for a row without a value. Fails with `ErrorKind::Data` if `place` returns
+    /// `None`, because the value was then not in the survey.
     pub(super) fn places(&self, place: impl Fn(usize, u64) -> Option<u32>) -> Result<UInt32Array> {
         let nulls = self.values.logical_nulls();
         let is_null = |row: usize| nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
@@ -64,7 +65,7 @@ impl Unmasked<'_> {
         places.collect()
     }
 
-    /// Returns the rank of each row, from 1 on. Fails if the mask reads no ranks.
+    /// Returns the rank of each row, from 1 on. Fails if the input has no ranks.
     pub(super) fn ranks(&self) -> Result<&UInt64Array> {
         let ranks = self.beside.first().and_then(|ranks| ranks.as_primitive_opt());
         ranks.ok_or_else(|| Error::internal("a mask is drawn without the ranks of its rows"))

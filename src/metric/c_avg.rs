@@ -1,7 +1,7 @@
-//! Normalised average class size: (released rows / classes) / k. The value 1 means that every class
+//! Normalized average class size: (released rows / classes) / k. The value 1 means that every class
 //! is as small as allowed.
 //!
-//! k is the least class size that the models in force allow. A release without classes has no
+//! k is the minimum class size that the models in force allow. A release without classes has no
 //! average. It gets the worst value, rows / k.
 //!
 //! LeFevre, DeWitt and Ramakrishnan, Mondrian multidimensional k-anonymity, ICDE 2006,
@@ -33,7 +33,7 @@ struct Prepared {
 }
 
 impl Prepared {
-    /// Returns the least possible value. A released class has at least k rows. If no class is
+    /// Returns the minimum possible value. A released class has at least k rows. If no class is
     /// released, the value is rows / k.
     fn least(&self) -> f64 {
         (self.rows as f64 / self.k).min(1.0)

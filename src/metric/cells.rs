@@ -53,7 +53,7 @@ impl LossUnit {
     }
 }
 
-/// The inputs of a metric over cells.
+/// The inputs that a metric over cells reads besides class sizes: the weights.
 pub const READS: Reads = Reads {
     weights: true,
     ..Reads::NOTHING
@@ -134,15 +134,16 @@ pub struct CellSum {
     unit: LossUnit,
     loss: Loss,
     weights: Vec<f64>,
-    /// For each column: the units of a suppressed cell.
+    /// For each column: the loss of a suppressed cell, in units of `unit`.
     suppressed: Vec<u64>,
-    /// For each column, level and ground code: the units of a cell.
+    /// For each column, level and ground code: the loss of a released cell, in units of `unit`.
     losses: Vec<Vec<Vec<u64>>>,
-    /// The units of a suppressed row.
+    /// The loss of a suppressed row, in units of `unit`.
     suppressed_row: u64,
-    /// For each column and level: the units over all rows of the table without suppression.
+    /// For each column and level: the loss of the column over all rows of the table if no row is
+    /// suppressed, in units of `unit`.
     totals: Vec<Vec<u128>>,
-    /// For each column and level: the greatest number of units of a cell.
+    /// For each column and level: the maximum loss of a released cell, in units of `unit`.
     most: Vec<Vec<u64>>,
 }
 
@@ -200,7 +201,7 @@ impl CellSum {
         }
     }
 
-    /// Returns, for each class, the units of one row.
+    /// Returns, for each class, the loss of one released row, in units of `unit`.
     fn units(&self, view: &View) -> Vec<u64> {
         match view.partition {
             None => self.key_schema.sum_by_key(view.set.keys(), |column, code| {
@@ -233,14 +234,14 @@ impl CellSum {
             .loss(kept + u128::from(self.suppressed_row) * u128::from(view.suppressed))
     }
 
-    /// Returns the greatest possible sum: the sum if every row is suppressed.
+    /// Returns the maximum possible sum: the sum if every row is suppressed.
     pub fn worst(&self, rows: u64) -> f64 {
         self.unit.loss(u128::from(self.suppressed_row) * u128::from(rows))
     }
 
     /// Returns a lower bound on [`CellSum::sum`] of a node with at least `suppressed` suppressed
-    /// rows. The bound is the sum over all rows without suppression, plus the least additional loss
-    /// of each suppressed row compared to a released row.
+    /// rows. The bound is the sum over all rows without suppression, plus the minimum additional
+    /// loss of each suppressed row compared to a released row.
     pub fn bound(&self, node: &Node, suppressed: u64) -> f64 {
         let levels = || node.levels().iter().map(|l| usize::from(*l)).enumerate();
         let total: u128 = levels().map(|(column, level)| self.totals[column][level]).sum();

@@ -58,7 +58,8 @@ struct Prepared {
     label: usize,
     rows: u64,
     unmapped: u64,
-    /// The number of counted rows at the bottom of the lattice, a lower bound for every node.
+    /// A lower bound on the number of rows that the metric counts at any node: the unmapped rows,
+    /// plus the rows outside the majority at the bottom of the lattice if these are known.
     least: u64,
 }
 

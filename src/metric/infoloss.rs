@@ -3,8 +3,8 @@
 //!
 //! The weights are scaled to add up to 1. The value is the sum over quasi-identifiers of the weight
 //! times the mean over rows of this share:
-//! - In a column of numbers, dates or timestamps: (upper - lower) / range, from the least to the
-//!   greatest ground value under the released value.
+//! - In a column of numbers, dates or timestamps: (upper - lower) / range, from the lowest to the
+//!   highest ground value under the released value.
 //! - In any other column: (leaves under v - 1) / (leaves - 1).
 //!
 //! The value is between 0 and 1. **Interpretation**: a suppressed row covers the whole of every

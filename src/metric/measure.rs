@@ -24,12 +24,12 @@ pub struct Subject<'a> {
     pub(crate) base: &'a Base,
     /// The weight of each quasi-identifier. 1 if the statement has no WEIGHT.
     pub weights: &'a [f64],
-    /// The least class size that the privacy models allow (the k of c_avg).
+    /// The minimum class size that the privacy models allow (the k of c_avg).
     pub k: u64,
-    /// The greatest number of rows that may be suppressed.
+    /// The maximum number of rows that may be suppressed.
     pub suppression_limit: u64,
-    /// The index of the class label among the details of the base set. `None` without a class
-    /// label.
+    /// The index of the class label among the details of the base set. `None` if the statement has
+    /// no class label.
     pub(crate) label: Option<usize>,
     /// The index of the sensitive attribute, counted by rows, among the details of the base set.
     /// `None` for a metric that reads no sensitive attribute.
@@ -57,11 +57,12 @@ impl Subject<'_> {
 pub struct View<'a> {
     /// The node. For a partition, the node of the base set.
     pub node: &'a Node,
-    /// The partition whose groups are the classes, in its order. `None` for a node.
+    /// The partition whose groups are the classes, in the order of the partition. `None` for a
+    /// node.
     pub(crate) partition: Option<&'a Partition>,
     /// The classes. An entry with a count of 0 is not a class.
     pub(crate) set: &'a FrequencySet,
-    /// For each entry of `set`: whether it is a released class.
+    /// For each entry of `set`: true if it is a released class.
     pub(crate) kept: &'a [bool],
     /// The class sizes as seen in the release, if several released classes have the same labels.
     pub(crate) alike: Option<&'a [u64]>,
@@ -178,7 +179,7 @@ pub trait Metric: Debug + Send + Sync {
         Reads::default()
     }
 
-    /// Returns true if a higher value is better. Searches then minimise the negated value.
+    /// Returns true if a higher value is better. Searches then minimize the negated value.
     fn higher_is_better(&self) -> bool {
         false
     }

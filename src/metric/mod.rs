@@ -31,7 +31,7 @@ pub use weighted::Weighted;
 use crate::catalogue::{self, Arguments, Call, Entry};
 use crate::error::Result;
 
-/// The name of the default metric, minimised if a statement names none.
+/// The name of the default metric, which is minimized if a statement names no metric.
 pub const DEFAULT: &str = glm::ENTRY.info.name;
 
 /// Every built-in metric, in the order of the help text.

@@ -6,10 +6,10 @@
 //! class. `maximize` is the opposite direction. A suppressed row is in no class and adds nothing.
 //! Rows are counted, also under ENTITY. The attribute is the first of SENSITIVE.
 //!
-//! If classes merge, the sum never falls, but suppressed rows reduce it. The least possible sum at
-//! or above a node is the sum over all its classes minus the greatest contribution of the rows that
-//! may be suppressed: rows of the classes with the greatest sum per row. The greatest possible sum
-//! is the sum of one class with all rows.
+//! If classes merge, the sum never falls, but suppressed rows reduce it. The minimum possible sum
+//! at or above a node is the sum over all its classes minus the maximum contribution of the rows
+//! that may be suppressed: rows of the classes with the highest sum per row. The maximum possible
+//! sum is the sum of one class with all rows.
 //!
 //! Example: `MINIMIZING 0.7 * glm + 0.3 * s_l`.
 //!
@@ -88,7 +88,7 @@ impl Measure for Prepared {
         if self.removable == 0 {
             return total as f64;
         }
-        // Classes with the greatest sum per row are removed first. The last class may be removed in
+        // Classes with the highest sum per row are removed first. The last class may be removed in
         // part.
         classes.sort_unstable_by(|a, b| (b.0 * u128::from(a.1)).cmp(&(a.0 * u128::from(b.1))));
         let (mut removed, mut left) = (0, self.removable);

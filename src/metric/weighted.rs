@@ -1,4 +1,4 @@
-//! A weighted sum of normalised metrics: `0.7 * glm + 0.3 * cm`.
+//! A weighted sum of normalized metrics: `0.7 * glm + 0.3 * cm`.
 //!
 //! Each metric is scaled from 0, its ideal value on this table, to 1, its worst value
 //! ([`super::Measure::range`]). So lower is better for every term, independent of the direction and
@@ -10,7 +10,7 @@ use super::measure::{Measure, Metric, Reads, Subject, View};
 use crate::error::{Error, Result};
 use crate::lattice::Node;
 
-/// A metric that is a weighted sum of normalised metrics.
+/// A metric that is a weighted sum of normalized metrics.
 #[derive(Debug)]
 pub struct Weighted {
     terms: Vec<(f64, Box<dyn Metric>)>,

@@ -1,17 +1,17 @@
-//! What a model's promise is about: classes, single rows, sets of items, or a sample.
+//! The subject of a model's guarantee: classes, single rows, sets of items, or a sample.
 //!
-//! The kind of promise determines which stage of a release keeps it. A stage that treats the kinds
-//! differently matches on [`About`] and names every variant. The compiler then lists the places
-//! that a further variant concerns.
+//! The subject determines which stage of a release enforces the guarantee. A stage that treats the
+//! subjects differently matches on [`About`] and names every variant. If a variant is added, the
+//! compiler then reports every such match.
 
 use super::sampling::Sampling;
 use crate::items::ItemBound;
 
-/// What a model's promise is about.
+/// The subject of a model's guarantee.
 ///
 /// By default, a model is about classes ([`About::Classes`]), and a model of your own keeps this
 /// default. The other variants are those of `personal_privacy`, `km_anonymity` and
-/// `differential_privacy`, whose promises are kept by stages of their own.
+/// `differential_privacy`, whose guarantees are enforced by stages of their own.
 ///
 /// ```
 /// use anonsql::extend::model::{About, PrivacyModel};
@@ -28,15 +28,15 @@ pub enum About<'a> {
     Classes,
     /// Each row has its own limit, a number from 0 to 1. The model holds if and only if the class
     /// of every released row reveals at most as much of the row's sensitive value as the row's own
-    /// limit allows. The promise is kept when the rows are written, and it rules out no class.
+    /// limit allows. The guarantee is enforced when the rows are written, and excludes no class.
     Rows {
         /// The column that contains the limit of each row.
         limit: &'a str,
     },
     /// The model bounds a column of sets of items, and concerns no other column. It holds if and
     /// only if every combination of up to `size` different labels that is in the set of one
-    /// released row is in the sets of at least `k` released rows. The promise is kept after the
-    /// classes are chosen, and it rules out no class.
+    /// released row is in the sets of at least `k` released rows. The guarantee is enforced after
+    /// the classes are chosen, and excludes no class.
     Items(ItemBound),
     /// The release is a random sample. The model holds if and only if each row of the source was
     /// drawn independently by this rule, each drawn row was generalized independently of the

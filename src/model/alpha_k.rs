@@ -1,13 +1,13 @@
-//! (alpha, k)-anonymity in its general form: a least class size and a greatest share of every
+//! (alpha, k)-anonymity in its general form: a minimum class size and a maximum share of every
 //! value.
 //!
 //! Holds if and only if every released equivalence class has at least k rows and no sensitive value
 //! has a share above alpha of these rows. Shares are compared as exact
 //! fractions. **Interpretation**: under ENTITY the share of a value is the share of the class's
 //! persons with the value. The shares in a class then add up to more than 1 if a person has several
-//! values. A check has two numbers: the greatest share is `reached`, and the size of the smallest
+//! values. A check has two numbers: the maximum share is `reached`, and the size of the smallest
 //! class is checked separately. Monotone if nothing may be suppressed: the size never falls, and
-//! the share of a value in a mixture is at most the greatest share in the parts.
+//! the share of a value in a mixture is at most the maximum share in the parts.
 //!
 //! Example: `alpha_k(0.4, 5) ON diagnosis`.
 //!
@@ -90,7 +90,7 @@ impl Predicate for Prepared {
 }
 
 /// Returns the model with alpha = 1 and k = 1. Every class satisfies it. Its recount returns the
-/// greatest share of a value in a class.
+/// maximum share of a value in a class.
 pub fn weakest() -> Box<dyn PrivacyModel> {
     Box::new(AlphaK {
         alpha: Bound::of(1.0),

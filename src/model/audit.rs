@@ -142,7 +142,7 @@ impl Relation {
         let missing = String::from("audit_rows");
         let (whole, attribute, entity) = match &self.whole {
             Some(whole) => (whole, self.attribute.clone(), self.entity.clone()),
-            // Without a source, the release takes the place of the whole table.
+            // Without a source, the released rows are used instead of the whole table.
             None => (&missing, Some("v".into()), self.entity.as_ref().map(|_| "e".into())),
         };
         let attribute = attribute.unwrap_or_else(|| "NULL".into());
@@ -206,7 +206,7 @@ pub enum Comparison {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Audit {
-    /// A query that returns one number: the worst value of any class. NULL without classes.
+    /// A query that returns one number: the worst value of any class. NULL if there are no classes.
     pub sql: String,
     /// The value that the model requires.
     pub required: f64,
@@ -220,7 +220,8 @@ const TOLERANCE: f64 = 1e-12;
 
 impl Audit {
     /// Returns true if a release that reaches `one` is worse under the requirement than a release
-    /// that reaches `other`. `None`, a release without classes, is better than any number.
+    /// that reaches `other`. `None` means a release without classes, which is better than any
+    /// number.
     pub(crate) fn is_worse(&self, one: Option<f64>, other: Option<f64>) -> bool {
         match (one, other) {
             (Some(one), Some(other)) => match self.comparison {
@@ -231,8 +232,8 @@ impl Audit {
         }
     }
 
-    /// Returns true if `reached` satisfies the requirement. `None`, a release without classes,
-    /// satisfies every requirement.
+    /// Returns true if `reached` satisfies the requirement. `None` means a release without classes,
+    /// which satisfies every requirement.
     pub(crate) fn holds(&self, reached: Option<f64>) -> bool {
         let tolerance = TOLERANCE * self.required.abs().max(1.0);
         reached.is_none_or(|reached| match self.comparison {

@@ -3,7 +3,7 @@
 //! Holds if and only if (p - q) / q <= b for every released equivalence class and every sensitive
 //! value with p > q. p is the share of the value in the class. q is its share in the whole table,
 //! including suppressed rows. The comparison uses exact fractions. Monotone if nothing may be
-//! suppressed: the model bounds p by (1 + b) q, and the p of a mixture is at most the greatest p of
+//! suppressed: the model bounds p by (1 + b) q, and the p of a mixture is at most the maximum p of
 //! its parts.
 //!
 //! Example: `beta_likeness(2) ON diagnosis`.
@@ -24,11 +24,11 @@ use std::cmp::Ordering;
 pub(super) struct BetaLikeness {
     pub(super) name: &'static str,
     pub(super) beta: Bound,
-    /// Whether the gain of a value is also bounded by -ln q.
+    /// True if the gain of a value is also bounded by -ln q.
     pub(super) enhanced: bool,
 }
 
-/// The greatest allowed value of the parameter b.
+/// The maximum allowed value of the parameter b.
 const LARGEST: f64 = 1e15;
 
 /// The rounding error allowed in a gain when it is compared with a logarithm.
@@ -114,7 +114,7 @@ pub(super) const PARAMS: &[Param] = &[Param {
     default: None,
 }];
 
-/// Returns the basic model with the greatest b. Its recount returns the greatest relative gain of a
+/// Returns the basic model with the maximum b. Its recount returns the maximum relative gain of a
 /// value.
 pub fn weakest() -> Box<dyn PrivacyModel> {
     Box::new(BetaLikeness {

@@ -142,7 +142,7 @@ impl Brute<'_> {
             ("beta_likeness", _) => most(self.gains().map(|(gain, _)| gain).fold(0.0, f64::max)),
             ("enhanced_beta_likeness", _) => {
                 let holds = self.gains().all(|(gain, q)| gain <= a[0].min(-q.ln()) + 1e-12);
-                // The reached value is the least b with which the class satisfies the model.
+                // The reached value is the minimum b with which the class satisfies the model.
                 let least = |(gain, q): (f64, f64)| if gain <= -q.ln() + 1e-12 { gain } else { f64::INFINITY };
                 (self.gains().map(least).fold(0.0, f64::max), holds)
             }
@@ -179,7 +179,7 @@ impl Brute<'_> {
     }
 }
 
-/// Returns the least k for (epsilon, delta, beta): for every class size n, the probability of
+/// Returns the minimum k for (epsilon, delta, beta): for every class size n, the probability of
 /// drawing at least k and more than gamma n rows is at most delta. For classes of 400 rows or more,
 /// this probability is taken as 0.
 fn least_drawn(a: &[f64]) -> usize {

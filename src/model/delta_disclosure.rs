@@ -1,5 +1,5 @@
-//! delta-disclosure privacy: a bound on the ratio of every sensitive value's shares in class and
-//! table.
+//! delta-disclosure privacy: a bound on the ratio between the share of every sensitive value in a
+//! class and its share in the table.
 //!
 //! Holds if and only if |log2(p / q)| < d for every released equivalence class and every sensitive
 //! value of the table. p is the share of the value in the class. q is its share in the whole table,
@@ -31,17 +31,17 @@ use std::cmp::Ordering;
 #[derive(Debug, Clone, Copy)]
 struct DeltaDisclosure {
     d: f64,
-    /// Whether a class that lacks a value of the table violates the model.
+    /// True if a class that lacks a value of the table violates the model.
     absent_fails: bool,
 }
 
-/// The greatest allowed value of the parameter d.
+/// The maximum allowed value of the parameter d.
 const LARGEST: f64 = 1e6;
 
 const ALL: &str = "all";
 const PRESENT: &str = "present";
 
-/// The greatest d at which 2^d times a product of counts is compared exactly.
+/// The maximum d at which 2^d times a product of counts is compared exactly.
 const LARGEST_EXACT: f64 = 100.0;
 
 impl PrivacyModel for DeltaDisclosure {
@@ -115,8 +115,8 @@ impl Predicate for Prepared {
     }
 }
 
-/// Returns the model that ignores absent values, with the greatest d. Its recount returns the
-/// greatest |log2(p / q)| of a class.
+/// Returns the model that ignores absent values, with the maximum d. Its recount returns the
+/// maximum |log2(p / q)| of a class.
 pub fn weakest() -> Box<dyn PrivacyModel> {
     Box::new(DeltaDisclosure {
         d: LARGEST,

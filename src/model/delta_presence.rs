@@ -9,7 +9,7 @@
 //! population. So a class of the population without a released row has n / N = 0 and violates any
 //! min above 0, even if its rows were suppressed. A person with a value that the hierarchy does not
 //! map also violates any min above 0. The comparison uses exact fractions. A check has two numbers:
-//! the greatest share is `reached`, and the least share is checked separately. Monotone if nothing
+//! the maximum share is `reached`, and the minimum share is checked separately. Monotone if nothing
 //! may be suppressed: the n / N of a merged class is between the values of n / N of its parts.
 //!
 //! Example: `delta_presence(0.05, 0.5)`.

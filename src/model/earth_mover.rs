@@ -16,7 +16,7 @@ pub(super) struct Fraction {
     pub(super) denominator: u128,
 }
 
-/// A ground distance, with the numbers about the table that its computation needs.
+/// A ground distance, with the counts of the whole table that its computation needs.
 #[derive(Debug)]
 pub(super) enum Distance {
     /// All pairs of values have the same distance.
@@ -127,7 +127,7 @@ impl Ranks {
 pub(super) struct Tree {
     all: u64,
     /// For each level from 0 and each ground code: the node that contains the value, identified by
-    /// the least ground code under the node.
+    /// the lowest ground code under the node.
     nodes: Vec<Vec<u32>>,
     /// For each level from 0 and each node: the number of rows of the table under the node.
     counts: Vec<Vec<u64>>,

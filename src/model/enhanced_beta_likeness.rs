@@ -1,4 +1,5 @@
-//! Enhanced beta-likeness: the gain of a frequent value is also bounded by its frequency.
+//! Enhanced beta-likeness: basic beta-likeness with a second bound on the relative gain of a value,
+//! which falls as the frequency of the value in the table rises.
 //!
 //! Holds if and only if (p - q) / q <= min(b, -ln q) for every released equivalence class and every
 //! sensitive value with p > q. If -ln q is the smaller bound, it is irrational and no class reaches
@@ -6,10 +7,10 @@
 //! [`super::beta_likeness`].
 //!
 //! **Interpretation**: each value has its own bound, but a check has one required number and one
-//! reached number. `reached` is the least b with which the release satisfies the model: the
-//! greatest gain, or infinity if the gain of a value is above its -ln q, because no b allows it.
-//! pycanon 1.3 prints another number: the greatest min(g, -ln q) over all values, where g is the
-//! greatest gain of any value.
+//! reached number. `reached` is the minimum b with which the release satisfies the model: the
+//! maximum gain, or infinity if the gain of a value is above its -ln q, because no b allows it.
+//! pycanon 1.3 prints another number: the maximum of min(g, -ln q) over all values, where g is the
+//! maximum gain of any value.
 //!
 //! Example: `enhanced_beta_likeness(2) ON diagnosis`.
 //!

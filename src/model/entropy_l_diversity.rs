@@ -28,8 +28,8 @@ struct EntropyLDiversity {
 const TOLERANCE: f64 = 1e-12;
 
 impl EntropyLDiversity {
-    /// Returns the least number of distinct values of a class that satisfies the model. It follows
-    /// from l because exp(H) is at most the number of distinct values.
+    /// Returns the minimum number of distinct values in a class that satisfies the model. It
+    /// follows from l because exp(H) is at most the number of distinct values.
     fn least_values(&self) -> u64 {
         (self.l - TOLERANCE).ceil() as u64
     }
@@ -69,7 +69,7 @@ impl PrivacyModel for EntropyLDiversity {
 
 #[derive(Debug)]
 struct Prepared {
-    /// The least entropy, ln l.
+    /// The minimum entropy, ln l.
     least: f64,
 }
 
@@ -82,8 +82,8 @@ impl Predicate for Prepared {
     }
 }
 
-/// Returns the model with l = 1. Every class satisfies it. Its recount returns the least exp(H) of
-/// a class.
+/// Returns the model with l = 1. Every class satisfies it. Its recount returns the minimum exp(H)
+/// of a class.
 pub fn weakest() -> Box<dyn PrivacyModel> {
     Box::new(EntropyLDiversity { l: 1.0 })
 }

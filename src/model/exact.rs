@@ -28,7 +28,7 @@ impl Bound {
         })
     }
 
-    /// Returns the bound for the decimal `value`.
+    /// Returns the bound that is written as the decimal `value`.
     pub(super) fn of(value: f64) -> Self {
         Self { value, fraction: None }
     }
@@ -61,13 +61,13 @@ pub(super) struct Decimal {
     denominator: u128,
 }
 
-/// The greatest exponent of a power of ten that fits in 128 bits.
+/// The maximum exponent of a power of ten that fits in 128 bits.
 const MOST_DIGITS: u32 = 38;
 
 impl Decimal {
     /// Returns the shortest decimal that parses to `x`. `x` must not be negative. Drops digits
-    /// beyond the 38th after the point. Returns the greatest possible number if the decimal does
-    /// not fit in 128 bits.
+    /// beyond the 38th after the point. Returns the maximum possible number if the decimal does not
+    /// fit in 128 bits.
     pub(super) fn of(x: f64) -> Self {
         let text = format!("{x:e}");
         let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -118,8 +118,8 @@ impl Decimal {
         product(numerator, self.denominator).cmp(&product(self.numerator, denominator))
     }
 
-    /// Returns the least whole number that is at least 1 / self. Returns `u64::MAX` if self is 0 or
-    /// the number does not fit.
+    /// Returns the smallest whole number that is at least 1 / self. Returns `u64::MAX` if self is 0
+    /// or the number does not fit.
     pub(super) fn reciprocal_ceiling(self) -> u64 {
         match self.denominator.checked_div(self.numerator) {
             Some(_) => u64::try_from(self.denominator.div_ceil(self.numerator)).unwrap_or(u64::MAX),

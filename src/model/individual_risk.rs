@@ -44,7 +44,7 @@ impl PrivacyModel for IndividualRisk {
 
     /// With s = (1 - t) / t, the risk is the integral over t from 0 to 1 of (1 + s F / f)^-f / t.
     /// The logarithm is concave, so (1 + s (F + w) / (f + 1))^(f + 1) is at least (1 + s F / f)^f
-    /// (1 + s w). So another row never increases the integral.
+    /// (1 + s w). So another row of weight w never increases the integral.
     fn monotonicity(&self) -> Monotonicity {
         Monotonicity::Always
     }

@@ -116,8 +116,9 @@ mod tests {
 
     type Row = Option<Vec<Option<i64>>>;
 
-    /// Returns the least number of rows that contain a combination of 1 to `size` items, found by
-    /// trying every subset of all items. `None` without combinations.
+    /// Returns the minimum, over all combinations of 1 to `size` items, of the number of rows that
+    /// contain the combination. Tries every subset of all items. `None` if there are no
+    /// combinations.
     fn least(rows: &[Row], size: usize) -> Option<i64> {
         let sets: Vec<BTreeSet<i64>> = rows
             .iter()

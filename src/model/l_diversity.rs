@@ -64,8 +64,8 @@ impl Predicate for Distinct {
     }
 }
 
-/// Returns the model with l = 1. Every class satisfies it. Its recount returns the least number of
-/// distinct values in a class.
+/// Returns the model with l = 1. Every class satisfies it. Its recount returns the minimum number
+/// of distinct values in a class.
 pub fn weakest() -> Box<dyn PrivacyModel> {
     Box::new(Distinct {
         name: ENTRY.info.name,

@@ -2,8 +2,8 @@
 //!
 //! Holds if and only if 1 / f <= r for every released equivalence class, where f is the number of
 //! its rows (entities under ENTITY). The comparison uses exact fractions: the model is k-anonymity
-//! with the least whole k of at least 1 / r. Monotone, even if rows are suppressed: a class only
-//! grows along generalization.
+//! with the smallest whole number k that is at least 1 / r. Monotone, even if rows are suppressed:
+//! a class only grows along generalization.
 //!
 //! **Interpretation**: r is exactly the written number. Guidance with a threshold of 0.09 (Health
 //! Canada, Public Release of Clinical Information; EMA, Policy 0070) means groups of at least 11,

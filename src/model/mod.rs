@@ -7,7 +7,7 @@
 //! that SQL and shares no code with the search. A new model is one file and one line in [`MODELS`].
 //!
 //! Three models are about single rows, sets of items, or a sample. [`PrivacyModel::about`] returns
-//! what a model's promise is about ([`About`]).
+//! the subject of a model's guarantee ([`About`]).
 
 mod about;
 mod alpha_k;

@@ -1,9 +1,9 @@
 //! (n, t)-closeness with the categorical ground distance.
 //!
-//! Holds if and only if every released equivalence class has a natural superset with at least n
-//! rows (entities under ENTITY) at a distance of at most t. p is the distribution of the sensitive
-//! attribute in the class, and q is its distribution in the superset. The distance is the earth
-//! mover's distance between p and q, the sum over values of |p - q| / 2.
+//! Holds if and only if every released equivalence class has a natural superset that contains at
+//! least n rows (entities under ENTITY) and is at a distance of at most t from the class. p is the
+//! distribution of the sensitive attribute in the class, and q is its distribution in the superset.
+//! The distance is the earth mover's distance between p and q, the sum over values of |p - q| / 2.
 //!
 //! **Interpretation**: the paper calls a superset natural if it contains the class and is described
 //! by more general values. Here the natural supersets of a class are the class itself, the whole
@@ -89,8 +89,8 @@ struct Prepared {
 }
 
 impl Predicate for Prepared {
-    /// Returns true if the class itself or the whole table is a superset that is large and near
-    /// enough.
+    /// Returns true if the class itself or the whole table is a superset with at least n rows and a
+    /// distance of at most t.
     fn holds(&self, class: &Class) -> bool {
         class.size >= self.n || self.is_near(class, (self.everyone, &self.table))
     }
@@ -203,7 +203,7 @@ fn supersets(relation: &Relation, n: u64) -> String {
     )
 }
 
-/// Returns `audit_distances(g.., d)`: the surplus of p over q.
+/// Returns the relation `audit_distances(g.., d)`. d is the surplus of p over q.
 fn categorical(relation: &Relation) -> String {
     let width = relation.ladders.len();
     let (keys, levels, labels) = (relation.keys(), named("n", width), named("h", width));
@@ -220,19 +220,21 @@ fn categorical(relation: &Relation) -> String {
     )
 }
 
-/// Returns `width` column names made of `name` and a number from 0: `g0, g1`.
+/// Returns `width` column names separated by commas. Each is `name` followed by an index from 0:
+/// `g0, g1` for the name `g`.
 fn named(name: &str, width: usize) -> String {
     let names: Vec<String> = (0..width).map(|i| format!("{name}{i}")).collect();
     names.join(", ")
 }
 
-/// Returns these columns of the relation `from`, under their own names.
+/// Returns a SELECT list of the columns of [`named`] in the relation `from`, under their own names.
 fn of(from: &str, name: &str, width: usize) -> String {
     let names: Vec<String> = (0..width).map(|i| format!("{from}.{name}{i} AS {name}{i}")).collect();
     names.join(", ")
 }
 
-/// Returns the condition that two relations have the same values in these columns.
+/// Returns the condition that the relations `one` and `other` have the same values in the columns
+/// of [`named`] for each of `names`.
 fn same(names: &[&str], width: usize, one: &str, other: &str) -> String {
     let columns = names
         .iter()

@@ -9,7 +9,7 @@ use crate::hierarchy::Lookup;
 use crate::risk::Histogram;
 use std::fmt::Debug;
 
-/// The condition under which a merged class satisfies a model that its parts satisfy.
+/// The condition on the parts of a merged class under which the merged class satisfies the model.
 ///
 /// ```
 /// use anonsql::extend::model::Monotonicity;
@@ -44,14 +44,14 @@ pub struct Reads {
     /// True if the model reads the sensitive attribute named after ON.
     pub attribute: bool,
     /// True if the model reads the distribution of the sensitive attribute in the whole table,
-    /// suppressed rows included.
+    /// including suppressed rows.
     pub whole: bool,
     /// True if the model reads the hierarchy of the sensitive attribute (SENSITIVE (c USING h)).
     pub hierarchy: bool,
     /// True if the model reads the population table.
     pub population: bool,
-    /// True if the model reads the number of classes of each size ([`Overall`]). Its audit then
-    /// returns the size of each class, in a column `f`, instead of a number.
+    /// True if the model reads the number of classes of each size (the sizes in [`Overall`]). The
+    /// audit of such a model returns the size of each class, in a column `f`, instead of a number.
     pub sizes: bool,
     /// True if the model reads the number of ground values that the labels of a class stand for
     /// ([`Class::labels`]).
@@ -113,7 +113,7 @@ impl Subject<'_> {
         entities.map_or(self.base.rows, |a| a.values.len() as u64)
     }
 
-    /// Returns the sensitive values of the whole table, suppressed rows included, with counts of
+    /// Returns the sensitive values of the whole table, including suppressed rows, with counts of
     /// the same kind as in [`Class::histogram`]. Returns an empty vector for a model that reads no
     /// sensitive attribute.
     pub fn histogram(&self) -> Vec<(u32, u64)> {
@@ -247,7 +247,8 @@ pub trait PrivacyModel: Debug + Send + Sync {
         Reads::default()
     }
 
-    /// Returns what the model's promise is about. By default, it is about equivalence classes.
+    /// Returns the subject of the model's guarantee. By default, the guarantee is about equivalence
+    /// classes.
     fn about(&self) -> About<'_> {
         About::Classes
     }
@@ -265,13 +266,13 @@ pub trait PrivacyModel: Debug + Send + Sync {
         }
     }
 
-    /// Returns the least number of rows that a class needs to satisfy the model. The number also
+    /// Returns the minimum number of rows that a class needs to satisfy the model. The number also
     /// applies under ENTITY, because an entity has at least one row.
     fn min_class_size(&self) -> u64 {
         1
     }
 
-    /// Returns the least number of entities that a class needs to satisfy the model under ENTITY,
+    /// Returns the minimum number of entities that a class needs to satisfy the model under ENTITY,
     /// or 1 if the model has no bound on entities alone.
     fn min_class_entities(&self) -> u64 {
         1
@@ -284,9 +285,9 @@ pub trait PrivacyModel: Debug + Send + Sync {
     /// Returns the guarantee as SQL for the recount on released rows.
     fn audit(&self, relation: &Relation) -> Audit;
 
-    /// Returns the second audit of a model that has two bounds, and the name of the number that
-    /// this audit returns, such as `the size of the smallest class`. A release satisfies the model
-    /// if it satisfies both audits.
+    /// Returns the second audit of a model that has two bounds, preceded by the name of the number
+    /// that this audit returns, such as `the size of the smallest class`. A release satisfies the
+    /// model if it satisfies both audits.
     fn second_audit(&self, relation: &Relation) -> Option<(&'static str, Audit)> {
         let _ = relation;
         None

@@ -31,7 +31,7 @@ struct Profitability {
     loss: f64,
     gain: f64,
     cost: f64,
-    /// Whether an attack may pay.
+    /// True if the model allows attacks that pay.
     allows_attacks: bool,
 }
 
@@ -113,7 +113,7 @@ impl Predicate for Profitability {
 }
 
 impl Profitability {
-    /// Returns the greatest amount that rounding may add to a payout.
+    /// Returns the maximum amount that rounding may add to a payout.
     fn rounding(&self) -> f64 {
         1e-12 * (self.benefit + self.loss)
     }

@@ -3,12 +3,12 @@
 //! Holds if and only if r_1 < c (r_l + ... + r_m) for every released equivalence class, where r are
 //! the counts of its sensitive values in descending order. So the most frequent value occurs less
 //! than c times as often as the rarer values together. A class with fewer than l values never
-//! satisfies the model. Monotone if nothing may be suppressed: when classes merge, the greatest count grows
-//! by at most the sum of the greatest counts, and the sum without the l - 1 greatest counts grows
-//! by at least the sum of these remainders.
+//! satisfies the model. Monotone if nothing may be suppressed: when classes merge, the highest
+//! count of the merged class is at most the sum of the highest counts of its parts, and the sum of
+//! its counts without the l - 1 highest is at least the total of these sums for its parts.
 //!
 //! **Interpretation**: c is a real number above 0, as in the paper, and exactly the written
-//! decimal. `reached` is the greatest r_1 / (r_l + ... + r_m) over all classes, which must be below
+//! decimal. `reached` is the maximum r_1 / (r_l + ... + r_m) over all classes, which must be below
 //! c. It is infinite if a class has fewer than l values.
 //!
 //! Example: `recursive_l_diversity(4, 3) ON diagnosis`.
@@ -24,7 +24,7 @@ use crate::catalogue::{Entry, Info, Kind, Param};
 use crate::error::Result;
 use std::cmp::{Ordering, Reverse};
 
-/// The greatest allowed value of the parameter c.
+/// The maximum allowed value of the parameter c.
 const LARGEST: f64 = 1e15;
 
 #[derive(Debug, Clone, Copy)]
@@ -91,8 +91,8 @@ impl Predicate for Prepared {
     }
 }
 
-/// Returns the model for `l` and the greatest c. Its recount returns the greatest
-/// r_1 / (r_l + ... + r_m) of a class.
+/// Returns the model for `l` and the maximum c. Its recount returns the maximum r_1 / (r_l + ... +
+/// r_m) of a class.
 pub fn weakest(l: u64) -> Box<dyn PrivacyModel> {
     Box::new(RecursiveLDiversity {
         c: Bound::of(LARGEST),

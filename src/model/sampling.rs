@@ -1,5 +1,5 @@
 //! Samples that make a release differentially private: the share of rows that is drawn, and the
-//! least number of drawn rows in a class.
+//! minimum number of drawn rows in a released class.
 //!
 //! Each row is drawn independently with probability beta, and a class is released if at least k of
 //! its rows were drawn. How a row is generalized depends on the row alone. So if one of two tables
@@ -12,7 +12,7 @@
 //! d(k) = max over n >= k / gamma - 1 of the sum of f(j; n) over j > gamma n
 //!
 //! For smaller n, the sum starts at k and grows with n, so the last of these n covers all of them.
-//! The k for a given delta is the least k with d(k) <= delta.
+//! The k for a given delta is the minimum k with d(k) <= delta.
 //!
 //! Beta is a multiple of 2^-32 and gamma is a multiple of 2^-64. Both are rounded down, so that a
 //! draw and the comparison of j with gamma n are exact. A guarantee for a lower gamma or a lower
@@ -25,8 +25,8 @@
 
 use crate::error::{Error, Result};
 
-/// The allowed range of epsilon. Within the range, the least class size is found quickly; above the
-/// range, nothing is hidden.
+/// The allowed range of epsilon. Within the range, the minimum class size is found quickly. Above
+/// the range, there is practically no protection.
 pub const EPSILON: (f64, f64) = (0.01, 5.0);
 /// The allowed range of delta.
 pub const DELTA: (f64, f64) = (1e-15, 0.001);
@@ -44,7 +44,7 @@ pub struct Sampling {
     pub delta: f64,
     /// The probability with which a row is drawn, in units of 2^-32.
     pub share: u32,
-    /// The least number of drawn rows in a released class.
+    /// The minimum number of drawn rows in a released class.
     pub k: u64,
     /// The source of the draws.
     pub key: SampleKey,
@@ -109,12 +109,12 @@ fn most(epsilon: f64) -> u64 {
     ((-(-epsilon).exp_m1() * WHOLE as f64) as u64).saturating_sub(1)
 }
 
-/// The two shares from which the least class size is computed.
+/// The two shares from which the minimum class size is computed.
 #[derive(Debug, Clone, Copy)]
 struct Odds {
-    /// Beta: the share of rows that is drawn.
+    /// Beta, the share of rows that is drawn, in units of 2^-32.
     share: u64,
-    /// 1 - e^-epsilon, rounded down.
+    /// 1 - e^-epsilon, the maximum beta, rounded down and in units of 2^-32.
     most: u64,
 }
 
@@ -128,7 +128,7 @@ impl Odds {
         (1 << 64) - u128::from(WHOLE - self.share) * u128::from(WHOLE - self.most)
     }
 
-    /// Returns the least whole number of drawn rows that is more than gamma n.
+    /// Returns the smallest whole number of drawn rows that is more than gamma n.
     fn beyond(&self, n: u64) -> u64 {
         ((self.gamma() * u128::from(n)) >> 64) as u64 + 1
     }
@@ -177,8 +177,8 @@ impl Odds {
         sum * (1.0 + operations * f64::EPSILON) + f64::MIN_POSITIVE
     }
 
-    /// Returns k, which is [`Self::beyond`] of the least n from which on every [`Self::tail`] is at
-    /// most delta.
+    /// Returns k, which is [`Self::beyond`] of the smallest n from which on every [`Self::tail`] is
+    /// at most delta.
     fn threshold(&self, delta: f64) -> u64 {
         let far = -delta.ln() / self.divergence();
         // From this n on, the Chernoff bound is below delta.
@@ -219,7 +219,7 @@ mod tests {
         released
     }
 
-    /// Returns the greatest probability by which a set of outcomes for one table exceeds e^epsilon
+    /// Returns the maximum probability by which a set of outcomes for one table exceeds e^epsilon
     /// times its probability for the other table.
     fn excess(one: &[f64], other: &[f64], epsilon: f64) -> f64 {
         let of = |table: &[f64], j: usize| table.get(j).copied().unwrap_or(0.0);
@@ -241,7 +241,7 @@ mod tests {
         pairs.map(both).fold(0.0, f64::max)
     }
 
-    /// Tests the least class size against values that another program computed with 60 decimal
+    /// Tests the minimum class size against values that another program computed with 60 decimal
     /// digits. For the epsilons ln 2 and ln 1.5, gamma is a short fraction (3/4 and 5/9). Rounding
     /// gamma down costs two rows and one row there.
     #[test]
@@ -282,8 +282,8 @@ mod tests {
         assert!(Sampling::new(1.0, 1e-6, Some(1e-12)).is_err());
     }
 
-    /// Tests that the search for k ends soon at the ends of the allowed ranges, and that smaller
-    /// deltas need larger classes.
+    /// Tests that k is found at the limits of the allowed ranges, that smaller deltas need larger
+    /// classes, and that values outside the ranges are rejected.
     #[test]
     fn all_budgets_have_a_least_class() {
         for epsilon in [EPSILON.0, 0.3, EPSILON.1] {
@@ -302,7 +302,7 @@ mod tests {
         }
     }
 
-    /// k is an upper bound: for small epsilons it is ten times the k that is needed. Tests that
+    /// k is an upper bound: for small epsilons it is ten times the k that would suffice. Tests that
     /// half of k is too few in the cases here.
     #[test]
     fn half_of_the_least_class_is_too_few() {

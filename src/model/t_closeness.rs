@@ -36,8 +36,8 @@ pub const HIERARCHICAL: &str = "hierarchical";
 
 const DISTANCES: &[&str] = &[CATEGORICAL, ORDERED, HIERARCHICAL];
 
-/// Returns the model with t = 1. Every class satisfies it. Its recount returns the greatest
-/// distance of a class from the table.
+/// Returns the model with t = 1. Every class satisfies it. Its recount returns the maximum distance
+/// of a class from the table.
 pub fn weakest(distance: &str) -> Box<dyn PrivacyModel> {
     Box::new(TCloseness {
         t: Bound::of(1.0),

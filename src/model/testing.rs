@@ -82,8 +82,8 @@ pub(super) fn relation(table: &Table) -> Relation {
     }
 }
 
-/// Registers the number of leaves under each label of a node in the session, and returns the
-/// relations.
+/// Registers one relation in `session` for each quasi-identifier. The relation contains the number
+/// of leaves under each label at the level of `node`. Returns the relations.
 pub(super) fn labels(session: &SessionContext, table: &Table, node: &Node) -> Vec<LabelSpans> {
     let column = |i: usize| {
         let values: Vec<Option<i64>> = table.groups[i].values().map(Some).chain([None]).collect();

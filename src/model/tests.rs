@@ -271,7 +271,7 @@ proptest! {
             false => run(&session, &audit.sql),
         };
         if case.name == "delta_presence" && people_in_classes(&table, &node) < table.population.len() {
-            // If people are in no class, the statement is refused before the search, or these
+            // If people are in no class, the statement is rejected before the search, or these
             // people are irrelevant.
             return Ok(());
         }

@@ -9,9 +9,9 @@ use crate::error::Result;
 pub struct Entry {
     /// The name, the parameters and the help of the property.
     pub info: Info,
-    /// Whether the property describes a sensitive attribute: `l ON diagnosis`.
+    /// True if the property describes a sensitive attribute: `l ON diagnosis`.
     pub of_attribute: bool,
-    /// Whether the values of the property are whole numbers.
+    /// True if the values of the property are whole numbers.
     pub is_whole: bool,
     /// Returns the model that a release with the given value of the property satisfies. `None` if
     /// no such model exists. The arguments of the model are the value, followed by the arguments of

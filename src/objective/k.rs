@@ -1,6 +1,6 @@
 //! k: the size of the smallest released class. 0 if nothing is released.
 //!
-//! The rows of the smallest classes are suppressed. So k is the greatest number such that the rows
+//! The rows of the smallest classes are suppressed. So k is the maximum number such that the rows
 //! in classes smaller than k are within the suppression limit.
 //!
 //! Dewri, Ray, Ray and Whitley, 2010, section 6, doi:10.1007/978-3-642-13739-6_6.

@@ -6,13 +6,14 @@ use std::fmt::Debug;
 
 /// A property of the classes that a node releases.
 pub trait Property: Debug + Send + Sync {
-    /// Returns the sensitive attribute that the property reads in each class. `None` if it reads
-    /// none.
+    /// Returns the sensitive attribute that the property reads in each class. `None` if it reads no
+    /// attribute.
     fn attribute(&self) -> Option<SensitiveAttribute<'_>> {
         None
     }
 
-    /// Returns whether the property chooses the classes whose rows are suppressed.
+    /// Returns whether, and with which priority, the property chooses the classes whose rows are
+    /// suppressed.
     fn leads(&self) -> Lead {
         Lead::Never
     }
@@ -26,7 +27,7 @@ pub trait Property: Debug + Send + Sync {
 pub struct SensitiveAttribute<'a> {
     /// The name of the column.
     pub column: &'a str,
-    /// Whether the values are counted by rows even under ENTITY, where classes count entities.
+    /// True if the values are counted by rows even under ENTITY, where classes count entities.
     pub by_rows: bool,
     /// The model that needs the attribute's hierarchy, as named in an error message. `None` if the
     /// property needs no hierarchy.
@@ -52,8 +53,8 @@ pub trait Measured: Debug + Send + Sync {
     /// Returns the value of the property for the released classes.
     fn value(&self, released: &dyn ReleasedClasses) -> f64;
 
-    /// Returns the rank of a class. The worst class has the least rank. Called only if the property
-    /// chooses the suppressed rows ([`Lead`]).
+    /// Returns the rank of a class. The worst class has the lowest rank. Called only if the
+    /// property chooses the suppressed rows ([`Lead`]).
     fn rank(&self, class: &Class) -> f64 {
         let _ = class;
         0.0

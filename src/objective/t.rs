@@ -1,4 +1,4 @@
-//! t: the greatest distance between the sensitive values of a released class and of the table. 0 if
+//! t: the maximum distance between the sensitive values of a released class and of the table. 0 if
 //! nothing is released.
 //!
 //! Li, Li and Venkatasubramanian, ICDE 2007, doi:10.1109/ICDE.2007.367856.

@@ -4,13 +4,13 @@
 //! instead assigns every combination of quasi-identifier values to a group, and assigns one label
 //! per column to every group. So a part of the table with many similar rows is generalized less
 //! than a part with few. A partitioner never reads rows. It divides the base frequency set: the
-//! GROUP BY over the quasi-identifiers from the first scan. It reads this set through a [`Table`],
-//! which also checks groups against the models in force. Like a search, a partitioner does not
-//! depend on DataFusion, models or metrics.
+//! GROUP BY over the quasi-identifiers from the first scan. It accesses this set through a
+//! [`Table`], which also checks groups against the models in force. Like a search, a partitioner
+//! does not depend on DataFusion, models or metrics.
 //!
 //! A new algorithm is one file and one line in [`PARTITIONERS`]. A statement names it after SEARCH
 //! USING, like a search. RECODING LOCAL names no algorithm: the engine runs the algorithms of
-//! [`best_of`] and uses the partition with the least loss.
+//! [`best_of`] and uses the partition with the minimum loss.
 
 mod adaptive_clustering;
 mod groups;

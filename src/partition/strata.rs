@@ -1,10 +1,10 @@
 //! Strata: the parts of a table between which LEVELS allows no common group.
 //!
-//! If LEVELS ends a column below the top of its hierarchy, all rows of a group have the same label
-//! at the highest of these levels. So the combinations that share these labels in every column with
-//! LEVELS form a table of their own. Every algorithm that divides this table respects LEVELS. With
-//! `region LEVELS 0 TO 0`, each region is divided separately. Columns without LEVELS are labelled
-//! as usual.
+//! If LEVELS limits a column to levels below the top of its hierarchy, all rows of a group have the
+//! same label at the highest of these levels. So the combinations that share these labels in every
+//! column with LEVELS form a table of their own. Every algorithm that divides this table respects
+//! LEVELS. With `region LEVELS 0 TO 0`, each region is divided separately. Columns without LEVELS
+//! are labelled as usual.
 //!
 //! The strata share the rows that may be suppressed. Some strata do not satisfy the models even
 //! with all rows together. They come first, because their rows can only be suppressed. The other

@@ -56,9 +56,9 @@ impl Column {
 /// Columns whose groups must each have at least `least` rows: `k_anonymity(k) ON (a, b)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grouping {
-    /// The positions of the columns, ascending.
+    /// The indices of the columns, ascending.
     pub columns: Vec<usize>,
-    /// The least number of rows of each group.
+    /// The minimum number of rows required in each group.
     pub least: u64,
 }
 
@@ -89,7 +89,7 @@ pub trait Table {
     /// force.
     fn holds(&self, combinations: &[u32]) -> bool;
 
-    /// Returns a lower bound of the number of rows of a group that satisfies the models.
+    /// Returns a lower bound on the number of rows in a group that satisfies the models.
     fn least_rows(&self) -> u64;
 
     /// Returns true if every group with at least [`Table::least_rows`] rows satisfies the models.

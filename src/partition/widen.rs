@@ -1,9 +1,9 @@
 //! Labels that cover all values under coarser combinations.
 //!
-//! An algorithm reads one ground value for each label of a combination. If combinations start above
-//! the ground level, the label covers further values. Algorithms that keep within LEVELS use no
-//! lower labels, so their labels cover all values. Other algorithms label single values and ranges
-//! of values. This module widens these labels.
+//! An algorithm uses one ground value to represent each label of a combination. If combinations
+//! start above the ground level, the label covers further values. Algorithms that keep within
+//! LEVELS use no lower labels, so their labels cover all values. Other algorithms label single
+//! values and ranges of values. This module widens these labels.
 
 use super::groups::Partition;
 use super::table::{Column, Table};
@@ -34,7 +34,7 @@ pub fn widened(partition: Partition, table: &dyn Table) -> Result<Partition> {
     Partition::new(lookups, partition.groups().to_vec(), cells)
 }
 
-/// Returns, by ground code, the least and the greatest code with the same label at the lowest level
+/// Returns, by ground code, the lowest and the highest code with the same label at the lowest level
 /// of a column.
 fn under(column: &Column) -> Vec<(u32, u32)> {
     let least = &column.lookup.level(column.bottom).representatives;

@@ -6,7 +6,7 @@ use crate::error::Result;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
-/// The left end of the bars, and the length of the longest bar, in pixels.
+/// The position of the left end of the bars, and the length of the longest possible bar, in pixels.
 const BARS: (i32, i32) = (124, 190);
 const BAR: i32 = 11;
 
@@ -15,7 +15,7 @@ const BAR: i32 = 11;
 pub(super) enum BarLayout {
     /// One bar per value, one below the other.
     Grouped,
-    /// One bar, whose parts are the values.
+    /// One bar, divided into one part per value.
     Stacked,
 }
 
@@ -25,13 +25,14 @@ pub(super) struct Bars<'a> {
     pub(super) layout: BarLayout,
     /// The names of the two series.
     pub(super) series: [&'a str; 2],
-    /// The groups: a label and one value per series; `None` if a value was not measured.
+    /// The groups, each with a label and one value per series. A value is `None` if it was not
+    /// measured.
     pub(super) groups: Vec<(String, [Option<f64>; 2])>,
-    /// The value of the longest possible bar.
+    /// The value at which a bar has its full length.
     pub(super) most: f64,
-    /// Formats a value for the text beside its bar.
+    /// Formats a value as the text beside its bar.
     pub(super) format: fn(f64) -> String,
-    /// The index of a group, and the text of a line above this group.
+    /// A line between two groups: the index of the group below the line, and the text at the line.
     pub(super) line: Option<(usize, String)>,
 }
 
@@ -78,8 +79,9 @@ impl Bars<'_> {
         })
     }
 
-    /// Draws one bar of one or more parts, and the sum of the parts beside it. The last part has
-    /// the colour `color`.
+    /// Draws one bar with one part per value in `parts`, and beside it the sum of the parts as
+    /// text. The last part has the colour `color`, and all other parts have the colour of the first
+    /// series.
     fn bar(&self, area: &Area, top: i32, parts: &[Option<f64>], color: RGBColor) -> Drawn {
         let total: f64 = parts.iter().flatten().sum();
         let known = parts.iter().any(Option::is_some);
@@ -132,7 +134,7 @@ mod tests {
         }
     }
 
-    /// Returns the widths of the bars in drawing order. The first two belong to the legend.
+    /// Returns the widths of the bars in drawing order, without the two rectangles of the legend.
     fn widths(svg: &str) -> Vec<i32> {
         let rectangles = svg.split("<rect ").skip(1);
         let width = |r: &str| r.split("width=\"").nth(1)?.split('"').next()?.parse().ok();

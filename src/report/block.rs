@@ -8,7 +8,7 @@ use crate::plain;
 pub(super) enum LineSpan {
     /// Plain text.
     Text(String),
-    /// A name that a user chose: of a column, a hierarchy, a file, a model.
+    /// A name that a user chose, such as the name of a column, a hierarchy, a file or a model.
     Name(String),
     /// Emphasised text.
     Strong(String),
@@ -58,10 +58,10 @@ impl From<String> for Line {
     }
 }
 
-/// The state of a question: settled, settled in part, or open.
+/// The state of a question: answered, answered in part, or open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tone {
-    /// The measurements answer the question with "no": the risk is excluded.
+    /// The measurements answer the question with "no": the report found no such risk.
     Good,
     /// The risk is reduced, but not excluded.
     Partial,
@@ -74,14 +74,15 @@ pub(super) enum Tone {
 pub(super) struct TableBlock {
     /// A description of the table, also for screen readers.
     pub(super) caption: String,
-    /// The heading of each column, and true for a column of numbers.
+    /// For each column, the heading and whether the column contains numbers.
     pub(super) columns: Vec<(String, bool)>,
     /// The cells, row by row.
     pub(super) rows: Vec<Vec<Line>>,
 }
 
 impl TableBlock {
-    /// Creates an empty table with these columns; a `#` before a heading marks a column of numbers.
+    /// Creates an empty table with these columns. A heading that begins with `#` marks a column of
+    /// numbers; the `#` is not shown.
     pub(super) fn new(caption: &str, columns: &[&str]) -> Self {
         let column = |c: &&str| match c.strip_prefix('#') {
             Some(heading) => (heading.to_string(), true),
@@ -94,8 +95,8 @@ impl TableBlock {
         }
     }
 
-    /// Returns true if each row becomes a card on a narrow page. Columns of words need more room
-    /// than columns of numbers: four columns of numbers fit beside a name.
+    /// Returns true if each row of the table becomes a card on a narrow page. Columns of words need
+    /// more room than columns of numbers: four columns of numbers fit beside one column of names.
     pub(super) fn is_wide(&self) -> bool {
         let words = self.columns.iter().filter(|(_, numbers)| !numbers).count();
         words > 2 || (words > 1 && self.columns.len() > 4) || self.columns.len() > 5
@@ -106,7 +107,7 @@ impl TableBlock {
     }
 }
 
-/// A picture. Everything that it shows is also in a table beside it.
+/// A picture. A table beside the picture contains all of its values.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Picture {
     /// The title, which screen readers also read.
@@ -133,7 +134,7 @@ pub(super) enum Block {
 /// A section.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Section {
-    /// The name of the section in links: letters and hyphens.
+    /// The anchor of the section in links, which consists of letters and hyphens.
     pub(super) id: &'static str,
     /// The heading of the section.
     pub(super) heading: &'static str,
@@ -170,7 +171,8 @@ pub(super) struct Page {
     pub(super) footer: Line,
 }
 
-/// Returns `text` as `put` writes its characters. Characters that a page cannot show become spaces.
+/// Returns `text` with each character written by `put`. A character that a page cannot show is
+/// replaced by a space before it is passed to `put`.
 pub(super) fn escaped(text: &str, put: impl Fn(char, &mut String)) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,14 +1,15 @@
-//! Compares class sizes and risks of the source with those of the release.
+//! Compares the class sizes and the risks before and after a release.
 
 use super::{AttackMeasure, Attacker, Bin, ClassCount, RiskSummary};
 use crate::risk::{self, Histogram};
 use std::collections::BTreeSet;
 
-/// The class sizes at which bins begin.
+/// The smallest class size in each bin.
 const BINS: [u64; 12] = [1, 2, 3, 5, 10, 20, 50, 100, 500, 1_000, 10_000, 100_000];
 
-/// Returns both histograms in bins, up to the largest class. One bin begins at `required`, so the
-/// page shows the number of smaller classes.
+/// Returns the classes of both histograms, grouped into bins by size. Empty bins at the end are
+/// left out. A bin begins at `required`, so the page shows how many classes are smaller than
+/// required.
 pub fn class_sizes(before: &Histogram, after: &Histogram, required: Option<u64>) -> Vec<Bin> {
     let mut starts: BTreeSet<u64> = BINS.into();
     starts.extend(required.filter(|k| *k > 0));
@@ -44,8 +45,8 @@ pub fn class_sizes(before: &Histogram, after: &Histogram, required: Option<u64>)
     bins
 }
 
-/// Returns the risks by attacker. A risk is `None` if its histogram has no class. The risk of a
-/// journalist is also `None` without a population.
+/// Returns the risks by attacker and measure. A risk is `None` if its histogram has no class. The
+/// risk from a journalist is also `None` if there is no population.
 pub fn risks(before: &risk::Risk, after: &risk::Risk) -> Vec<RiskSummary> {
     let known = |risk: &risk::Risk, value: f64| risk.smallest_class.map(|_| value);
     let mut risks = vec![];

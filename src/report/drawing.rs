@@ -1,8 +1,9 @@
-//! The drawing of every picture of a report.
+//! The elements that all pictures in a report share.
 //!
-//! A picture is as wide as a phone's screen, so its letters stay legible there. Marks have two
-//! bluish colours with enough contrast on white and on black. Lines and letters take the colour of
-//! the text around them, so one picture suits a light page, a dark page and paper.
+//! A picture is as wide as the screen of a phone, so its text stays legible there. Bars and points
+//! have two bluish colours with enough contrast on white and on black. Lines and text take the
+//! colour of the text around the picture, so the same picture suits a light page, a dark page and
+//! paper.
 
 use crate::error::{Error, Result};
 use plotters::coord::Shift;
@@ -11,16 +12,17 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 /// The width of a picture on a page, in pixels.
 pub(super) const WIDTH: u32 = 380;
-/// The placeholder for the colour of the text; no other colour is close to it.
+/// The placeholder for the text colour. No other colour in a picture is close to it, so it can be
+/// replaced in the SVG.
 pub(super) const INK: RGBColor = RGBColor(1, 2, 3);
 /// The colour of the first of two series.
 pub(super) const FIRST: RGBColor = RGBColor(0x8a, 0x94, 0xa6);
 /// The colour of the second series, or of marked values.
 pub(super) const SECOND: RGBColor = RGBColor(0x3b, 0x7d, 0xdd);
-/// The greatest number of characters of a label in a picture. The table beside the picture contains
-/// the whole label.
+/// The maximum number of characters in a label. The table beside the picture contains the whole
+/// label.
 const LABEL: usize = 18;
-/// The divisor that the backend applies to the size of a font.
+/// The number by which the plotting backend divides font sizes.
 const FONT_SCALE: f64 = 1.24;
 
 /// The drawing area of an SVG picture.
@@ -28,8 +30,8 @@ pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 /// The result of drawing.
 pub(super) type Drawn = std::result::Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
-/// Returns an `svg` element for a page. It fits the width of its column, and screen readers read
-/// `title`.
+/// Returns an `svg` element for a page. The picture scales to the width of its column, and screen
+/// readers read `title` aloud.
 pub(super) fn picture(title: &str, height: u32, draw: impl FnOnce(&Area) -> Drawn) -> Result<String> {
     let drawn = svg((WIDTH, height), "currentColor", draw)?;
     let body = drawn.split_once('>').map_or("", |(_, body)| body);
@@ -40,7 +42,8 @@ pub(super) fn picture(title: &str, height: u32, draw: impl FnOnce(&Area) -> Draw
     ))
 }
 
-/// Draws an SVG of this size, with `ink` as the colour of the text.
+/// Draws an SVG picture with the size `size`, in pixels. `ink` replaces the placeholder [`INK`] as
+/// the colour of text.
 pub(super) fn svg(size: (u32, u32), ink: &str, draw: impl FnOnce(&Area) -> Drawn) -> Result<String> {
     let mut drawn = String::new();
     {
@@ -68,7 +71,8 @@ pub(super) fn legend(area: &Area, series: &[(&str, RGBColor)]) -> Drawn {
     Ok(())
 }
 
-/// Returns a font of this size in pixels, anchored at these sides.
+/// Returns a font with a size of `pixels`. The anchor of the text is at the sides `across` and
+/// `down`.
 pub(super) fn font(pixels: f64, across: HPos, down: VPos) -> TextStyle<'static> {
     ("sans-serif", pixels * FONT_SCALE)
         .into_font()
@@ -76,7 +80,7 @@ pub(super) fn font(pixels: f64, across: HPos, down: VPos) -> TextStyle<'static> 
         .pos(Pos::new(across, down))
 }
 
-/// Returns the label, shortened to fit beside a picture.
+/// Returns the label, shortened to [`LABEL`] characters if it is longer.
 pub(super) fn shortened(label: &str) -> String {
     match label.chars().count() > LABEL {
         true => label.chars().take(LABEL - 1).chain(['…']).collect(),

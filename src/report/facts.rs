@@ -1,4 +1,4 @@
-//! The measured facts of a report. Their serialisation is the JSON form of the report.
+//! The measured facts in a report. Their serialisation is the JSON form of the report.
 
 use super::neighbours::Neighbour;
 use super::own_values::OwnValues;
@@ -7,7 +7,7 @@ use crate::utility::Utility;
 use crate::warning::Warning;
 use serde::{Deserialize, Serialize};
 
-/// The version of the JSON form. It increases by one when a field changes its meaning.
+/// The version of the JSON form. It increases by one when the meaning of a field changes.
 pub const VERSION: u32 = 1;
 
 /// The evidence of one release.
@@ -24,32 +24,34 @@ pub struct Report {
     pub release: ReleaseSummary,
     /// All columns of the source, in the order of the source.
     pub columns: Vec<ColumnSummary>,
-    /// The warnings about the roles of the request.
+    /// The warnings about the roles that the request gives to columns.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub warnings: Vec<Warning>,
-    /// The privacy models, recounted on the release.
+    /// The privacy models, evaluated again on the release.
     pub promises: Vec<PromiseSummary>,
     /// The re-identification risks of the source and of the release.
     pub risks: Vec<RiskSummary>,
     /// The equivalence classes by size, in the source and in the release.
     pub class_sizes: Vec<Bin>,
-    /// The sensitive information that a class reveals about its members.
+    /// For each sensitive attribute, the information that a class reveals about its members.
     pub disclosure: Vec<Disclosure>,
-    /// The columns whose masks are drawn by chance, with the rows that still tell their own value.
+    /// The columns with a mask that is drawn by chance, each with the number of rows that still
+    /// reveal their own value.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub own_values: Vec<OwnValues>,
     /// The suppressed rows.
     pub suppression: SuppressionSummary,
-    /// The utility that the release keeps; `None` if it was not measured.
+    /// The utility of the release; `None` if it was not measured.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub utility: Option<Utility>,
     /// How the generalization was chosen.
     pub choice: ChoiceSummary,
-    /// The combinations of levels one step from the released one; empty for local recoding, for
-    /// personal limits and sets of items, and if there are more than 64.
+    /// The combinations of levels that differ from the released one by one level in one column.
+    /// Empty for local recoding, with personal limits or sets of items, for a sample, if counting
+    /// them would require reading the files again or more memory, and if there are more than 64.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub neighbours: Vec<Neighbour>,
-    /// The alternatives, if several metrics were minimised together.
+    /// The Pareto front, if several objectives were optimised together.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub front: Option<FrontSummary>,
     /// The topics that this report does not cover.
@@ -66,7 +68,7 @@ pub struct StatementRecord {
     /// The policy that the statement used.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub policy: Option<PolicyUsed>,
-    /// The files and tables that were read; empty for a release without files.
+    /// The files and tables that were read; empty if the release was not written to files.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub inputs: Vec<InputSummary>,
 }
@@ -76,26 +78,26 @@ pub struct StatementRecord {
 pub struct PolicyUsed {
     /// The name of the policy.
     pub name: String,
-    /// The SHA-256 of the policy's clauses and of its hierarchies.
+    /// The SHA-256 of the clauses and the hierarchies in the policy.
     pub sha256: String,
 }
 
 /// A file or a table that was read.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq, Eq)]
 pub struct InputSummary {
-    /// The name of the file, the URL of the object, or the table.
+    /// The name of the file, the URL of the object, or the name of the table.
     pub name: String,
     /// The size in bytes.
     pub bytes: u64,
-    /// The identity of the content: SHA-256 of a file, the tag of an object, the version of a
-    /// table.
+    /// The identity of the content: the SHA-256 of a file, the tag of an object, or the version of
+    /// a table.
     pub content: String,
 }
 
 /// The source and the release: their names, rows, classes and files.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
 pub struct ReleaseSummary {
-    /// The source: a table's name, a path, or "a query".
+    /// The source: the name of a table, a path, or "a query".
     pub source: String,
     /// The folder of the release; `None` if the statement returned the rows.
     pub target: Option<String>,
@@ -103,19 +105,21 @@ pub struct ReleaseSummary {
     pub rows_in: u64,
     /// The number of rows written, including suppressed rows that are kept as `*`.
     pub rows_out: u64,
-    /// The number of equivalence classes released.
+    /// The number of equivalence classes in the release.
     pub classes: u64,
-    /// The size of the smallest released class, recounted; in persons if there is an `entity`.
+    /// The size of the smallest released class, counted in the release, in persons if there is an
+    /// `entity` and otherwise in rows; `None` if there is no class.
     pub smallest_class: Option<u64>,
-    /// The smallest class size that the models allow, if they define one.
+    /// The minimum class size that the models require; `None` if no model requires one.
     pub required_class_size: Option<u64>,
-    /// The column whose distinct values are the persons; if `None`, each row is a person.
+    /// The column whose distinct values identify the persons; `None` if each row is a person.
     pub entity: Option<String>,
-    /// The number of persons in the source, if there is an `entity`; all rows without a person
-    /// count as one person.
+    /// The number of persons in the source; `None` if there is no `entity`. All rows without a
+    /// person count as one person.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub persons_in: Option<u64>,
-    /// The number of persons in the classes of the release, counted in the same way.
+    /// The number of persons in the classes of the release, counted in the same way; `None` if
+    /// there is no `entity`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub persons_out: Option<u64>,
     /// The population table in which classes were counted.
@@ -152,7 +156,7 @@ pub enum ReportedRole {
     ClassLabel,
     /// The column is released unchanged.
     Kept,
-    /// The distinct values of the column are the persons.
+    /// The distinct values of the column identify the persons.
     Entity,
 }
 
@@ -167,10 +171,10 @@ pub struct ColumnSummary {
     pub released: bool,
     /// The treatment of the column, in the terms of ISO/IEC 20889.
     pub technique: String,
-    /// The kind of mask, if the column is released masked.
+    /// The kind of mask; `None` if the column is not released as a mask.
     #[serde(skip)]
     pub mask: Option<&'static MaskKind>,
-    /// The generalization of the column, if it is a quasi-identifier.
+    /// The generalization of the column; `None` if it is not generalized.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub generalization: Option<Generalization>,
 }
@@ -178,68 +182,69 @@ pub struct ColumnSummary {
 /// How a quasi-identifier was generalized.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
 pub struct Generalization {
-    /// The name of the hierarchy, if it has one.
+    /// The name of the hierarchy; `None` if the column has no hierarchy.
     pub hierarchy: Option<String>,
     /// The kind of hierarchy.
     pub kind: String,
-    /// The level, 0 for the value itself; `None` if every class (local recoding) or every item of a
-    /// set has its own labels.
+    /// The level, where level 0 contains the values themselves; `None` for local recoding and for
+    /// sets of items, where each class or item has its own labels.
     pub level: Option<u8>,
-    /// The highest level, at which all values have the same label.
+    /// The highest level, at which all values share one label.
     pub top: u8,
     /// A description of the labels at the level.
     pub rule: String,
-    /// A description of the labels at each level from 0 to the highest; empty for a column without
-    /// a hierarchy.
+    /// A description of the labels at each level from level 0 to the highest level; empty for a
+    /// column without a hierarchy.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub levels: Vec<String>,
-    /// The loss from generalization: the mean share of the hierarchy that a released value spans,
-    /// over all rows.
+    /// The loss from generalization, from 0 to 1: the mean share of the hierarchy that a released
+    /// value covers, averaged over all rows.
     pub loss_by_generalization: f64,
-    /// The loss from suppression: the share of suppressed rows, each of which loses its whole
-    /// value.
+    /// The loss from suppression, from 0 to 1: the share of suppressed rows. A suppressed row loses
+    /// its whole value.
     pub loss_by_suppression: f64,
-    /// The number of labels in the classes of the release; `None` if every class (local recoding)
-    /// or every item of a set has its own labels.
+    /// The number of distinct labels in the classes of the release; `None` for local recoding and
+    /// for sets of items, where each class or item has its own labels.
     #[serde(default)]
     pub labels: Option<u64>,
-    /// The records of each of these labels, in the order of their values; empty for more than
-    /// [`Generalization::MOST_SHARES`] labels, and for fewer than [`Generalization::LEAST_RECORDS`]
-    /// records.
+    /// For each distinct label, the share of the records with that label, in the order of the
+    /// labels' values. Empty for more than [`Generalization::MOST_SHARES`] labels, and for fewer
+    /// than [`Generalization::LEAST_RECORDS`] records.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub shares: Vec<LabelShare>,
 }
 
-/// The shares of the records with a certain label. The label itself is not given.
+/// The shares of the records with one label, before and after the release. The label itself is left
+/// out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LabelShare {
-    /// The share of the source's records that have the label, in whole percents. An exact count
-    /// would reveal the labels of the suppressed records.
+    /// The share of records in the source with the label, rounded to whole percents. An exact count
+    /// would reveal the labels of suppressed records.
     pub before: u8,
-    /// The share of the records in the classes of the release, in whole percents.
+    /// The share of records in the released classes with the label, in whole percents.
     pub after: u8,
 }
 
 impl Generalization {
-    /// The most labels whose shares are reported; a picture cannot show more.
+    /// The maximum number of labels for which shares are reported. A picture cannot show more.
     pub const MOST_SHARES: usize = 30;
-    /// The smallest number of records in a source whose shares are reported. With fewer records,
+    /// The minimum number of records in the source for shares to be reported. With fewer records,
     /// one percent is less than ten records, so a share could reveal the label of a suppressed
     /// record.
     pub const LEAST_RECORDS: u64 = 1_000;
 
-    /// Returns the column's general loss metric (Iyengar), from 0 to 1.
+    /// Returns the loss of the column by the general loss metric (Iyengar), from 0 to 1.
     pub fn loss(&self) -> f64 {
         self.loss_by_generalization + self.loss_by_suppression
     }
 
-    /// Returns true if no released value of the column contains information.
+    /// Returns true if the released values of the column contain no information.
     pub(super) fn is_lost(&self) -> bool {
         (self.top > 0 && self.level == Some(self.top)) || self.loss() >= 1.0
     }
 }
 
-/// How the reached value must compare with the required value.
+/// How the value that a release reaches must compare with the required value.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum RequiredComparison {
@@ -251,26 +256,26 @@ pub enum RequiredComparison {
     Below,
 }
 
-/// A required privacy model, recounted on the release.
+/// A required privacy model, evaluated again on the release.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
 pub struct PromiseSummary {
     /// The model as written in the statement.
     pub model: String,
     /// A description of the model's guarantee.
     pub meaning: String,
-    /// The sensitive attribute of the model, if it has one.
+    /// The sensitive attribute to which the model applies, if any.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub attribute: Option<String>,
-    /// The quasi-identifiers of the model, if the model is not about all of them.
+    /// The quasi-identifiers to which the model applies; `None` if it applies to all of them.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub quasi_identifiers: Option<Vec<String>>,
     /// How `reached` must compare with `required`.
     pub comparison: RequiredComparison,
     /// The value that the model requires.
     pub required: f64,
-    /// The worst value of any class; `None` if there is no class.
+    /// The value of the class that is worst for the model; `None` if there is no class.
     pub reached: Option<f64>,
-    /// Whether the model holds.
+    /// True if the release satisfies the model.
     pub holds: bool,
 }
 
@@ -278,19 +283,19 @@ pub struct PromiseSummary {
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Attacker {
-    /// Knows that a certain person is in the data, and looks for that person.
+    /// Knows that a certain person is in the data, and searches for that person.
     Prosecutor,
-    /// Looks for any person in the data, without knowing who is in it.
+    /// Searches for any person in the data, without knowing who is in the data.
     Journalist,
     /// Wants to identify as many persons as possible, and accepts some mistakes.
     Marketer,
 }
 
-/// The measure of an attack.
+/// The way in which the chances of success of an attack are summarised.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, PartialEq)]
 #[serde(rename_all = "snake_case")]
 pub enum AttackMeasure {
-    /// The highest chance of success of any record.
+    /// The highest chance of success over all records.
     Highest,
     /// The mean chance of success over all records.
     Mean,
@@ -339,15 +344,16 @@ pub struct ClassCount {
 pub struct Disclosure {
     /// The sensitive attribute.
     pub attribute: String,
-    /// The models of the request that constrain the attribute.
+    /// The models in the request that constrain the attribute.
     pub models: Vec<String>,
-    /// The fewest distinct values in a class of the release (NULL is a value); `None` if there is
-    /// no class.
+    /// The minimum number of distinct values in a released class, where NULL counts as a value;
+    /// `None` if there is no class.
     pub least_distinct: Option<u64>,
-    /// The number of released rows in classes with a single value.
+    /// The number of released rows in classes in which the attribute has a single value.
     pub rows_in_uniform_classes: u64,
-    /// The greatest distance between the values of a class and those of the whole source: half the
-    /// sum of all absolute differences of shares (t of categorical t-closeness).
+    /// The maximum distance between the distribution of the attribute in a released class and its
+    /// distribution in the source: half the sum of the absolute differences of the shares, as in
+    /// t-closeness for categories. `None` if there is no class.
     pub greatest_distance: Option<f64>,
 }
 
@@ -356,14 +362,14 @@ pub struct Disclosure {
 pub struct SuppressionSummary {
     /// The number of suppressed rows.
     pub rows: u64,
-    /// The largest number of rows that may be suppressed.
+    /// The maximum number of rows that may be suppressed.
     pub limit: u64,
-    /// The number of classes of the suppressed rows.
+    /// The number of classes whose rows are suppressed.
     pub classes: u64,
-    /// The number of suppressed rows with a value that its hierarchy does not map.
+    /// The number of suppressed rows in which a hierarchy does not map the value of its column.
     pub unmapped_rows: u64,
-    /// Whether suppressed rows are released with every quasi-identifier as `*` and every sensitive
-    /// value empty.
+    /// True if suppressed rows are released with `*` in every quasi-identifier and with empty
+    /// sensitive values.
     pub starred: bool,
 }
 
@@ -380,16 +386,17 @@ pub struct ChoiceSummary {
     pub metric: String,
     /// The value of the metric.
     pub value: f64,
-    /// The statement about the alternatives that the search proves.
+    /// The statement that the search proves about the alternatives, such as that no better one
+    /// exists.
     pub proof: String,
-    /// The number of combinations of levels in decimal digits (it may not fit 64 bits), or the text
-    /// that it is over 3.4e38; `None` for local recoding, which chooses no levels.
+    /// The number of combinations of levels in decimal digits, because it may not fit into 64 bits.
+    /// Above 3.4e38, a text says so. `None` for local recoding, which chooses no levels.
     pub alternatives: Option<String>,
     /// The number of combinations that were assessed.
     pub assessed: u64,
     /// The seed of all random choices.
     pub seed: u64,
-    /// The advice to use another search, if that search would lose far less information.
+    /// The advice to use another search; `None` unless that search would lose far less information.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub advice: Option<String>,
 }
@@ -413,7 +420,7 @@ pub struct ObjectiveSummary {
     pub better: Better,
 }
 
-/// A combination of levels that no other assessed combination beats in every objective.
+/// A combination of levels that no other assessed combination dominates.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
 pub struct Point {
     /// The level of each quasi-identifier, such as `age 1, zip 2`.
@@ -421,13 +428,14 @@ pub struct Point {
     /// One value per objective.
     pub values: Vec<f64>,
     /// True if the point is the knee of the front. Beyond the knee, a small gain in one objective
-    /// costs much of another.
+    /// costs much in another.
     pub knee: bool,
-    /// Whether the point was released.
+    /// True if the combination was released.
     pub released: bool,
 }
 
-/// A Pareto front: the assessed combinations of levels that no other assessed combination beats.
+/// A Pareto front: the assessed combinations of levels that no other assessed combination
+/// dominates.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
 pub struct FrontSummary {
     /// The objectives of the front.
@@ -441,7 +449,7 @@ pub struct FrontSummary {
 pub struct Gap {
     /// The topic in a few words.
     pub topic: String,
-    /// The meaning of the gap for this release.
+    /// What the gap means for this release.
     pub detail: String,
     /// The columns that are affected.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
@@ -454,7 +462,8 @@ impl Report {
         self.columns.iter().filter(move |c| c.role == role)
     }
 
-    /// Returns the number of rows in released classes: the rows read, without the suppressed rows.
+    /// Returns the number of rows in released classes: the number of rows read minus the number of
+    /// suppressed rows.
     pub(super) fn rows_in_classes(&self) -> u64 {
         self.release.rows_in - self.suppression.rows
     }
@@ -474,7 +483,7 @@ impl Report {
         })
     }
 
-    /// Returns the risk of this attacker and measure, if the report has it.
+    /// Returns the risk for this attacker and measure; `None` if the report does not contain it.
     pub(super) fn risk(&self, attacker: Attacker, measure: AttackMeasure) -> Option<&RiskSummary> {
         let mut risks = self.risks.iter();
         risks.find(|r| r.attacker == attacker && r.measure == measure)

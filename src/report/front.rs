@@ -1,10 +1,12 @@
-//! Draws a Pareto front: one panel per pair of objectives, with the knee and the released node
+//! Draws a Pareto front, with one panel per pair of objectives. The knee and the released node are
 //! marked.
 //!
-//! The file that PARETO FRONT OF writes contains every pair of objectives. The page of a report
-//! contains the first pair. The terminal draws its own picture from the positions of an [`Axis`].
+//! The file that PARETO FRONT OF writes contains a panel for every pair of objectives. The page of
+//! a report contains only the panel for the first two objectives. The terminal draws its own
+//! picture from the positions on an [`Axis`].
 //!
-//! An axis whose values are all above 0 and span three orders of magnitude is logarithmic.
+//! An axis is logarithmic if all its values are above 0 and the largest is at least 1000 times the
+//! smallest.
 
 use super::block::Picture;
 use super::drawing::{self, Area, Drawn, FIRST, INK, SECOND, font, legend, shortened};
@@ -15,15 +17,15 @@ use plotters::style::text_anchor::{HPos, VPos};
 
 /// The width and height of a panel, in pixels.
 const PANEL: (u32, u32) = (420, 340);
-/// The ratio of the greatest to the least value at which an axis becomes logarithmic.
+/// The minimum ratio of the largest to the smallest value for an axis to be logarithmic.
 const LOGARITHMIC: f64 = 1000.0;
 
 /// The values of a Pareto front, ready to be drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FrontChart {
-    /// Each objective: whether it is maximised, and its name.
+    /// For each objective, whether it is maximised, and its name.
     pub axes: Vec<(bool, String)>,
-    /// Each node: one value per objective.
+    /// For each node, one value per objective.
     pub points: Vec<Vec<f64>>,
     /// The index of the knee among the points.
     pub knee: Option<usize>,
@@ -33,14 +35,15 @@ pub struct FrontChart {
     pub note: String,
 }
 
-/// The values of one objective with their positions on an axis.
+/// An axis for one objective, with the positions of the nodes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
     /// The name of the objective.
     pub name: String,
-    /// The caption: whether more or less is better, and whether the axis is logarithmic.
+    /// The caption, which says whether more or less is better, and whether the axis is logarithmic.
     pub better: String,
-    /// The position of each node on the axis: its value, or the logarithm of its value.
+    /// The position of each node on the axis, which is the node's value or, if the axis is
+    /// logarithmic, the logarithm of the value.
     pub places: Vec<f64>,
     /// The first and the last position on the axis.
     pub range: (f64, f64),
@@ -49,7 +52,7 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// Returns the value at a position as text.
+    /// Returns the value at the position `place`, as text.
     pub fn tick(&self, place: f64) -> String {
         let value = if self.logarithmic { 10f64.powf(place) } else { place };
         // Four significant digits suffice to read a drawing.
@@ -71,7 +74,8 @@ impl Axis {
         format!("{} ({})", self.name, self.better)
     }
 
-    /// Returns, as text, the value of the node that is nearest to this end of the axis.
+    /// Returns, as text, the value of the node that is closest to `place`, which is one end of the
+    /// axis.
     pub fn end(&self, place: f64) -> String {
         let inside = |a: f64, b: &f64| if (a - place).abs() < (b - place).abs() { a } else { *b };
         self.tick(self.places.iter().fold(f64::INFINITY, inside))
@@ -127,8 +131,8 @@ impl FrontChart {
         })
     }
 
-    /// Draws the first two objectives against each other for a page; `None` if there are fewer than
-    /// two objectives, or no points.
+    /// Draws the first two objectives against each other for a page. Returns `None` if there are
+    /// fewer than two objectives, or no points with finite positions.
     pub(super) fn figure(&self) -> Result<Option<Picture>> {
         let [(_, x), (_, y), ..] = self.axes.as_slice() else {
             return Ok(None);
@@ -190,7 +194,7 @@ impl FrontChart {
     }
 }
 
-/// Returns the index of each node with its position in a panel.
+/// Returns the index of each node, and the node's position in a panel.
 fn places(x: &Axis, y: &Axis) -> impl Iterator<Item = (usize, (f64, f64))> {
     x.places.iter().copied().zip(y.places.iter().copied()).enumerate()
 }

@@ -1,11 +1,12 @@
-//! The topics that the figures of a report do not cover. Some apply to every release, others depend
-//! on its columns.
+//! The topics that the figures in a report do not cover. Some topics apply to every release, and
+//! others depend on the columns of the release.
 
 use super::{ColumnSummary, Gap, ReportedRole};
 use crate::masks::MASKS;
 
-/// Returns the gaps of a release with these columns. `free_text` names the text columns that are
-/// released unchanged. `entity` is true if persons were counted instead of records.
+/// Returns the topics that are not covered for a release with these columns. `free_text` contains
+/// the names of the text columns that are released unchanged. `entity` is true if persons were
+/// counted instead of records.
 pub fn not_covered(columns: &[ColumnSummary], free_text: &[String], entity: bool) -> Vec<Gap> {
     // This function is long because it lists topics with their texts.
     let named = |keep: &dyn Fn(&ColumnSummary) -> bool| -> Vec<String> {

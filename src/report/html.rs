@@ -1,10 +1,11 @@
-//! A page as one HTML file. The style is embedded. There is no script, and nothing is loaded.
+//! Renders a page as one HTML file. The style is embedded, and the page has no scripts and loads
+//! nothing.
 
 use super::block::{Block, Line, LineSpan, Page, Picture, Section, ShortAnswer, TableBlock, Tile, Tone, escaped};
 use crate::error::Result;
 use std::fmt::Write;
 
-/// The style that pages share.
+/// The style sheet that all pages share.
 pub(super) const STYLE: &str = include_str!("style.css");
 
 /// Returns the page as an HTML file.
@@ -93,7 +94,7 @@ fn figure(figure: &Picture) -> String {
     )
 }
 
-/// Renders a table. On a narrow page, each row of a wide table becomes a card that repeats the
+/// Renders a table. On a narrow page, each row of a wide table becomes a card, which repeats the
 /// headings.
 fn table(table: &TableBlock) -> String {
     let wide = if table.is_wide() { " class=\"wide\"" } else { "" };
@@ -132,7 +133,8 @@ fn line(line: &Line) -> String {
     spans.collect()
 }
 
-/// Escapes text so that it contains no markup, also inside a quoted attribute.
+/// Escapes text so that it contains no markup. The result can also be used inside a quoted
+/// attribute.
 pub(super) fn escape(text: &str) -> String {
     escaped(text, |c, out| match c {
         '&' => out.push_str("&amp;"),

@@ -1,4 +1,5 @@
-//! A page as Markdown. Pictures are omitted: the tables beside them contain all their figures.
+//! Renders a page as Markdown. Pictures are omitted, because the tables beside them contain all
+//! their values.
 
 use super::block::{Block, Line, LineSpan, Page, Section, ShortAnswer, TableBlock, escaped};
 use crate::plain;
@@ -64,8 +65,8 @@ fn line(line: &Line) -> String {
     spans.collect()
 }
 
-/// Renders a name as code, or as bold text if code cannot contain it: a bar ends the cell of a
-/// table even inside code.
+/// Renders a name as code, or as bold text if the name cannot be written as code. A vertical bar,
+/// for example, ends a table cell even inside code.
 fn name(name: &str) -> String {
     match name.is_empty() || name.trim() != name || name.contains(['`', '|', '\\']) || name.contains(plain::acts) {
         true => format!("**{}**", escape(name)),

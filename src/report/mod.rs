@@ -1,10 +1,11 @@
-//! The report of a release: the evidence that a data protection officer reads.
+//! The report on a release: the evidence for a data protection officer.
 //!
-//! A [`Report`] contains measured facts: counts, levels, the names of columns and hierarchies, and
-//! no value of any row, raw or generalized. Its JSON form is its serialisation. The module `page`
-//! writes the report for people, under the three questions of Opinion 05/2014 (WP216) and in the
-//! terms of ISO/IEC 20889. That page is rendered as HTML or as Markdown. The HTML is one file
-//! without scripts or loaded resources, with pictures as SVG. The same facts give the same bytes.
+//! A [`Report`] contains measured facts: counts, levels, and the names of columns and hierarchies.
+//! It contains no value from any row, neither raw nor generalized. Its serialisation is its JSON
+//! form. The module `page` writes the report for readers, structured by the three questions of
+//! Opinion 05/2014 (WP216), and in the terms of ISO/IEC 20889. The resulting page is rendered as
+//! HTML or as Markdown. The HTML is one file with pictures as SVG; it has no scripts and loads
+//! nothing. The same facts always give the same bytes.
 //!
 //! References: Article 29 Data Protection Working Party, Opinion 05/2014 on Anonymisation
 //! Techniques, 0829/14/EN WP216; ISO/IEC 20889:2018, Privacy enhancing data de-identification
@@ -62,8 +63,8 @@ pub enum ReportFormat {
 }
 
 impl ReportFormat {
-    /// Returns the format for a file's extension. Fails with a usage error if the extension is
-    /// unknown.
+    /// Returns the format for the extension of a file name. Fails with a usage error if the
+    /// extension is unknown.
     pub fn of(path: &Path) -> Result<Self> {
         let extension = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
         match extension.as_deref() {
@@ -79,13 +80,14 @@ impl ReportFormat {
 }
 
 impl Report {
-    /// Renders the report in a format.
+    /// Renders the report in this format.
     pub fn render(&self, format: ReportFormat) -> Result<String> {
         rendered(format, || page::page(self), self)
     }
 }
 
-/// Renders the page of these facts, or the facts themselves, in a format.
+/// Returns the report in this format: as JSON the facts themselves, otherwise the page that `page`
+/// builds.
 fn rendered(format: ReportFormat, page: impl FnOnce() -> Result<Page>, facts: &impl Serialize) -> Result<String> {
     match format {
         ReportFormat::Html => html::render(&page()?),

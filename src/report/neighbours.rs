@@ -1,5 +1,5 @@
-//! The neighbours of the released node in the lattice: each differs from it by one level of one
-//! column.
+//! The neighbours of the released node in the lattice. A neighbour differs from the released node
+//! by one level in one column.
 
 use super::block::Picture;
 use super::drawing::{self, Area, Drawn, FIRST, INK, SECOND, font, legend, shortened};
@@ -13,20 +13,20 @@ use serde::{Deserialize, Serialize};
 const ROW: i32 = 34;
 /// The height of the legend, in pixels.
 const LEGEND: i32 = 30;
-/// The distances of the released node and of its neighbours from the left edge, in pixels.
+/// The distance of the released node from the left edge of the picture, in pixels.
 const RELEASED: i32 = 46;
 const NEIGHBOUR: i32 = 150;
 
-/// A combination of levels one step from the released one.
+/// A combination of levels that differs from the released combination by one level in one column.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
 pub struct Neighbour {
     /// The column whose level differs from the released one.
     pub column: String,
     /// The level of the column in the neighbour.
     pub level: u8,
-    /// Whether the level is coarser than the released level; if not, it is finer.
+    /// True if the level is coarser than the released level, false if it is finer.
     pub coarser: bool,
-    /// True if the models hold for the neighbour within the suppression limit.
+    /// True if the neighbour satisfies the models within the suppression limit.
     pub holds: bool,
     /// The size of the neighbour's smallest class, without the rows that may be suppressed.
     pub k: u64,
@@ -37,12 +37,12 @@ pub struct Neighbour {
 }
 
 impl Neighbour {
-    /// Returns the level as a text: `age 2`.
+    /// Returns the column and its level as text, such as `age 2`.
     pub(super) fn level(&self) -> String {
         format!("{} {}", self.column, self.level)
     }
 
-    /// Returns the figures as a text: `k 5, glm 0.21`.
+    /// Returns the figures as text, such as `k 5, glm 0.21`.
     fn figures(&self, metric: &str) -> String {
         let value = self
             .value

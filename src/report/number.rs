@@ -1,12 +1,12 @@
-//! Formats numbers for people.
+//! Formats numbers for readers.
 
-/// Formats a count with a comma every three digits.
+/// Formats a count with a comma between groups of three digits.
 pub(super) fn count(n: u64) -> String {
     grouped(&n.to_string())
 }
 
-/// Inserts a comma every three digits into a string of decimal digits. Any other text is returned
-/// unchanged.
+/// Inserts a comma between groups of three digits. Returns `digits` unchanged if it contains
+/// anything other than decimal digits.
 pub(super) fn grouped(digits: &str) -> String {
     if !digits.bytes().all(|b| b.is_ascii_digit()) {
         return digits.into();
@@ -21,13 +21,13 @@ pub(super) fn grouped(digits: &str) -> String {
     out
 }
 
-/// Formats a count with its unit: `1 record`, `2 records`.
+/// Formats a count with its unit in the singular or plural: `1 record`, `2 records`.
 pub(super) fn counted(n: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(n), if n == 1 { one } else { many })
 }
 
-/// Formats a share of 1 in percent. A share above 0 never reads 0%, and a share below 1 never reads
-/// 100%.
+/// Formats a share between 0 and 1 as a percentage. A share above 0 is never formatted as 0%, and a
+/// share below 1 is never formatted as 100%.
 pub(super) fn percent(share: f64) -> String {
     let percent = share * 100.0;
     match percent {
@@ -38,13 +38,13 @@ pub(super) fn percent(share: f64) -> String {
     }
 }
 
-/// Formats a share of counts in percent; 0 of 0 is 0%.
+/// Formats the share `part / whole` as a percentage; 0% if both are 0.
 pub(super) fn share(part: u64, whole: u64) -> String {
     percent(if whole == 0 { 0.0 } else { part as f64 / whole as f64 })
 }
 
-/// Formats a number to about four significant digits without trailing zeros; digits before the
-/// point are never dropped.
+/// Formats a number with about four significant digits, without trailing zeros. Digits before the
+/// decimal point are never dropped.
 pub(super) fn number(value: f64) -> String {
     if !value.is_finite() {
         return value.to_string();

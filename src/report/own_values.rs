@@ -1,15 +1,16 @@
-//! The columns whose masks are drawn by chance, with the rows that still tell their own value.
+//! The columns with a mask that is drawn by chance, and the number of rows that still reveal their
+//! own value.
 
 use crate::masks::OwnRows;
 use serde::{Deserialize, Serialize};
 
-/// A column whose mask is drawn by chance: NOISE, RANK SWAP or PRAM.
+/// A column with a mask that is drawn by chance: NOISE, RANK SWAP or PRAM.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq, Eq)]
 pub struct OwnValues {
     /// The name of the column.
     pub column: String,
-    /// The rows that tell their own value; `None` if they were not counted, because rows were
-    /// suppressed after they were masked.
+    /// The number of rows that reveal their own value; `None` if they were not counted, because
+    /// rows were suppressed after they had been masked.
     #[serde(default)]
     pub counts: Option<OwnRows>,
 }

@@ -1,4 +1,4 @@
-//! The words of a report: builds the page that is rendered as HTML or Markdown.
+//! The text of a report: builds the page that is rendered as HTML or Markdown.
 
 use super::block::{Line, Page};
 use super::number::{count, counted, share};

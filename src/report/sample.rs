@@ -4,9 +4,9 @@ use super::*;
 use crate::masks::OwnRows;
 use crate::utility::{self, Figure, Utility};
 
-/// Returns the report of an invented release; some names contain markup.
+/// Returns the report on an invented release. Some of its names contain markup.
 pub(crate) fn report() -> Report {
-    // This function is long because it sets every field of one value.
+    // This function is long because it sets every field of the report.
     let quasi = |name: &str, level, loss| ColumnSummary {
         name: name.into(),
         role: ReportedRole::QuasiIdentifier,

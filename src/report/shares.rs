@@ -1,4 +1,5 @@
-//! The picture of how records are spread over the labels of columns, before and after.
+//! A picture that shows how records are distributed over the labels of columns before and after a
+//! release.
 
 use super::LabelShare;
 use super::block::Picture;
@@ -7,7 +8,7 @@ use crate::error::Result;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
-/// The left and the right end of the labels of a column, in pixels.
+/// The left and the right end of the bars of a column, in pixels.
 const ACROSS: (i32, i32) = (124, WIDTH as i32 - 8);
 /// The height of the highest bar, and the distance from one column to the next, in pixels.
 const HIGH: i32 = 28;
@@ -15,7 +16,7 @@ const STEP: i32 = HIGH + 12;
 /// The height above the first column, in pixels.
 const TOP: i32 = 34;
 
-/// The shares of the labels of some columns, with the name of each column.
+/// For some columns, the shares of the records with each label.
 pub(super) struct Shares<'a> {
     pub(super) title: &'static str,
     /// The names of the two series.
@@ -40,8 +41,8 @@ impl Shares<'_> {
     }
 }
 
-/// Draws the two bars of each label of a column side by side. The largest share has the highest
-/// bar.
+/// Draws the bars of a column. The two bars of a label are side by side, and the largest share in
+/// the column has a bar of full height.
 fn column(area: &Area, top: i32, name: &str, shares: &[LabelShare]) -> Drawn {
     let base = top + HIGH;
     let most = shares.iter().map(|share| share.before.max(share.after)).max();
@@ -82,7 +83,8 @@ mod tests {
         };
         let svg = drawn.draw().unwrap().svg;
         let height = |r: &str| r.split(" height=\"").nth(1)?.split('"').next()?.parse().ok();
-        // The first two rectangles belong to the legend.
+        // The first piece is the text before the first rectangle, and the next two rectangles
+        // belong to the legend.
         let heights: Vec<i32> = svg.split("<rect ").skip(3).map(|r| height(r).unwrap()).collect();
         assert_eq!(heights, [28, 14, 1, 0]);
     }

@@ -1,4 +1,4 @@
-//! The words of a report on utility: builds the page that is rendered as HTML or Markdown.
+//! The text of a report on utility: builds the page that is rendered as HTML or Markdown.
 
 use super::block::{Line, Page};
 use super::number::{number, percent};
@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::utility::{Figure, MeasureKind, Utility};
 
 impl Utility {
-    /// Renders the figures in a format.
+    /// Renders the report on utility in this format.
     pub fn render(&self, format: ReportFormat) -> Result<String> {
         rendered(format, || page(self), self)
     }
@@ -37,7 +37,8 @@ fn page(utility: &Utility) -> Result<Page> {
     })
 }
 
-/// Returns the figures at the top: the rows, and the mean of each figure that all columns have.
+/// Returns the figures at the top of the page: for each of three measures, the mean of all its
+/// figures. A measure without figures is left out.
 fn figures(utility: &Utility) -> Vec<(String, String)> {
     let mean = |measure: MeasureKind, format: fn(f64) -> String, what: &str| {
         let found: Vec<f64> = utility.of(|m| *m == measure).filter_map(|f| f.value).collect();

@@ -22,7 +22,7 @@ impl Histogram {
         self.0.iter().map(|(size, count)| (*size, *count))
     }
 
-    /// Returns the number of classes of one size.
+    /// Returns the number of classes with the size `size`.
     pub fn count(&self, size: u64) -> u64 {
         self.0.get(&size).copied().unwrap_or(0)
     }
@@ -43,18 +43,18 @@ impl Histogram {
         self.count(1)
     }
 
-    /// Returns the smallest size, the k of k-anonymity. `None` without classes.
+    /// Returns the smallest size, the k of k-anonymity. `None` if there are no classes.
     pub fn smallest(&self) -> Option<u64> {
         self.0.keys().next().copied()
     }
 
-    /// Returns the largest size. `None` without classes.
+    /// Returns the largest size. `None` if there are no classes.
     pub fn largest(&self) -> Option<u64> {
         self.0.keys().next_back().copied()
     }
 
-    /// Returns the distinction: the share of distinct combinations, classes / rows, from 0 to 1. 0
-    /// without rows. Motwani and Xu, Efficient algorithms for masking and finding
+    /// Returns the distinction: the share of distinct combinations, classes / rows, from 0 to 1. It
+    /// is 0 if there are no rows. Motwani and Xu, Efficient algorithms for masking and finding
     /// quasi-identifiers, SDM workshop 2007.
     pub fn distinction(&self) -> f64 {
         ratio(self.classes(), self.rows())
@@ -70,7 +70,7 @@ impl Histogram {
     }
 
     /// Returns the separation: the share of pairs of rows that differ in at least one value, from 0
-    /// to 1 (Motwani and Xu). 0 without pairs.
+    /// to 1 (Motwani and Xu). It is 0 if there are no pairs.
     pub fn separation(&self) -> f64 {
         let (apart, all) = self.pairs_apart();
         if all == 0 { 0.0 } else { apart as f64 / all as f64 }

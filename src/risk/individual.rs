@@ -66,18 +66,18 @@ fn hypergeometric(f: f64, q: f64) -> f64 {
 pub struct Individual {
     /// The sum of all weights, the estimated size of the population.
     pub population: f64,
-    /// The greatest risk of a row.
+    /// The highest risk of a row.
     pub highest: f64,
     /// The expected number of rows that an attacker who tries all rows re-identifies.
     pub expected: f64,
     /// The mean risk of a row (the global risk of the file).
     pub mean: f64,
-    /// The number of rows above each threshold.
+    /// For each threshold: the rows whose risk is above the threshold.
     pub above: Vec<Above>,
 }
 
 impl Individual {
-    /// Returns the summary of these classes. All values are 0 without rows.
+    /// Returns the summary of these classes. All values are 0 if there are no rows.
     pub fn of(classes: &[Weighed], thresholds: &[f64]) -> Self {
         let risks: Vec<(u64, f64)> = classes.iter().map(|c| (c.rows, c.risk())).collect();
         let all: u64 = risks.iter().map(|(rows, _)| rows).sum();

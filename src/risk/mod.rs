@@ -58,9 +58,10 @@ pub const THRESHOLDS: [f64; 2] = [0.05, 0.09];
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RiskSettings {
     /// The share of the population that is in the table, above 0 and at most 1. The estimates of
-    /// population uniqueness need it. `None` omits them.
+    /// population uniqueness need it. If it is `None`, the estimates are omitted.
     pub sampling_fraction: Option<f64>,
-    /// The thresholds of risk, above 0 and at most 1. The share of rows above each is computed.
+    /// The thresholds of risk, above 0 and at most 1. For each threshold, the number and share of
+    /// rows with a higher risk are computed.
     pub thresholds: Vec<f64>,
     /// The formula with which the SNB estimator counts the classes of the population.
     pub class_estimate: ClassEstimate,
@@ -80,18 +81,18 @@ impl Default for RiskSettings {
 /// The risk measures for one attacker. All are zero for a table without rows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AttackerRisk {
-    /// The greatest risk of a row: 1 / the smallest class.
+    /// The highest risk of a row: 1 / the size of the smallest class.
     pub highest: f64,
-    /// The share of rows with the greatest risk.
+    /// The share of rows with the highest risk.
     pub rows_at_highest: f64,
     /// The mean risk of a row: the share of rows that an attacker who tries all rows is expected to
     /// re-identify.
     pub mean: f64,
-    /// The least risk of a row: 1 / the largest class.
+    /// The lowest risk of a row: 1 / the size of the largest class.
     pub lowest: f64,
-    /// The share of rows with the least risk.
+    /// The share of rows with the lowest risk.
     pub rows_at_lowest: f64,
-    /// The number of rows above each threshold, in ascending order of thresholds.
+    /// For each threshold, in ascending order: the rows whose risk is above the threshold.
     pub above: Vec<Above>,
 }
 
@@ -141,9 +142,9 @@ pub struct Risk {
     pub classes: u64,
     /// n / u, the mean size of a class.
     pub average_class_size: f64,
-    /// The size of the smallest class. `None` without rows.
+    /// The size of the smallest class. `None` if there are no rows.
     pub smallest_class: Option<u64>,
-    /// The size of the largest class. `None` without rows.
+    /// The size of the largest class. `None` if there are no rows.
     pub largest_class: Option<u64>,
     /// The number of rows that are alone in their class.
     pub sample_uniques: u64,
@@ -151,12 +152,12 @@ pub struct Risk {
     pub sample_uniqueness: f64,
     /// The measures for an attacker who knows that the person is in the table.
     pub prosecutor: AttackerRisk,
-    /// The measures for an attacker who knows a population that contains the table. `None` without
-    /// a population. The prosecutor's measures are then upper bounds.
+    /// The measures for an attacker who knows a population that contains the table. `None` if no
+    /// population is given. The prosecutor's measures are then upper bounds.
     pub journalist: Option<AttackerRisk>,
     /// The share of rows that an attacker who tries all rows is expected to re-identify.
     pub marketer: f64,
-    /// The estimates of population uniqueness. `None` without a sampling fraction.
+    /// The estimates of population uniqueness. `None` if no sampling fraction is given.
     pub population_uniqueness: Option<Uniqueness>,
     /// The number of classes of each size.
     pub histogram: Histogram,

@@ -1,7 +1,7 @@
 //! Population uniques by Pitman's sampling formula.
 //!
 //! Of n sampled rows in u classes, s_j classes have the size j. The parameters 0 < alpha < 1 and
-//! theta > 0 maximise
+//! theta > 0 maximize
 //!
 //! ```text
 //! L = sum_{i=1}^{u-1} ln(theta + i alpha) - sum_{i=1}^{n-1} ln(theta + i) + sum_j s_j sum_{i=1}^{j-1} ln(i - alpha)
@@ -12,10 +12,10 @@
 //! no start value is needed. The formula has no solution if every row is unique or all rows are in
 //! one class.
 //!
-//! If L falls from alpha = 0 on, its peak would be below 0. There, the formula is not a
-//! distribution for a growing number of classes. The limit alpha = 0 is Ewens' formula with theta
-//! alone, which is then used instead: theta solves u = sum_{i=0}^{n-1} theta / (theta + i), and the
-//! expected uniques are theta N / (theta + N - 1).
+//! If L falls from alpha = 0 on, its maximum would be at a negative alpha. There, the formula is
+//! not a distribution for a growing number of classes. The limit alpha = 0 is Ewens' formula with
+//! theta alone, which is then used instead: theta solves u = sum_{i=0}^{n-1} theta / (theta + i),
+//! and the expected uniques are theta N / (theta + N - 1).
 //!
 //! Hoshino, Applying Pitman's sampling formula to microdata disclosure risk assessment, Journal of
 //! Official Statistics 17(4), 2001; Pitman, Exchangeable and partially exchangeable random
@@ -101,7 +101,7 @@ impl Sample<'_> {
         inside.then(|| self.nearest_theta(alpha))
     }
 
-    /// Returns the best theta for this alpha, or the nearest end of the range.
+    /// Returns the best theta for this alpha, or the nearest limit of the range.
     fn nearest_theta(&self, alpha: f64) -> f64 {
         let (low, high) = LN_THETA;
         bisect(low, high, STEPS, true, |theta| self.by_theta(theta.exp(), alpha)).exp()

@@ -4,7 +4,7 @@
 //! digits. So the asymptotic series are subtracted term by term instead. Abramowitz and Stegun,
 //! Handbook of Mathematical Functions, 6.1.40 and 6.3.18.
 
-/// The least number at which the asymptotic series have the precision of a double.
+/// The minimum number at which the asymptotic series have the precision of a double.
 const LARGE: f64 = 25.0;
 
 /// Returns the sum of 1 / (x + i) over i in 0..terms, for x > 0: digamma(x + terms) - digamma(x).
@@ -36,7 +36,7 @@ pub(super) fn ln_gamma_ratio(a: f64, b: f64) -> f64 {
     main + stirling_tail(a) - stirling_tail(b) + high - low
 }
 
-/// Returns the least x + n that is at least [`LARGE`], n a whole number, and ln(gamma(x + n) /
+/// Returns the smallest x + n that is at least [`LARGE`], n a whole number, and ln(gamma(x + n) /
 /// gamma(x)).
 fn raised(mut x: f64) -> (f64, f64) {
     let mut logs = 0.0;

@@ -31,7 +31,8 @@ use crate::error::Result;
 use crate::pool::check_cancelled;
 use std::collections::HashMap;
 
-/// The greatest number of columns. Factorials of larger numbers have no exact sum.
+/// The maximum number of columns. With more columns, the sums of factorials could not be computed
+/// exactly.
 pub const MOST_COLUMNS: usize = 30;
 
 /// The minimal sample uniques of a table, by class of equal rows. A class of several rows has no
@@ -42,7 +43,8 @@ pub struct SpecialUniques {
     /// per column.
     minimal: Vec<Vec<u32>>,
     columns: usize,
-    /// The number of rows in classes of one row. `in_pairs` is the number in classes of two.
+    /// The number of rows in classes of one row. The field `in_pairs` is the number of rows in
+    /// classes of two rows.
     alone: u64,
     in_pairs: u64,
 }

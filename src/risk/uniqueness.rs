@@ -44,28 +44,28 @@ pub struct Uniqueness {
     pub sampling_fraction: f64,
     /// N = rows / f, the size of the population.
     pub population: f64,
-    /// The estimate by Pitman's sampling formula.
+    /// The estimate from Pitman's sampling formula.
     pub pitman: Option<Estimate>,
-    /// Whether Pitman's estimate is the estimate of its limit, Ewens' formula, because the
-    /// likelihood peaks below alpha = 0.
+    /// True if the estimate in `pitman` was computed with the limit of Pitman's formula, Ewens'
+    /// formula, because the likelihood has its maximum below alpha = 0.
     pub pitman_is_ewens: bool,
-    /// The estimate by Zayatz' conditional probability.
+    /// The estimate from Zayatz' conditional probability.
     pub zayatz: Option<Estimate>,
-    /// The estimate by the slide negative binomial model.
+    /// The estimate from the slide negative binomial model.
     pub snb: Option<Estimate>,
     /// The estimate by the decision rule of Dankar, El Emam, Neisa and Roffey, Estimating the
     /// re-identification risk of clinical data sets, BMC Medical Informatics and Decision Making
     /// 12:66, 2012, doi:10.1186/1472-6947-12-66. Up to f = 0.1, the rule chooses Pitman, or Zayatz
-    /// if Pitman has no solution. Above it, the rule chooses the lesser of Zayatz and SNB, or
-    /// Zayatz if SNB has no solution. **Interpretation**: Ewens' formula does not count as a
-    /// solution of Pitman's, because the rule was derived from samples whose Pitman likelihood has
-    /// its maximum inside the range.
+    /// if Pitman has no solution. Above f = 0.1, the rule chooses the lower estimate of Zayatz and
+    /// SNB, or Zayatz if SNB has no solution. **Interpretation**: Ewens' formula does not count as
+    /// a solution of Pitman's, because the rule was derived from samples whose Pitman likelihood
+    /// has its maximum inside the range.
     pub dankar: Option<Estimate>,
     /// The estimator that the decision rule chose. `None` if the sample has no uniques.
     pub dankar_chose: Option<Estimator>,
 }
 
-/// The greatest sampling fraction at which the decision rule prefers Pitman.
+/// The maximum sampling fraction at which the decision rule prefers Pitman.
 const SMALL_FRACTION: f64 = 0.1;
 
 impl Uniqueness {

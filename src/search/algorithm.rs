@@ -1,11 +1,12 @@
-//! The search trait, and the proof that a finished search returns.
+//! The search trait, and the bound that a finished search proves.
 
 use super::context::{Context, Stop};
 use super::oracle::Oracle;
 use crate::catalogue::Arguments;
 use crate::error::Result;
 
-/// The statement that a finished search proves about its incumbent, the best anonymous node found.
+/// The bound that a finished search has proven. It determines whether the incumbent, the best
+/// anonymous node found, is optimal.
 ///
 /// ```
 /// use anonsql::extend::search::Finding;
@@ -13,8 +14,8 @@ use crate::error::Result;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Finding {
-    /// A lower bound on the cost of every anonymous node. `f64::NEG_INFINITY` if the algorithm
-    /// proves nothing. The incumbent is optimal if its cost is not above the bound.
+    /// A lower bound on the cost of every anonymous node. It is `f64::NEG_INFINITY` if the
+    /// algorithm proves nothing. The incumbent is optimal if its cost is not above the bound.
     pub bound: f64,
 }
 
@@ -46,7 +47,8 @@ impl Finding {
 /// ```
 pub trait Search: std::fmt::Debug + Send + Sync {
     /// Runs until the search finishes, or until `?` propagates a [`Stop`] from the context. The
-    /// result is the incumbent in the context.
+    /// node that was found is the incumbent of `context`. The returned [`Finding`] only contains
+    /// the proven bound.
     fn run(&self, oracle: &dyn Oracle, context: &mut Context) -> Result<Finding, Stop>;
 
     /// Returns the kinds of nodes that the search skips. A search that skips nothing assesses every
@@ -60,9 +62,11 @@ pub trait Search: std::fmt::Debug + Send + Sync {
 /// The kinds of nodes that a search skips because a proof makes their assessment unnecessary.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Prunes {
-    /// Whether the search skips nodes above and below an assessed node if the request is monotone.
+    /// True if the search skips nodes above and below an assessed node when the request is
+    /// monotone.
     pub by_monotonicity: bool,
-    /// Whether the search skips nodes whose bound on the metric is not below the best cost found.
+    /// True if the search skips nodes whose lower bound on the cost is not below the best cost
+    /// found.
     pub by_bound: bool,
 }
 

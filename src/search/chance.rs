@@ -5,7 +5,7 @@ use crate::lattice::{Lattice, Node};
 use rand::{Rng, RngExt};
 
 /// Returns the fitness of each node: 1 / cost. If a cost is 0 or negative (negated metrics), all
-/// costs are first shifted so that the least is 1.
+/// costs are first shifted so that the minimum is 1.
 pub(super) fn fitness(costs: &[f64]) -> Vec<f64> {
     let least = costs.iter().copied().fold(f64::INFINITY, f64::min);
     let shift = if least > 0.0 { 0.0 } else { 1.0 - least };

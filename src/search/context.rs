@@ -47,9 +47,9 @@ impl From<Error> for Stop {
 pub struct SearchBudget {
     /// The time after which no new batch starts.
     pub deadline: Option<Instant>,
-    /// The greatest number of distinct nodes that may be assessed.
+    /// The maximum number of distinct nodes that may be assessed.
     pub max_nodes: Option<u64>,
-    /// A flag that Ctrl-C sets.
+    /// A flag that is set when the user presses Ctrl-C.
     pub interrupt: Arc<AtomicBool>,
 }
 
@@ -99,7 +99,7 @@ pub struct Context {
     on_progress: Option<Box<dyn Fn(Progress) + Send>>,
 }
 
-/// The greatest number of nodes passed to the oracle together. The budget is checked between
+/// The maximum number of nodes passed to the oracle together. The budget is checked between
 /// batches.
 const BATCH: usize = 64;
 
@@ -216,11 +216,10 @@ impl Context {
         }
     }
 
-    /// Returns true if a node cannot replace the incumbent if it costs at least `bound` and does
-    /// not precede `node`. If `bound` is a bound on the cost of `node`, then `node` itself cannot
-    /// win. If `bound` also bounds all nodes above, they cannot win either, because they come
-    /// later. An incumbent that releases no row loses to any node of equal cost that releases a
-    /// row.
+    /// Returns true if no node that costs at least `bound` and does not precede `node` can replace
+    /// the incumbent. If `bound` is a bound on the cost of `node`, then `node` itself cannot win.
+    /// If `bound` also bounds all nodes above, they cannot win either, because they come later. An
+    /// incumbent that releases no row is replaced by any node of equal cost that releases a row.
     pub fn cannot_win(&self, bound: f64, node: &Node) -> bool {
         match &self.incumbent {
             None => bound == f64::INFINITY,
@@ -237,7 +236,7 @@ impl Context {
         self.proven = self.proven.max(bound);
     }
 
-    /// Returns the greatest recorded lower bound on the optimum. `f64::NEG_INFINITY` if none was
+    /// Returns the highest recorded lower bound on the optimum. `f64::NEG_INFINITY` if none was
     /// recorded.
     pub(crate) fn proven(&self) -> f64 {
         self.proven
@@ -253,8 +252,8 @@ impl Context {
         self.memory.len()
     }
 
-    /// Makes `node` the result. Used by algorithms with another rule than the least cost (Datafly
-    /// and MA-Datafly).
+    /// Makes `node` the result. Used by algorithms that choose by another rule than the minimum
+    /// cost (Datafly and MA-Datafly).
     pub(crate) fn settle(&mut self, node: Node, assessment: Assessment) {
         self.incumbent = Some((node, assessment));
     }

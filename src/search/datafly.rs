@@ -49,8 +49,8 @@ pub(super) fn climb(oracle: &dyn Oracle, context: &mut Context) -> Result<(), St
     }
 }
 
-/// Returns the position with the most distinct values among the positions below their top. Ties:
-/// the first. `None` if every position is at its top.
+/// Returns the index of the quasi-identifier that has the most distinct values, among those below
+/// their top level. Ties: the first. `None` if every quasi-identifier is at its top level.
 fn most_distinct(oracle: &dyn Oracle, node: &Node) -> Option<usize> {
     let top = oracle.lattice().top();
     (0..oracle.lattice().width())

@@ -1,11 +1,11 @@
 //! Flash: greedy depth-first traversal with binary search on paths.
 //!
 //! If anonymity is monotone, Flash walks the lattice from the bottom, height by height. From every
-//! node of unknown anonymity, Flash builds a path upward through unknown nodes, always to the least
-//! generalized successor. Binary search finds the first anonymous node on the path. A node above an
-//! anonymous node is anonymous. A node below a node that is not anonymous is not anonymous either.
-//! The successors of failed nodes are visited first. A second pass assesses the anonymous nodes
-//! that may still win but have no known cost yet.
+//! node of unknown anonymity, Flash builds a path upward through unknown nodes, always to the
+//! successor with the least generalization. Binary search finds the first anonymous node on the
+//! path. A node above an anonymous node is anonymous. A node below a node that is not anonymous is
+//! not anonymous either. The successors of failed nodes are visited first. A second pass assesses
+//! the anonymous nodes that may still win but have no known cost yet.
 //!
 //! Both passes skip nodes that cannot win. Such a node has a bound ([`Oracle::bound`]) that reaches
 //! the cost of the incumbent, or is above a node whose floor ([`super::Assessment::floor`]) reaches

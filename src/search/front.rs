@@ -1,13 +1,13 @@
 //! The Pareto front: the nodes that no other node dominates.
 //!
-//! Objectives are the costs of an assessment. Lower is better (a maximised objective is negated). A
+//! Objectives are the costs of an assessment. Lower is better (a maximized objective is negated). A
 //! node dominates another if no objective is worse and at least one is better. With a
 //! discretization vector epsilon, the archive contains one node for each box that no other box
 //! dominates (box-dominance, Algorithm 1 of the paper). Without epsilon, the archive contains every
 //! node that is not dominated, including nodes with equal costs.
 //!
 //! **Interpretation**: the paper's boxes are floor(I / epsilon) for qualities I above 0. A
-//! maximised quality is -I here, and a loss is unchanged. So the box of a cost is cost / epsilon
+//! maximized quality is -I here, and a loss is unchanged. So the box of a cost is cost / epsilon
 //! truncated towards 0. For a quality, it is the paper's box. For a loss, it is the box of the
 //! hypergrid. An epsilon of 0 leaves its objective unchanged.
 //!
@@ -105,8 +105,8 @@ impl Front {
     }
 }
 
-/// The ratio of the greatest to the least absolute value at which an objective is scaled by its
-/// logarithm.
+/// An objective whose values have the same sign is scaled by its logarithm if the ratio of its
+/// highest to its lowest absolute value is at least this number.
 const MAGNITUDES: f64 = 1000.0;
 
 /// Returns the members' values in one objective, scaled from 0 for the best member to 1 for the
@@ -125,7 +125,7 @@ fn scaled(members: &[(Node, Assessment)], objective: usize) -> Vec<f64> {
         .collect()
 }
 
-/// Returns the index of the knee: the member nearest to the ideal point, which has the least value
+/// Returns the index of the knee: the member nearest to the ideal point, which has the lowest value
 /// of every objective. Each objective is scaled to its span over the front. Ties: the first in the
 /// order of nodes. `None` for an empty front.
 ///
@@ -148,7 +148,7 @@ pub fn knee(members: &[(Node, Assessment)]) -> Option<usize> {
 }
 
 /// Returns the convergence error of `found` against the true front: the sum of the distances from
-/// each member of `found` to the nearest true member. Every objective is divided by its greatest
+/// each member of `found` to the nearest true member. Every objective is divided by its maximum
 /// absolute value over the true front.
 #[cfg(any(test, feature = "internal-api"))]
 pub fn convergence_error(found: &[(Node, Assessment)], truth: &[(Node, Assessment)]) -> f64 {
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn a_box_holds_one_node_and_hides_the_boxes_it_dominates() {
         let mut front = Front::new(vec![10.0, 1.0]);
-        // With epsilon (10, 1), the maximised qualities 57, 52 and 61 are in boxes 5, 5 and 6, and
+        // With epsilon (10, 1), the maximized qualities 57, 52 and 61 are in boxes 5, 5 and 6, and
         // the losses 3, 3.5 and 2 in boxes 3, 3 and 2.
         for (i, costs) in [[-57.0, 3.0], [-52.0, 3.5], [-61.0, 3.0], [-52.0, 2.0], [-50.0, 2.9]]
             .iter()

@@ -5,8 +5,8 @@ use super::context::{Context, Stop};
 use super::oracle::Oracle;
 use crate::lattice::{Node, Tags};
 
-/// The number of nodes at one height that are assessed together. A larger batch would assess nodes
-/// that the new bounds exclude.
+/// The number of nodes at the same height that are assessed together. A larger batch would include
+/// nodes that the bounds from the earlier assessments exclude.
 const BATCH: usize = 16;
 
 /// The knowledge about the nodes during one run.
@@ -14,9 +14,10 @@ pub(super) struct NodeKnowledge<'a> {
     pub(super) oracle: &'a dyn Oracle,
     pub(super) context: &'a mut Context,
     tags: Tags,
-    /// Assessed nodes above which a winner is still possible, with their floors.
+    /// Assessed nodes, each with its floor, for which a node above may still replace the incumbent.
     floors: Vec<(Node, f64)>,
-    /// Assessed nodes above which no winner is possible. No node in the list is above another.
+    /// Assessed nodes for which no node above can replace the incumbent. No node in the list is
+    /// above another.
     lost: Vec<Node>,
 }
 
@@ -59,7 +60,7 @@ impl<'a> NodeKnowledge<'a> {
     }
 
     /// Assesses the nodes of `nodes` that may win and whose anonymity is unknown. All nodes must be
-    /// at one height.
+    /// at the same height.
     pub(super) fn classify(&mut self, nodes: impl Iterator<Item = Node>) -> Result<(), Stop> {
         self.assess_if(nodes, |known, node| !known.is_settled(node))
     }

@@ -18,7 +18,7 @@ use crate::lattice::{Lattice, Node};
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assessment {
-    /// Whether the suppressed rows are within the suppression limit.
+    /// True if the number of rows to suppress is within the suppression limit.
     pub anonymous: bool,
     /// The number of rows in classes that violate a model, plus the rows that no hierarchy maps.
     /// For a node that is not anonymous, it may be an estimate above the limit. Searches order
@@ -26,8 +26,8 @@ pub struct Assessment {
     pub suppressed: u64,
     /// The number of released classes.
     pub classes: u64,
-    /// One cost per objective. Lower is better (a maximised objective is negated). A search
-    /// minimises the first cost. The costs are infinite for a node that is not anonymous and was
+    /// One cost per objective. Lower is better (a maximized objective is negated). A search
+    /// minimizes the first cost. The costs are infinite for a node that is not anonymous and was
     /// not evaluated further.
     pub costs: Vec<f64>,
     /// A lower bound on the first cost of this node and every node above. `f64::NEG_INFINITY` if
@@ -64,7 +64,7 @@ pub struct Counters {
     pub rolled_up: u64,
     /// The number of assessments returned from the cache without a computation.
     pub cached: u64,
-    /// The number of classes read to compute frequency sets.
+    /// The number of entries (classes) read to compute frequency sets.
     pub rows_read: u64,
 }
 
@@ -129,7 +129,7 @@ pub trait Oracle: Send + Sync {
     /// Returns the number of rows of the table.
     fn rows(&self) -> u64;
 
-    /// Returns the greatest number of rows that may be suppressed.
+    /// Returns the maximum number of rows that may be suppressed.
     fn suppression_limit(&self) -> u64;
 
     /// Returns the work done so far.

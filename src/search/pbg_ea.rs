@@ -14,8 +14,8 @@
 //! **Guarantee**: the archive contains no node that another assessed node dominates (Theorem 1 of
 //! the paper). The same seed gives the same result.
 //!
-//! In ANONYMIZE the objectives are the metrics of the weighted sum, and the node with the least sum
-//! is released.
+//! In ANONYMIZE the objectives are the metrics of the weighted sum, and the node with the minimum
+//! sum is released.
 //!
 //! Example:
 //! `PARETO FRONT OF ... SEARCH USING pbg_ea (iterations => 100) OPTIMIZING MAX k, MIN glm`.

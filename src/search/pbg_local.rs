@@ -3,10 +3,10 @@
 //! The search starts from the top, the bottom and random nodes. In each round, the candidates are
 //! the unseen nodes that differ from a member of the archive by one level. If no such node is
 //! unseen, the candidates are the unseen nodes nearest to the archive. Every objective is fitted as
-//! a sum of one term per column and level, on a signed logarithmic scale. The candidates that the
-//! archive is expected to dominate least are assessed. The search ends after `evaluations` nodes,
-//! or if no node is left. Unlike the evolutionary search, it assesses no node twice, and draws no
-//! random node after the start.
+//! a sum of one term per column and level, on a signed logarithmic scale. The candidates that are
+//! expected to be least dominated by the archive are assessed. The search ends after `evaluations`
+//! nodes, or if no node is left. Unlike the evolutionary search, it assesses no node twice, and
+//! draws no random node after the start.
 //!
 //! **Guarantee**: the archive contains no node that another assessed node dominates. The same seed
 //! gives the same result.
@@ -102,9 +102,9 @@ fn next_batch(oracle: &dyn Oracle, context: &Context, fits: &[Fit]) -> Result<Ve
     Ok(ranked.into_iter().take(BATCH).map(|(_, node)| node).collect())
 }
 
-/// Returns the expected distance of a node behind the archive. For each member, computes the least
-/// gain in one objective after which the member no longer dominates the node, in units of the usual
-/// error of the fit. Returns the greatest gain over all members.
+/// Returns the expected distance of a node behind the archive. For each member, computes the
+/// minimum gain in one objective after which the member no longer dominates the node, in units of
+/// the usual error of the fit. Returns the maximum gain over all members.
 fn depth(members: &[Vec<f64>], expected: &[f64], fits: &[Fit]) -> f64 {
     let behind = |member: &Vec<f64>| {
         let gaps = member

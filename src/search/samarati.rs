@@ -1,10 +1,10 @@
 //! Samarati's binary search on height.
 //!
 //! If anonymity is monotone and a node at some height is anonymous, some node at every greater
-//! height is also anonymous. So binary search over the heights finds the least height with an
-//! anonymous node. All nodes at that height are assessed, and the result is the anonymous node of
-//! least cost. The anonymous nodes at that height are the k-minimal generalizations. The paper
-//! leaves the choice among them to the user.
+//! height is also anonymous. So binary search over the heights finds the minimum height with an
+//! anonymous node. All nodes at that height are assessed, and the result is the anonymous node with
+//! the minimum cost. The anonymous nodes at that height are the k-minimal generalizations. The
+//! paper leaves the choice among them to the user.
 //!
 //! **Guarantee**: no anonymous node has a lower height than the result. The result is the optimum
 //! for the metric `height`. For other metrics, nothing more is guaranteed. If anonymity is not
@@ -59,8 +59,8 @@ impl Search for Samarati {
     }
 }
 
-/// Returns the anonymous node of least cost at `height`. If `any` is true, stops after the first
-/// batch with an anonymous node. `None` if no node at the height is anonymous.
+/// Returns the anonymous node with the minimum cost at `height`. If `any` is true, stops after the
+/// first batch with an anonymous node. `None` if no node at the height is anonymous.
 fn best_of_height(oracle: &dyn Oracle, context: &mut Context, height: u32, any: bool) -> Result<Option<Node>, Stop> {
     let mut nodes = oracle.lattice().at_height(height).peekable();
     let mut best: Option<(f64, Node)> = None;

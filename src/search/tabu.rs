@@ -1,12 +1,13 @@
 //! Tabu search on the lattice.
 //!
-//! The search starts at the top and steps to the anonymous lower neighbour of least cost, until no
-//! lower neighbour is anonymous. In each following round, the candidates are the neighbours of the
-//! current node outside the tabu list (all of them, or `candidates` drawn at random). The
-//! candidates are assessed, and the next node is drawn. The anonymous candidates share probability
-//! 0.7, the others 0.3. Within each group, the draw is by fitness (1 / cost) or uniform. A node
-//! enters the tabu list when it is drawn. It leaves the list after its living time, or when the
-//! list is full and the node is the oldest. The result is the best anonymous node ever seen.
+//! The search starts at the top and steps to the anonymous lower neighbour with the minimum cost,
+//! until no lower neighbour is anonymous. In each following round, the candidates are the
+//! neighbours of the current node outside the tabu list (all of them, or `candidates` drawn at
+//! random). The candidates are assessed, and the next node is drawn. The anonymous candidates share
+//! probability 0.7, the others 0.3. Within each group, the draw is by fitness (1 / cost) or
+//! uniform. A node enters the tabu list when it is drawn. It leaves the list after its living time,
+//! or when the list is full and the node is the oldest. The result is the best anonymous node ever
+//! seen.
 //!
 //! **Interpretation**: neighbours differ in exactly one attribute, by any amount. The lower
 //! neighbours in the start phase differ by one level. Lower DM is better. If one group of
@@ -97,8 +98,8 @@ impl Walk {
         })
     }
 
-    /// Walks from `start`. Returns the anonymous node of least cost seen in the walk. If no node
-    /// was anonymous, returns the node of least cost.
+    /// Walks from `start`. Returns the anonymous node with the minimum cost in the walk. If no node
+    /// was anonymous, returns the node with the minimum cost.
     pub(super) fn run(&self, oracle: &dyn Oracle, context: &mut Context, start: Node) -> Result<Node, Stop> {
         let mut best = (context.assess_one(oracle, &start)?, start.clone());
         let mut tabu: VecDeque<(Node, u64)> = VecDeque::new();

@@ -8,7 +8,7 @@
 //! **Interpretation**: each round of the tabu search draws among 20 candidates. The draw is uniform
 //! within the anonymous candidates and within the others, as in this paper. The tabu paper draws by
 //! quality (`draw => quality`). The best node of a tabu search is its best anonymous node. If the
-//! tabu search met no anonymous node, it is the node of least cost.
+//! tabu search met no anonymous node, it is the node with the minimum cost.
 //!
 //! **Guarantee**: the result is anonymous. Nothing is proven about the optimum. The search works
 //! for any metric and models, monotone or not. The same seed gives the same result.

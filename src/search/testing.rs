@@ -13,12 +13,12 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The metric that the toy minimises.
+/// The metric that the toy minimizes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Metric {
     /// Discernibility.
     Dm,
-    /// General loss in leaves, not normalised.
+    /// General loss in leaves, not normalized.
     Loss,
     /// The sum of levels.
     Height,
@@ -46,7 +46,7 @@ pub struct Toy {
     pub limit: u64,
     pub metric: Metric,
     pub model: Model,
-    /// Whether nodes that are not anonymous are not evaluated further.
+    /// True if the evaluation of a node ends as soon as the node is known not to be anonymous.
     pub excludes: bool,
     evaluated: AtomicU64,
 }
@@ -96,8 +96,8 @@ impl Toy {
         size >= self.k && (self.model == Model::Size || !size.is_multiple_of(3))
     }
 
-    /// Returns the least class size after the smallest classes are suppressed within the limit (k
-    /// of a node under eta).
+    /// Returns the minimum class size after the smallest classes are suppressed within the
+    /// suppression limit.
     fn reached_k(&self, node: &Node) -> u64 {
         let mut sizes: Vec<u64> = self.classes(node).iter().map(|c| c.len() as u64).collect();
         sizes.sort_unstable();

@@ -1,6 +1,6 @@
 //! Checks Arrow IPC files before they are read. In such a file, blocks and compressed buffers state
 //! their sizes, and the reader allocates memory of the stated size before it checks anything else.
-//! A damaged size would therefore abort the whole process, and not only the statement.
+//! A corrupted size would therefore abort the whole process, and not only the statement.
 
 use crate::error::{Error, Result};
 use arrow::ipc::reader::FileReader;
@@ -21,7 +21,7 @@ const SIGNATURE: &[u8] = b"ARROW1";
 const MESSAGE: [u8; 4] = [0xff; 4];
 
 /// Returns true if no buffer of the file states a size above [`LARGEST`]. Also returns true if the
-/// file cannot be parsed, because the reader then refuses it.
+/// file cannot be parsed, because the reader then rejects the file itself.
 pub(crate) fn claims_possible_sizes(path: &Path) -> bool {
     File::open(path)
         .ok()
@@ -29,8 +29,8 @@ pub(crate) fn claims_possible_sizes(path: &Path) -> bool {
         .unwrap_or(true)
 }
 
-/// Checks the local files of a table before a statement that reads them immediately. Fails with
-/// `ErrorKind::Data` if a file is damaged.
+/// Checks the local files of a table. It is called before a statement that reads them immediately.
+/// Fails with `ErrorKind::Data` if a file is damaged.
 pub(crate) fn check(location: &str) -> Result<()> {
     // The statement itself reports a text that is not a location.
     let Ok(location) = ListingTableUrl::parse(location) else {
@@ -94,7 +94,7 @@ struct Sizes(File);
 
 impl Sizes {
     /// Returns true if no buffer states an impossible size. The file is checked for both kinds of
-    /// readers: some readers find the footer from the end of the file, and others read the file
+    /// readers: readers that find the footer at the end of the file, and readers that read the file
     /// from the start as a stream.
     fn possible(&mut self) -> Option<bool> {
         let end = self.0.seek(SeekFrom::End(0)).ok()?;

@@ -1,12 +1,13 @@
 //! Removes unchecked claims about rows: keys, dependencies between columns, and sort orders.
 //!
-//! DataFusion trusts a declared PRIMARY KEY or UNIQUE, and keeps dependencies that no longer hold:
-//! from `SELECT a, unnest(array_agg(b)) AS b ... GROUP BY a` it concludes that `a` determines `b`.
-//! It then removes columns from GROUP BY and ORDER BY, or removes a DISTINCT or a join. It also
-//! trusts WITH ORDER. It assumes that a whole Parquet file has the sort order of its first row
-//! group, and confuses the name of a nested column with that of a column. If an aggregation assumes
-//! a wrong order, it emits several groups for one value. Each of these errors makes a count wrong,
-//! and no setting prevents them. Therefore, a session removes these claims from its plans.
+//! DataFusion trusts a declared PRIMARY KEY or UNIQUE, and keeps functional dependencies that no
+//! longer hold: from `SELECT a, unnest(array_agg(b)) AS b ... GROUP BY a` it concludes that `a`
+//! determines `b`. It then removes columns from GROUP BY and ORDER BY, or removes a DISTINCT or a
+//! join. It also trusts WITH ORDER. It assumes that a whole Parquet file has the sort order of its
+//! first row group, and confuses the name of a nested column with that of a top-level column. If an
+//! aggregation assumes a wrong order, it emits several groups for the same value. Each of these
+//! errors makes a count wrong, and no setting prevents them. Therefore, a session removes these
+//! claims from its plans.
 
 use crate::error::Result;
 use datafusion::catalog::{MemTable, TableProvider};
@@ -68,8 +69,8 @@ pub(crate) fn forgetting_first(rules: &[Arc<dyn PhysicalOptimizerRule + Send + S
         .collect()
 }
 
-/// Removes declared keys from a CREATE TABLE statement. A table with keys passes them to every plan
-/// over the table, even while SQL is planned. The keys would affect the frame of a window, and the
+/// Removes declared keys from a CREATE TABLE statement. A table passes its keys to every plan over
+/// it, even while SQL is planned. There, the keys would affect the frame of a window, and the
 /// columns that a GROUP BY may omit.
 pub(crate) fn without_keys(plan: LogicalPlan) -> LogicalPlan {
     match plan {

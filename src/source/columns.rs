@@ -17,9 +17,9 @@ pub(crate) fn select_columns(rows: &DataFrame, names: &[&str]) -> Result<DataFra
     Ok(rows.clone().select(fields.collect::<Result<Vec<Expr>, _>>()?)?)
 }
 
-/// Casts these columns of the population to the types in the sample, so that equal values have
-/// equal codes. Reading the rows fails with `ErrorKind::Data` if a value does not fit the sample's
-/// type exactly, because a person with 1.4 is not a person with 1.
+/// Casts the columns `names` of the population to their types in the sample, so that equal values
+/// have equal codes. Reading the rows fails with `ErrorKind::Data` if a value does not fit the
+/// sample's type exactly, because a person with 1.4 is not a person with 1.
 pub(crate) fn same_types(sample: &DataFrame, population: DataFrame, names: &[&str]) -> Result<DataFrame> {
     let casts = names.iter().map(|name| {
         let (_, field) = sample.schema().qualified_field_with_unqualified_name(name)?;

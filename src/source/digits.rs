@@ -1,6 +1,6 @@
 //! Checks that decimals do not have more digits than their type allows, and that times of day are
 //! within a day. A damaged file or the result of a query can contain such values. Parquet's writer
-//! would drop the first digits of a decimal with too many digits, and other formats would write
+//! would drop the leading digits of a decimal with too many digits, and other formats would write
 //! digits that the type cannot store. Readers show a time of day outside a day as another time or
 //! as NULL. Different values would then look equal in the release.
 
@@ -41,9 +41,8 @@ pub(crate) fn with_checked_digits(rows: Arc<dyn ExecutionPlan>) -> Arc<dyn Execu
     }
 }
 
-/// Adds the same check to the columns of `rows`, for plans that other code builds over these rows.
-/// A release instead checks its source with [`with_checked_digits`], which keeps the order of the
-/// rows.
+/// Adds the same check to the columns of `rows`, on top of which other code builds plans. A release
+/// instead checks its source with [`with_checked_digits`], which keeps the order of the rows.
 pub(crate) fn checked_digits(rows: DataFrame) -> Result<DataFrame> {
     if !rows.schema().fields().iter().any(|field| is_checked(field.data_type())) {
         return Ok(rows);

@@ -1,10 +1,11 @@
 //! A table over the files that a path names. Each scan lists the files again.
 //!
 //! This table replaces DataFusion's `ListingTable`, which does not read exactly the files that the
-//! path names. The patterns of a `ListingTable` skip folders named `column=value`, match `/` with
-//! `*`, or are compared with the first name only. A `ListingTable` also skips files in plain
-//! folders, and reads hidden files as data. It excludes folders by filters that it does not apply
-//! to the rows again, which is wrong for a folder that stands for NULL.
+//! path names. Depending on its form, a pattern in a `ListingTable` skips folders named
+//! `column=value`, lets `*` match `/`, or is compared with the first name only. A `ListingTable`
+//! also skips files in plain folders, and reads hidden files as data. It excludes folders by
+//! filters that it does not apply to the rows again, which is wrong for a folder that stands for
+//! NULL.
 
 use super::types::Types;
 use crate::error::Result;

@@ -1,6 +1,6 @@
-//! Converts panics of file readers to errors. Unexpected bytes can make a reader panic. They are a
+//! Converts panics of file readers to errors. Unexpected bytes can make a reader panic, which is a
 //! fault of the file and not of the statement. The error names the file. It does not contain the
-//! text of the panic, which may quote data.
+//! message of the panic, which may quote data.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::read_dictionaries;
@@ -47,7 +47,7 @@ pub(crate) async fn source_plan(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn 
     Ok(with_checked_digits(plan))
 }
 
-/// Returns the plan that reads a part of a source on another machine, with the same guards and
+/// Returns the plan with which another machine reads a part of a source, with the same guards and
 /// checks.
 pub(crate) fn read_again(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     Ok(with_checked_digits(guarded(plan)?))
@@ -178,7 +178,7 @@ impl PhysicalOptimizerRule for GuardReaders {
 
 /// Wraps the whole plan that reads a table as a single reader. The crate of a table format relies
 /// on the operators below its own operator, so optimizer rules must neither see nor change them.
-/// The plan's knowledge about its rows, such as their number, bounds and order, is hidden too,
+/// What the plan states about its rows, such as their number, bounds and order, is hidden too,
 /// because it comes from metadata that other programs wrote. `called` is the name of the table in
 /// error messages.
 pub(super) fn closed(reader: Arc<dyn ExecutionPlan>, called: String) -> Arc<dyn ExecutionPlan> {

@@ -1,15 +1,16 @@
-//! Times of type INT96, the oldest type of times in Parquet, which Spark, Hive and Impala write. An
-//! INT96 stores a day and the nanoseconds within the day.
+//! INT96 times, the oldest type of times in Parquet, which Spark, Hive and Impala write. An INT96
+//! value stores a day and the nanoseconds within the day.
 //!
 //! Arrow has no such type. By default, DataFusion reads INT96 as nanoseconds since 1970, and a time
 //! after 2262 silently becomes another time: 9999-12-31 becomes 1816-03-29. Therefore, a session
 //! reads INT96 as microseconds. It is an error if a time has digits below a microsecond or does not
-//! fit in 64 bits. To find such times, the columns are read an additional time at the lowest level,
-//! where values still have 96 bits.
+//! fit in 64 bits. To find such times, the columns are read a second time by the low-level Parquet
+//! reader, where values still have 96 bits.
 //!
-//! Old versions of Spark write dates and times in the calendar that was used before 1582, and state
-//! this in the metadata of the file. Newer versions do so on request. Such a file can be read, but
-//! it is an error if it contains a time that is another day in the old calendar.
+//! Old versions of Spark write dates and times in the hybrid calendar, which is Julian before 1582,
+//! and state this in the metadata of the file. Newer versions do so on request. Such a file can be
+//! read, but it is an error if the file contains a date or time that may differ between the two
+//! calendars.
 
 use super::times::{Fault, StoredTimes, first_fault};
 use crate::error::{Error, Result};
@@ -96,7 +97,8 @@ fn checked_reader(plan: &Arc<dyn ExecutionPlan>) -> Option<(&FileScanConfig, Par
     Some((config, parquet, CheckedTimes { inner, what }))
 }
 
-/// The columns that a scan reads from its files, and the form in which the scan reads their times.
+/// The columns that a scan reads from its files, and the unit and zone in which the scan reads
+/// their times.
 #[derive(Debug)]
 struct What {
     /// The prefix of file paths in errors.
@@ -149,15 +151,15 @@ impl What {
         }
     }
 
-    /// Returns true if a column of a file may be read. A column whose name the table does not have
-    /// may be read, too.
+    /// Returns true if the scan may read a column of a file. Also returns true for a column that
+    /// the table does not have.
     fn has(&self, column: &str) -> bool {
         let Some(read) = &self.read else { return true };
         read.contains(column) || self.schema.column_with_name(column).is_none()
     }
 
     /// Returns the indices of the columns that are read and whose times must be checked, each with
-    /// the form in which its times are stored.
+    /// the stored form of its times.
     fn columns(&self, metadata: &ParquetMetaData) -> Result<Vec<(usize, StoredTimes)>> {
         let described = metadata.file_metadata().schema_descr();
         let is_read = |i: &usize| {
@@ -175,8 +177,8 @@ impl What {
         Ok([old, self.of_96_bits(metadata, &read)?].concat())
     }
 
-    /// Returns the columns of `read` that have the type INT96, with the unit in which each of them
-    /// is read.
+    /// Returns the columns of `read` that have the type INT96, each with the unit in which it is
+    /// read.
     fn of_96_bits(&self, metadata: &ParquetMetaData, read: &[usize]) -> Result<Vec<(usize, StoredTimes)>> {
         let file = metadata.file_metadata();
         let described = file.schema_descr();
@@ -254,8 +256,8 @@ struct Reader {
 }
 
 impl Reader {
-    /// Fails if this part of the file contains a time that its type cannot represent, or if the
-    /// file has two columns with the same name.
+    /// Fails if this part of the file contains a time that its type cannot represent or that may
+    /// differ between the two calendars, or if the file has two columns with the same name.
     async fn check(&mut self, metadata: &ParquetMetaData) -> ParquetResult<()> {
         if self.what.checked.lock().contains(&self.part) {
             return Ok(());
@@ -389,8 +391,8 @@ fn in_old_calendar(column: &ColumnDescriptor) -> Option<StoredTimes> {
     }
 }
 
-/// Returns true if DataFusion assigns a row group to this range of bytes of its file; `None` stands
-/// for the whole file.
+/// Returns true if DataFusion assigns a row group to the part of its file with this range of bytes;
+/// `None` stands for the whole file.
 fn is_in(group: &RowGroupMetaData, range: Option<&(i64, i64)>) -> bool {
     let (Some((start, end)), Some(column)) = (range, group.columns().first()) else {
         return true;

@@ -5,8 +5,8 @@ use parking_lot::Mutex;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// The notes of the running statement. The session's configuration keeps them in a set, because a
-/// source may be read more than once.
+/// The notes of the running statement. It is an extension of the session's configuration. The notes
+/// are a set, because a source may be read more than once.
 #[derive(Debug, Default)]
 pub(crate) struct Noted(Mutex<BTreeSet<String>>);
 

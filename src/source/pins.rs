@@ -1,4 +1,4 @@
-//! Pins: the state of a source at the start of a run, which is compared with its state at the end.
+//! Pins: the state of a source at the start of a run, for comparison with its state at the end.
 //!
 //! A run reads its source more than once, and also computes the checksums of its files. The results
 //! describe the same table only if nothing changed in the meantime: no file was added, removed or
@@ -39,7 +39,7 @@ pub struct Pins {
     tables: Vec<Table>,
 }
 
-/// The URL of a folder or a file, and how its files are listed.
+/// The URL of a folder or a file, and the way in which its files are listed.
 #[derive(Clone)]
 struct Folder {
     store: Arc<dyn ObjectStore>,
@@ -47,12 +47,12 @@ struct Folder {
     listed: Listed,
 }
 
-/// How the files of a folder are listed.
+/// The way in which the files of a folder are listed.
 #[derive(Clone)]
 enum Listed {
-    /// As DataFusion's table over the folder lists them.
+    /// As by DataFusion's table over the folder.
     Table { extension: String, without_folders: bool },
-    /// As the table over a path lists them.
+    /// As by the table over a path.
     Path(Box<Files>),
 }
 
@@ -67,7 +67,8 @@ impl fmt::Debug for Folder {
 struct File {
     meta: ObjectMeta,
     path: Option<PathBuf>,
-    /// The time of the last change to a local file or its metadata. Programs cannot set it back.
+    /// The time of the last change to a local file or its metadata. Programs cannot set this time
+    /// back.
     changed: Option<(i64, i64)>,
 }
 
@@ -80,7 +81,7 @@ struct Table {
 }
 
 impl Pins {
-    /// Records the files and in-memory tables that a query reads, also through views and
+    /// Records the files and in-memory tables that a query reads, including those in views and
     /// subqueries.
     pub async fn of(state: &SessionState, plan: &LogicalPlan) -> Result<Self> {
         // The session's cached listings may be outdated.
@@ -249,8 +250,9 @@ impl Folder {
         Ok(found.into_iter().filter(|meta| self.is_read(&meta.location)).collect())
     }
 
-    /// Returns the path of a file below the folder's own path, which may differ because a symbolic
-    /// link can point to a local folder. Returns `None` if the file is not inside the folder.
+    /// Returns the path of a file below the path of this folder. The path of the file may differ,
+    /// because a symbolic link can point to a local folder. Returns `None` if the file is not
+    /// inside the folder.
     fn place_of(&self, file: &Path) -> Option<Path> {
         let prefix = self.url.prefix();
         let of_link = || {
@@ -312,8 +314,8 @@ async fn batches(partitions: &[PartitionData]) -> Vec<Vec<RecordBatch>> {
     all
 }
 
-/// Returns true if both sides contain the same arrays in memory. Arrays that are only equal do not
-/// count as the same.
+/// Returns true if both sides share the same arrays in memory. Distinct arrays with equal values do
+/// not count as the same.
 fn is_same(before: &[Vec<RecordBatch>], now: &[Vec<RecordBatch>]) -> bool {
     let same = |(a, b): (&RecordBatch, &RecordBatch)| {
         let columns = || a.columns().iter().zip(b.columns());

@@ -8,8 +8,8 @@ use datafusion::prelude::SessionContext;
 use futures::StreamExt;
 use std::io::Read;
 
-/// Returns the rows of a query, one partition after another. The rows are in their stored order if
-/// the session has a single target partition.
+/// Returns the rows that a query produces, one partition after another. The rows are in their
+/// stored order if the session has a single target partition.
 pub(crate) async fn stored(session: &SessionContext, sql: &str) -> Result<SendableRecordBatchStream> {
     let plan = session.sql(sql).await?.create_physical_plan().await?;
     let partitions = 0..plan.output_partitioning().partition_count();

@@ -15,8 +15,8 @@ use std::sync::Arc;
 const NANOSECONDS_OF_A_DAY: i128 = 86_400_000_000_000;
 /// The Julian day number of 1970-01-01.
 const EPOCH: i128 = 2_440_588;
-/// 1900-01-01 in seconds since 1970. For earlier times, the offset of a time zone also depends on
-/// the calendar.
+/// 1900-01-01 in seconds since 1970. For earlier times, the offset of a time zone may also depend
+/// on the calendar.
 const YEAR_1900: i64 = -2_208_988_800;
 /// 1582-10-15 in days since 1970, the first day with the same date in both calendars.
 const GREGORIAN: i32 = -141_427;
@@ -29,8 +29,8 @@ pub(super) enum Fault {
     Digits,
     /// The time is too far from 1970 for the unit.
     Range,
-    /// The file uses the old calendar, and the time is from the period in which both calendars
-    /// differ.
+    /// The file uses the old calendar, and the time is so early that it may differ between the two
+    /// calendars.
     Calendar,
 }
 

@@ -12,9 +12,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 /// The names of the folders in which a table keeps its log or its manifests. Only the log or a
-/// manifest determines which files contain the table's rows.
+/// manifest states which files contain the table's rows.
 const OF_TABLES: [&str; 2] = ["_delta_log", "_anonsql"];
-/// The name of the file that makes its folder a release.
+/// The name of the file that marks its folder as a release.
 const MANIFEST: &str = "_manifest.json";
 /// The prefix in the name of a folder that contains the files of one run of a release.
 const RUN: &str = "run=";

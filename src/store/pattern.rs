@@ -33,7 +33,7 @@ pub(super) fn split(path: &str) -> (&str, &str) {
     path.split_at(path[..at].rfind('/').map_or(0, |slash| slash + 1))
 }
 
-/// A pattern for the part of a path after its first folder, split into segments.
+/// The part of a path after the folder that [`split`] returns, as a pattern for each segment.
 #[derive(Debug, Clone)]
 pub(super) struct PathPattern(Vec<Segment>);
 
@@ -53,8 +53,8 @@ pub(super) struct Name {
 }
 
 impl PathPattern {
-    /// Parses the part of a path after its first folder. Returns one pattern for each expansion of
-    /// the braces.
+    /// Parses the part of a path after the folder that [`split`] returns. Returns one pattern for
+    /// each expansion of the braces.
     pub(super) fn read(text: &str) -> Result<Vec<Self>> {
         let (mut read, mut left) = (vec![], vec![text.to_string()]);
         while let Some(text) = left.pop() {

@@ -50,8 +50,8 @@ impl SingleObject {
         Arc::ptr_eq(&self.store, store) && self.path.prefix_matches(path)
     }
 
-    /// Returns true if `is_it` returns true for at least one part of the path: the name of a folder
-    /// or of the object itself.
+    /// Returns true if `is_it` returns true for at least one segment of the path: the name of a
+    /// folder or of the object itself.
     pub(crate) fn has_folder(&self, is_it: impl Fn(&str) -> bool) -> bool {
         self.path.parts().any(|part| is_it(part.as_ref()))
     }

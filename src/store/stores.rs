@@ -23,7 +23,7 @@ pub(crate) struct Stores {
 #[derive(Debug, Default)]
 struct State {
     s3: S3,
-    /// The parameters of each open store, by the scheme and the host of its URL.
+    /// The parameters of each open store. The keys consist of the scheme and the host of a URL.
     opened: HashMap<String, Opened>,
 }
 

@@ -24,8 +24,9 @@ pub(crate) struct Moved {
     pub(crate) received: u64,
     /// The number of bytes sent in objects.
     pub(crate) sent: u64,
-    /// The number of requests that received no response, a server error, or a request to wait. The
-    /// client repeats such a request until it gives up.
+    /// The number of requests that failed: without a response, with a server error, or with a
+    /// response that tells the client to slow down. The client retries such a request until it
+    /// gives up.
     pub(crate) failed: u64,
 }
 

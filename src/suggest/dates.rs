@@ -1,9 +1,9 @@
-//! Dates that are written as text.
+//! The formats of dates that are written as text or as whole numbers.
 
 use chrono::{Datelike, NaiveDate};
 
-/// The usual spellings, as formats of `strptime`. If several spellings read the same number of
-/// values, the first one is used. So a spelling comes before others that fit the same text by
+/// The usual date formats, in the syntax of `strptime`. If several formats match the same number of
+/// values, the first one is used. So a format comes before the formats that match the same texts by
 /// chance.
 const SPELLINGS: &[&str] = &[
     "%Y-%m-%d",
@@ -21,29 +21,29 @@ const SPELLINGS: &[&str] = &[
     "%B %d %Y",
 ];
 
-/// A spelling of dates.
+/// A date format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Spelling {
-    /// The format, as `strptime` takes it.
+    /// The format in the syntax of `strptime`.
     pub(super) format: &'static str,
-    /// True if another spelling reads the same number of the sampled values.
+    /// True if another format matches the same number of sampled values.
     pub(super) is_ambiguous: bool,
 }
 
 impl Spelling {
-    /// Returns the year of a date in this spelling; `None` if the text is not such a date.
+    /// Returns the year of a date in this format; `None` if the text is not such a date.
     pub(super) fn year(&self, text: &str) -> Option<i64> {
         let date = NaiveDate::parse_from_str(text, self.format).ok()?;
         Some(date.year().into())
     }
 }
 
-/// Returns the spelling in which at least the share `most` of the texts are dates between 1800 and
-/// 2199.
+/// Returns the format that matches the most texts, counting only dates from 1800 to 2199. Returns
+/// `None` if the format matches less than the share `most` of the texts.
 pub(super) fn spelling(texts: &[&str], most: f64) -> Option<Spelling> {
     let read = |format: &str| texts.iter().filter(|text| is_date(text, format)).count();
-    // The greatest count wins. If counts are equal, the first spelling wins. The list is reversed,
-    // because `max_by_key` returns the last maximum.
+    // The format with the highest count is chosen, and the first one if counts are equal. The list
+    // is reversed because `max_by_key` returns the last maximum.
     let (count, format) = SPELLINGS
         .iter()
         .rev()

@@ -1,18 +1,20 @@
-//! The facts about a column: its type, counts and samples.
+//! The facts about a column from which its role is proposed: its name and type, counts, and sampled
+//! values.
 
 use arrow::datatypes::DataType;
 
-/// The smallest distinction (distinct values / values) of a column of unique codes. It is below 1,
-/// because counts may be estimates.
+/// The minimum distinction (distinct values divided by values) for values to count as unique codes.
+/// It is below 1, because counts may be estimates.
 pub(super) const UNIQUE: f64 = 0.95;
-/// The smallest distinction of a column whose name means a code.
+/// The distinction above which a column is a column of codes if its name means a code.
 pub(super) const CODES: f64 = 0.05;
-/// The smallest share of a column's sampled values that must have a form for the column to have it.
+/// The minimum share of the sampled values that must have a form for the column to have this form.
 pub(super) const MOST: f64 = 0.8;
-/// The smallest number of rows with a value at which a column can be unique.
+/// The minimum number of rows or values required to call a column unique, constant or an entity.
+/// With fewer, this may be due to chance.
 pub(super) const FEW_ROWS: u64 = 20;
 
-/// The kind of values in a column.
+/// The kind of the values in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueKind {
     /// Strings.
@@ -32,7 +34,7 @@ pub enum ValueKind {
 }
 
 impl ValueKind {
-    /// Returns the kind of a column of this type.
+    /// Returns the kind of the values in a column with this type.
     pub fn of(data_type: &DataType) -> Self {
         match data_type {
             DataType::Dictionary(_, values) => Self::of(values),
@@ -72,11 +74,11 @@ pub struct Facts {
     pub distinct: u64,
     /// True if `distinct` is an estimate.
     pub estimated: bool,
-    /// The share of pairs of rows that differ in this column.
+    /// The share of pairs of rows in which the two rows have different values.
     pub separation: f64,
-    /// The greatest value minus the least value, for numbers.
+    /// The difference between the maximum and the minimum, for columns of numbers.
     pub range: Option<f64>,
-    /// The year of the least value, for dates and timestamps.
+    /// The year of the earliest value, for columns of dates and timestamps.
     pub oldest: Option<i32>,
     /// False if a value is NaN or infinite.
     pub is_finite: bool,
@@ -85,7 +87,8 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Returns the facts about a column before any value is read.
+    /// Returns the facts about a column that are known before any value is read: its name and the
+    /// kind of its values.
     pub(crate) fn of_name(name: &str, kind: ValueKind) -> Self {
         Self {
             name: name.into(),
@@ -112,18 +115,18 @@ impl Facts {
         self.values >= FEW_ROWS && self.distinction() >= UNIQUE
     }
 
-    /// Returns true if every row has the same value and the table has enough rows to show it.
+    /// Returns true if all rows have the same value, and there are enough rows to rule out chance.
     pub(super) fn is_constant(&self) -> bool {
         self.rows >= FEW_ROWS && self.values == self.rows && self.distinct <= 1
     }
 
-    /// Returns the sampled values that are not empty, trimmed.
+    /// Returns the sampled values, trimmed, without those that are then empty.
     pub(super) fn texts(&self) -> Vec<&str> {
         let texts = self.sample.iter().map(|v| v.trim());
         texts.filter(|v| !v.is_empty()).collect()
     }
 
-    /// Returns the counts as text for the reason of a proposal.
+    /// Returns the counts as text for the reason that a proposal gives.
     pub(super) fn counts(&self) -> String {
         if self.values == 0 {
             return "no values".into();

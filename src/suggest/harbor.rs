@@ -1,9 +1,10 @@
-//! The limits of Safe Harbor for a column, and the values that it must release with the same label.
+//! The limits that Safe Harbor sets for a column, and the groups of values that the column must
+//! release with the same label.
 //!
 //! 45 CFR 164.514(b)(2)(i) lists the identifiers (A) to (R). All are removed, except that a part of
-//! three may be kept. Places smaller than a state keep the first three digits of a ZIP code, or 000
-//! where 20,000 people or fewer live (B). Dates keep the year (C). Ages above 89, and years that
-//! reveal such an age, form one group of 90 and more (C).
+//! three may be kept. Of places smaller than a state, the first three digits of a ZIP code may be
+//! kept, or 000 if 20,000 people or fewer live in the area (B). Of dates, the year may be kept (C).
+//! Ages above 89, and years that reveal such an age, must form one group of 90 and over (C).
 
 use super::dates::Spelling;
 use super::facts::{Facts, MOST, ValueKind};
@@ -21,29 +22,30 @@ use arrow::datatypes::{DataType, Date32Type, Float64Type};
 use chrono::{Datelike, NaiveDate, NaiveDateTime};
 use std::sync::Arc;
 
-/// The age from which people form one group.
+/// The minimum age of people in the oldest group.
 pub(super) const OLD: f64 = 90.0;
 
-/// The content of a column that Safe Harbor limits.
+/// The kind of content for which Safe Harbor sets a limit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Limited {
-    /// An identifier, which must be removed entirely: its description, with its number in the list.
+    /// An identifier, which must be removed entirely. The text describes it and contains its number
+    /// in the list.
     Identifier(&'static str),
     /// Dates, of which the year may be kept.
     Dates(Dates),
-    /// A part of a date, or a date in an unknown spelling. Nothing of it may be kept.
+    /// A part of a date, or an age or date in an unknown format. Nothing of it may be kept.
     PartOfDate,
-    /// Ages, of which those above 89 form one group.
+    /// Ages. All ages above 89 must form one group.
     Ages,
-    /// Years of birth, of which those of people above 89 form one group.
+    /// Years of birth. The years of people above 89 must form one group.
     BirthYears,
     /// ZIP codes of the United States, of which three digits may be kept.
     ZipCodes,
-    /// Another place smaller than a state.
+    /// Another place smaller than a state. It may not be kept.
     Place,
 }
 
-/// The form of dates, and whether they reveal an age.
+/// The format of dates, and whether they are dates of birth, which reveal an age.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Dates {
     pub(super) spelling: WrittenForm,
@@ -52,17 +54,17 @@ pub struct Dates {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum WrittenForm {
-    /// Values of a type of dates or timestamps.
+    /// Values of a date or timestamp type.
     AsDates,
-    /// Texts, or whole numbers, in one spelling.
+    /// Texts or whole numbers in this format.
     Spelled(Spelling),
-    /// Texts that begin with the year.
+    /// Texts that begin with a year of four digits.
     YearFirst,
 }
 
 impl Limited {
-    /// Returns the limit of Safe Harbor for a column, from its name and the facts about its values;
-    /// `None` if there is no limit.
+    /// Returns the limit that Safe Harbor sets for a column with this name and these facts about
+    /// its values; `None` if there is no limit.
     pub fn of(facts: &Facts) -> Option<Self> {
         let (pattern, meaning) = (Pattern::of(facts, MOST), names::meaning(&facts.name));
         let of_birth = meaning == Some(Meaning::Birth);
@@ -88,12 +90,13 @@ impl Limited {
             Some(Meaning::Birth) if is_number && names::is_of_a_day(&facts.name) && !is_years(facts) => {
                 Some(Self::PartOfDate)
             }
-            // A weight at birth is not a year. Before any value is read, the numbers may be years.
+            // Numbers with a name about birth may be something else, such as a weight at birth.
+            // Before any value is read, they are assumed to be years.
             Some(Meaning::Birth) if is_number => (facts.rows == 0 || is_years(facts)).then_some(Self::BirthYears),
             // Booleans and times of day are neither ages nor dates.
             Some(Meaning::Age | Meaning::Birth | Meaning::DatePart) if facts.kind == ValueKind::Other => None,
             Some(Meaning::Birth) if is_years(facts) => Some(Self::BirthYears),
-            // Ages and dates in an unknown spelling.
+            // Ages and dates in an unknown format.
             Some(Meaning::Age | Meaning::Birth | Meaning::DatePart) => Some(Self::PartOfDate),
             Some(Meaning::Place) => Some(match is_zip(facts, pattern) {
                 true => Self::ZipCodes,
@@ -107,10 +110,11 @@ impl Limited {
         }
     }
 
-    /// Returns the limit of Safe Harbor for a column that is released unchanged: the limit of
-    /// [`Limited::of`], or that of codes and texts that identify people by their values.
+    /// Returns the limit for a column that is released unchanged; `None` if there is no limit. In
+    /// addition to the limits of [`Limited::of`], codes and free texts are limited if their values
+    /// identify people.
     pub fn of_unchanged(facts: &Facts) -> Option<Self> {
-        // Dates may all be different although they are not codes.
+        // Dates that are nearly all different are not codes.
         if let Some(dates @ Self::Dates(_)) = Self::of(facts) {
             return Some(dates);
         }
@@ -124,11 +128,12 @@ impl Limited {
             Some(Identifying::Unseen) => Some("bytes or nested values, which are not examined (Safe Harbor 17)"),
             None => None,
         };
-        // Before any value is read, only the name shows an identifier.
+        // Before any value is read, only the name can show that a column contains an identifier.
         let named = || named_as_identifier(&facts.name, facts.kind).filter(|_| facts.rows == 0);
         let found = found.or_else(named).map(Self::Identifier);
-        // A category with the name of an identifier has few values and identifies nobody. Before
-        // values are read, numbers are not known to be years of birth.
+        // A column with few values is a category, which identifies nobody even if its name is that
+        // of an identifier. Before any value is read, it is not certain that numbers are years of
+        // birth.
         let is_certain = |limited: &Self| match limited {
             Self::Identifier(_) => false,
             Self::BirthYears => facts.rows > 0,
@@ -138,9 +143,9 @@ impl Limited {
         found.or_else(limited)
     }
 
-    /// Returns the limit of a direct identifier: a name, an address or a number by which others
-    /// know people. The column's name or its values show it. A code that only its owner knows is
-    /// not a direct identifier.
+    /// Returns the limit for a direct identifier; `None` if the column is not one. A direct
+    /// identifier is a name, an address or a number by which others know people, as the column's
+    /// name or its values show. A code that only its owner knows is not a direct identifier.
     pub fn of_direct(facts: &Facts) -> Option<Self> {
         let found = match identifying(facts) {
             Some(Identifying::Form(what) | Identifying::Name(what)) => Some(what),
@@ -150,7 +155,7 @@ impl Limited {
         found.map(Self::Identifier).filter(|limited| limited.paragraph() != 'R')
     }
 
-    /// Returns the letter of the limit's paragraph under 45 CFR 164.514(b)(2)(i).
+    /// Returns the letter of the paragraph in 45 CFR 164.514(b)(2)(i) that sets the limit.
     pub fn paragraph(self) -> char {
         let number = match self {
             Self::Identifier(what) => {
@@ -181,7 +186,7 @@ impl Limited {
         }
     }
 
-    /// Returns true if a value that is released unchanged reveals more than Safe Harbor allows.
+    /// Returns true if releasing `value` unchanged reveals more than Safe Harbor allows.
     pub fn is_too_fine(self, value: &str) -> bool {
         match self {
             Self::ZipCodes => value.trim().chars().filter(char::is_ascii_digit).count() > 3,
@@ -189,9 +194,9 @@ impl Limited {
         }
     }
 
-    /// Returns true if `label` reveals nothing about values that are withheld together. For ZIP
-    /// codes that few people share, this label is 000. For identifiers and parts of dates, it is
-    /// `*`.
+    /// Returns true if values that must be withheld may be released with this label. ZIP codes must
+    /// have a label such as 000 or `*`, and identifiers and parts of dates must have `*`. For all
+    /// other limits, any label is allowed.
     pub fn withholds(self, label: &str) -> bool {
         match self {
             Self::ZipCodes => ["000", "00", "0", "*"].contains(&label),
@@ -200,9 +205,9 @@ impl Limited {
         }
     }
 
-    /// Returns the group of each value. All values of a group must be released with the same label,
-    /// and a value without a group may have its own label. Returns `None` for a limit that groups
-    /// of values cannot express: the state of a place is not known here.
+    /// Returns the group of each value. All values in a group must be released with the same label,
+    /// and a value without a group may have its own label. Returns `None` for places, whose limit
+    /// cannot be expressed by groups: the state of a place is not known here.
     pub fn groups(self, values: &ArrayRef) -> Result<Option<Vec<Option<i64>>>> {
         let texts = cast(values, &DataType::Utf8)?;
         let texts = texts.as_string::<i32>();
@@ -242,9 +247,9 @@ impl Limited {
 }
 
 impl Limited {
-    /// Returns all values to which the limit applies, converted to the type `of`: all ages, all
-    /// years of birth, two dates of each year, or two ZIP codes of each area. Returns `None` if the
-    /// possible values are not known.
+    /// Returns the possible values of a column with this limit, converted to the type `of`: every
+    /// age, every year of birth, two dates in each year, or two ZIP codes in each area. Returns
+    /// `None` if the possible values are not known or cannot be converted.
     pub fn domain(self, of: &DataType) -> Result<Option<ArrayRef>> {
         let years = 1880..=oldest_year() + 100;
         let values: ArrayRef = match self {
@@ -271,7 +276,7 @@ impl Limited {
     }
 }
 
-/// The group of values that are withheld together.
+/// The group of all values that are withheld.
 pub const REST: i64 = -1;
 
 fn is_zip(facts: &Facts, pattern: Option<Pattern>) -> bool {
@@ -280,7 +285,9 @@ fn is_zip(facts: &Facts, pattern: Option<Pattern>) -> bool {
         || is_code && !matches!(pattern, Some(Pattern::Postal(_)))
 }
 
-/// Returns the first three digits of a ZIP code, or `REST` for a ZIP code that is withheld.
+/// Returns the group of a ZIP code: its first three digits, or [`REST`] if the ZIP code must be
+/// withheld. `is_whole` is true if the ZIP code is a whole number, which may have lost leading
+/// zeros.
 fn zip_group(text: &str, is_whole: bool) -> i64 {
     let digits = match (is_whole, text.len()) {
         (true, ..=5) => format!("{text:0>5}"),
@@ -296,7 +303,8 @@ fn zip_group(text: &str, is_whole: bool) -> i64 {
     }
 }
 
-/// Returns the years of dates and timestamps, in the local time of their zone.
+/// Returns the year of each date or timestamp, in the local time of its time zone; NULL has no
+/// year. The year is [`REST`] if it cannot be computed.
 pub(super) fn years(values: &ArrayRef) -> Result<Vec<Option<i64>>> {
     let years = local_times(values)?.into_iter().zip(0..);
     let year = |(time, row): (Option<NaiveDateTime>, usize)| match values.is_null(row) {

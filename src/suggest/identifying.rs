@@ -1,34 +1,34 @@
-//! Decides whether the values of a column identify people by themselves, in any role that a
-//! statement gives to the column.
+//! Decides whether the values of a column identify people by themselves, whatever role a statement
+//! gives to the column.
 
 use super::facts::{CODES, Facts, MOST, ValueKind};
 use super::names;
 use super::patterns::Pattern;
 use super::vocabulary::Meaning;
 
-/// The largest number of distinct values of a flag or a category. A column with at most this many
-/// values identifies nobody, even if its name is that of an identifier, unless all its values are
+/// The maximum number of distinct values in a column of flags or categories. A column with at most
+/// this number of distinct values does not identify anybody by its name, unless all its values are
 /// different.
 const CATEGORY: u64 = 20;
 
 /// The reason why the values of a column identify people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Identifying {
-    /// The values have the form of this identifier.
+    /// The values have the form of the identifier with this description.
     Form(&'static str),
-    /// The name of the column means this identifier.
+    /// The name of the column means the identifier with this description.
     Name(&'static str),
-    /// The values are sentences.
+    /// The values are free text.
     FreeText,
     /// Nearly all values are different.
     Unique,
-    /// The values cannot be examined: they are bytes, or nested.
+    /// The values cannot be examined, because they are bytes or nested.
     Unseen,
 }
 
-/// Returns why the values of a column identify people by themselves; `None` if nothing shows that
-/// they do. Amounts naturally differ in nearly every row, so their number of distinct values shows
-/// nothing.
+/// Returns why the values of a column identify people by themselves; `None` if there is no sign of
+/// it. Amounts and other measurements differ in nearly every row, so for them uniqueness is not a
+/// sign.
 pub fn identifying(facts: &Facts) -> Option<Identifying> {
     if matches!(facts.kind, ValueKind::Binary | ValueKind::Nested) {
         return Some(Identifying::Unseen);
@@ -59,7 +59,8 @@ pub fn identifying(facts: &Facts) -> Option<Identifying> {
     (is_code && facts.is_unique()).then_some(Identifying::Unique)
 }
 
-/// Returns the kind of identifier that a name and a type alone suggest, if any.
+/// Returns the description of the identifier that a column's name and type suggest; `None` if they
+/// do not suggest one.
 pub fn named_as_identifier(name: &str, kind: ValueKind) -> Option<&'static str> {
     match names::meaning(name)? {
         Meaning::Identifier(what) if kind != ValueKind::Other => Some(what),
@@ -68,8 +69,9 @@ pub fn named_as_identifier(name: &str, kind: ValueKind) -> Option<&'static str> 
     }
 }
 
-/// Returns true if a column of this name may contain codes of people that are equal in all rows of
-/// a person. A person's name is not a code, because several people may have the same name.
+/// Returns true if a column with this name may contain codes for people, which are the same in all
+/// rows of a person. Names of people are not such codes, because several people may have the same
+/// name.
 pub fn may_be_entity(name: &str) -> bool {
     names::is_person(name) && !name.to_lowercase().contains("name")
 }

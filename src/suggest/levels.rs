@@ -1,4 +1,4 @@
-//! Proposes a first hierarchy for a quasi-identifier, as SQL that can be run unchanged.
+//! Proposes a first hierarchy for a quasi-identifier, as SQL that can be run without changes.
 
 use super::facts::{Facts, MOST, ValueKind};
 use super::names;
@@ -9,26 +9,27 @@ use crate::quoting::literal;
 use chrono::{Datelike, Utc};
 use std::ops::RangeInclusive;
 
-/// The approximate number of groups on the first level of numbers.
+/// The approximate number of groups at the first level of a hierarchy for numbers.
 const GROUPS: f64 = 20.0;
 
-/// The age from which on people form one group: Safe Harbor 3 allows ages up to 89.
+/// The minimum age of people in the oldest group. Safe Harbor 3 allows single ages up to 89.
 const OLD: i32 = 90;
 
-/// A hierarchy with the levels that may be released.
+/// The definition of a hierarchy, with the levels that may be released.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Rule {
-    /// The definition as SQL, from `AS` on.
+    /// The definition as SQL, beginning with `AS`.
     pub(super) sql: String,
-    /// The least level that Safe Harbor 2 and 3 allow, and the highest one; `None` if all are
-    /// allowed.
+    /// The lowest and the highest level that Safe Harbor 2 and 3 allow; `None` if they allow every
+    /// level.
     pub(super) levels: Option<(u32, u32)>,
-    /// A note for the reader, appended to the reason.
+    /// A note for the reader, which is appended to the reason of the proposal; empty if there is
+    /// none.
     pub(super) note: &'static str,
 }
 
 impl Rule {
-    /// Returns a rule whose every level may be released.
+    /// Returns a rule all of whose levels may be released.
     fn free(sql: impl Into<String>) -> Self {
         Self {
             sql: sql.into(),
@@ -37,8 +38,8 @@ impl Rule {
         }
     }
 
-    /// Returns a rule with this many levels below `*`. Level 0 reveals more than Safe Harbor 2 and
-    /// 3 allow.
+    /// Returns a rule with `levels` levels between level 0 and the top level `*`. Level 0 may not
+    /// be released, because it reveals more than Safe Harbor 2 and 3 allow.
     fn above_ground(sql: impl Into<String>, levels: u32) -> Self {
         Self {
             levels: Some((1, levels + 1)),
@@ -46,7 +47,7 @@ impl Rule {
         }
     }
 
-    /// Returns the rule that releases nothing about the values.
+    /// Returns a rule that replaces every value by `*`.
     fn withheld(note: &'static str) -> Self {
         Self {
             note,
@@ -59,13 +60,13 @@ impl Rule {
     }
 }
 
-/// Returns the hierarchy of a quasi-identifier. Values that Safe Harbor 2 and 3 limit are released
-/// as they allow: years instead of dates, ages and years of birth of people of 90 and more as one
-/// group, three digits of ZIP codes.
+/// Returns the rule for the hierarchy of a quasi-identifier. For values that Safe Harbor 2 and 3
+/// limit, the levels that may be released follow these limits. For example, dates become years,
+/// people aged 90 or over form one group by age or year of birth, and ZIP codes keep three digits.
 pub(super) fn rule(facts: &Facts, pattern: Option<Pattern>, meaning: Option<Meaning>) -> Rule {
     match (facts.kind, pattern, meaning) {
         (ValueKind::Date, ..) => dates(facts, meaning),
-        // 20240517 loses its day and month, and then the last digit of its year.
+        // Level 1 of the date 20240517 is its year, and level 2 is its decade.
         (ValueKind::Integer, Some(Pattern::Date(_)), _) => Rule::above_ground(
             format!("AS INTERVALS (10000, 100000) BOTTOM CODE {}0101", oldest_year()),
             2,
@@ -107,13 +108,13 @@ pub(super) fn rule(facts: &Facts, pattern: Option<Pattern>, meaning: Option<Mean
 
 const SUPPRESSION: &str = "AS SUPPRESSION";
 
-/// Returns the first year of birth of people who do not reach 90 this year.
+/// Returns the earliest year of birth for which people turn at most 89 this year.
 pub(super) fn oldest_year() -> i32 {
     Utc::now().year() - OLD + 1
 }
 
-/// Returns the rule of dates and timestamps: only the year is released, with one group for the
-/// years in which people of 90 and more were born.
+/// Returns the rule for dates and timestamps, which releases only the year. If the dates are dates
+/// of birth, or some are early enough, the years of birth of people aged 90 or over form one group.
 fn dates(facts: &Facts, meaning: Option<Meaning>) -> Rule {
     let code = oldest_year();
     let is_old = meaning == Some(Meaning::Birth) || facts.oldest.is_some_and(|year| year < code);
@@ -125,7 +126,7 @@ fn dates(facts: &Facts, meaning: Option<Meaning>) -> Rule {
     Rule::above_ground(format!("AS TRUNCATE (YEAR, DECADE){code}"), 2)
 }
 
-/// Returns the rule of texts that begin with a year of four digits.
+/// Returns the rule for texts that begin with a year of four digits, as SQL.
 fn years_of_texts() -> String {
     let code = oldest_year();
     let decade = code.div_euclid(10);
@@ -141,15 +142,15 @@ fn years_of_texts() -> String {
     format!("AS PREFIX (4, 3) CHANGE ({}) TO '<{code}'", early.join(", "))
 }
 
-/// Returns true if most of the numbers are years.
+/// Returns true if at least the share [`MOST`] of the sampled numbers are years from 1800 to 2199.
 pub(super) fn is_years(facts: &Facts) -> bool {
     let texts = facts.texts();
     let year = |text: &&&str| text.parse::<f64>().is_ok_and(|year| (1800.0..2200.0).contains(&year));
     !texts.is_empty() && texts.iter().filter(year).count() as f64 >= MOST * texts.len() as f64
 }
 
-/// Returns the rule of places smaller than a state: three digits of a ZIP code are released, and
-/// nothing about any other place.
+/// Returns the rule for places smaller than a state. Postal codes keep a few characters, and ZIP
+/// codes at most three digits. All other places are withheld.
 fn places(facts: &Facts, pattern: Option<Pattern>) -> Rule {
     let (is_code, is_foreign) = (names::is_postcode(&facts.name), names::is_foreign_postcode(&facts.name));
     let texts = facts.texts();
@@ -188,8 +189,8 @@ fn prefix(kept: &[u8]) -> String {
     format!("AS PREFIX ({})", kept.join(", "))
 }
 
-/// Returns groups with a width of 1, 2 or 5 times a power of ten, and groups of twice and four
-/// times that width.
+/// Returns the rule for numbers, as SQL. The groups at level 1 have a width of 1, 2 or 5 times a
+/// power of ten, and the groups at the next two levels are twice and four times as wide.
 fn numbers(facts: &Facts) -> String {
     let range = facts.range.filter(|r| r.is_finite() && *r > 0.0);
     let Some(range) = range.filter(|_| facts.distinct > 2) else {
@@ -202,7 +203,7 @@ fn numbers(facts: &Facts) -> String {
         .into_iter()
         .find(|s| *s as f64 * 10f64.powi(exponent) >= wanted * 0.999)
         .unwrap_or(10);
-    // For whole numbers, a group of width 1 would contain a single number.
+    // A group of whole numbers with a width of 1 would contain a single number.
     if facts.kind == ValueKind::Integer && step as f64 * 10f64.powi(exponent) < 2.0 {
         (step, exponent) = (2, 0);
     }
@@ -213,7 +214,7 @@ fn numbers(facts: &Facts) -> String {
     format!("AS INTERVALS ({}, {}, {})", width(1), width(2), width(4))
 }
 
-/// Returns `digits` * 10^`exponent`, written exactly.
+/// Returns the exact decimal form of `digits` * 10^`exponent`.
 fn decimal(digits: i64, exponent: i32) -> String {
     let places = exponent.unsigned_abs() as usize;
     if exponent >= 0 {
@@ -227,7 +228,8 @@ fn decimal(digits: i64, exponent: i32) -> String {
     }
 }
 
-/// Returns a rule for strings: codes of one length lose their ends.
+/// Returns the rule for texts. Codes that all have the same length keep fewer characters at each
+/// level, and all other texts are suppressed.
 fn texts(facts: &Facts) -> Rule {
     let values = facts.texts();
     let length = values.iter().map(|v| v.chars().count()).max().unwrap_or(0);

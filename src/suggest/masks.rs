@@ -1,21 +1,22 @@
-//! Proposes the mask that keeps some information of a dropped column: which rows belong to one
-//! person, a made-up value of the same kind, or a text without the parts that look like
-//! identifiers.
+//! Proposes a mask for a column that would otherwise be dropped. A mask keeps some information:
+//! which rows belong to the same person, a made-up value of the same kind, or a text without the
+//! parts that look like identifiers.
 
 use super::facts::Facts;
 use super::patterns::Pattern;
 use super::vocabulary::Meaning;
 use crate::quoting::ident;
 
-/// The identifiers for which values can be made up: words of an identifier's description, and the
-/// mask.
+/// The identifiers for which a mask can make up values. Each entry is a text that occurs in the
+/// description of the identifier, and the mask.
 const MADE_UP: &[(&str, &str)] = &[
     ("e-mail", "FAKE MAIL"),
     ("telephone", "FAKE TELEPHONE"),
     ("(Safe Harbor 1)", "FAKE NAME"),
 ];
 
-/// Returns the clause that releases a mask of a dropped column; `None` if no mask is useful.
+/// Returns the clause that releases a mask of a column instead of dropping it; `None` if no mask is
+/// useful. `is_entity` is true if rows with the same value belong to one person.
 pub(super) fn clause(
     facts: &Facts,
     (pattern, meaning): (Option<Pattern>, Option<Meaning>),

@@ -1,22 +1,23 @@
-//! Proposes roles of columns from the name of a column, the form of its values and their counts.
+//! Proposes roles for columns from their names, the form of their values, and counts.
 //!
 //! The rules are those with which a reviewer begins, in this order. A column that cannot be
-//! generalized is dropped. A column whose values or name are those of one of the 18 identifiers of
-//! HIPAA's Safe Harbor is dropped. Dates, and facts that others can know about a person, are
-//! quasi-identifiers. Facts that a person would not want others to know are sensitive. A column
-//! whose values are nearly all different is a code of some kind. A column without values is
+//! generalized is dropped. A column is dropped if its values or its name are those of one of the 18
+//! identifiers in HIPAA's Safe Harbor. Dates, and facts that others can know about a person, are
+//! quasi-identifiers. Facts that people do not want others to know are sensitive. A column whose
+//! values are nearly all different contains codes and is dropped. A column without values is
 //! dropped, because nothing is known about it. Any other column is assumed to be known to others if
-//! it distinguishes people. A proposal is not a judgement: it does not consider what else is
-//! published.
+//! it distinguishes people. A proposal is not a judgement, because it does not consider what other
+//! data have been published.
 //!
-//! For dates, ages and places, a proposal follows the limits of Safe Harbor 2 and 3: the least
-//! level of a hierarchy is part of the proposal (see `levels`).
+//! For dates, ages and places, a proposal follows the limits of Safe Harbor 2 and 3: it includes
+//! the lowest level of the hierarchy that may be released (see `levels`).
 //!
-//! Each kind of knowledge is one table, and an addition is one line: the words of names
-//! (`vocabulary`), the forms of values (`patterns`), national numbers of people (`national`),
-//! postal codes (`postcodes`), spellings of dates (`dates`).
+//! Each kind of knowledge is one table, in which an addition takes one line: words in column names
+//! (`vocabulary`), forms of values (`patterns`), national numbers of people (`national`), postal
+//! codes (`postcodes`), and date formats (`dates`).
 //!
-//! No value is stored or shown: the input contains samples, and the output only counts and forms.
+//! No value is stored or shown. The input contains sampled values, but the output contains only
+//! counts and forms.
 //!
 //! References: 45 CFR 164.514(b)(2) (Safe Harbor); Regulation (EU) 2016/679, article 9 (special
 //! categories); Motwani and Xu, Efficient algorithms for masking and finding quasi-identifiers,
@@ -43,7 +44,8 @@ pub use vocabulary::Meaning;
 use facts::{CODES, FEW_ROWS, MOST, UNIQUE};
 use patterns::Pattern;
 
-/// The least separation of an identifying column, as a share of pairs of rows.
+/// The minimum separation of a quasi-identifier: the share of pairs of rows in which the two rows
+/// have different values.
 const SEPARATES: f64 = 0.01;
 
 /// The proposed role of a column.
@@ -81,14 +83,15 @@ pub struct Proposal {
     pub role: ProposedRole,
     /// The reason for the role, in words.
     pub reason: String,
-    /// For a quasi-identifier, the rule of a hierarchy as SQL, from `AS` on.
+    /// For a quasi-identifier, the definition of a hierarchy as SQL, beginning with `AS`.
     pub hierarchy: Option<String>,
-    /// The lowest and highest level of this hierarchy that Safe Harbor 2 and 3 allow; `None` if
+    /// The lowest and the highest level of this hierarchy that Safe Harbor 2 and 3 allow; `None` if
     /// they allow every level.
     pub levels: Option<(u32, u32)>,
-    /// For an identifier, the clause that releases a mask of it, if a mask is useful.
+    /// For an identifier, the clause that releases a mask of the column; `None` if no mask is
+    /// useful.
     pub mask: Option<String>,
-    /// True if rows with the same value belong to one person.
+    /// True if all rows with the same value belong to one person.
     pub is_entity: bool,
 }
 
@@ -120,14 +123,15 @@ pub fn propose(facts: &Facts) -> Proposal {
     }
 }
 
-/// Returns true if rows with the same value belong to one person: the column contains codes of
-/// people, and some codes occur more than once.
+/// Returns true if all rows with the same value belong to one person: the column's name means
+/// people, and some values occur more than once.
 pub fn is_entity(facts: &Facts) -> bool {
     facts.values >= FEW_ROWS && facts.distinction() < UNIQUE && facts.distinct > 1 && names::is_person(&facts.name)
 }
 
 fn decide(facts: &Facts, pattern: Option<Pattern>, meaning: Option<Meaning>) -> (ProposedRole, String) {
-    // This function is long because it lists rules. A rule applies only if no earlier rule applies.
+    // This function is long because it lists the rules. A rule applies only if no earlier rule
+    // applies.
     use ProposedRole::{ClassLabel, Identifier, Keep, QuasiIdentifier, Sensitive};
     let because = |role: ProposedRole, why: &str| (role, why.to_string());
     let named = |role: ProposedRole, what: &str| (role, format!("named as {what}"));
@@ -164,7 +168,7 @@ fn decide(facts: &Facts, pattern: Option<Pattern>, meaning: Option<Meaning>) -> 
         }
         _ => {}
     }
-    // The limits of Safe Harbor also apply where all rows are alike.
+    // The limits of Safe Harbor also apply to a column that has the same value in every row.
     if facts.kind == ValueKind::Date
         || matches!(pattern, Some(Pattern::Date(_) | Pattern::DateTime | Pattern::ShortDate))
     {
@@ -199,8 +203,8 @@ fn decide(facts: &Facts, pattern: Option<Pattern>, meaning: Option<Meaning>) -> 
         }
         _ => {}
     }
-    // Uniqueness is checked before the form of the values: a case number may look like a diagnosis
-    // or a postal code, but belongs to one row.
+    // Uniqueness is checked before the form of the values: a unique case number may have the form
+    // of a diagnosis or a postal code.
     if facts.is_unique() && matches!(facts.kind, ValueKind::Text | ValueKind::Integer) {
         return because(
             Identifier,

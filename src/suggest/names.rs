@@ -1,13 +1,14 @@
-//! Finds the meaning of a column's name in the vocabulary.
+//! Looks up the meaning of a column's name in the vocabulary.
 //!
-//! A name is split into words at every character that is neither a letter nor a digit, and at
-//! `camelCase` humps. Letters are written as in the vocabulary: in lower case and without accents.
-//! Every word for a number (`nr`, `no`, `nummer`) is replaced by `number`, also at the end of a
-//! longer word: `Pat.-Nr`, `PatNr` and `pat_no` are the same name.
+//! A name is split into words at every character that is neither a letter nor a digit, and before
+//! each capital letter that follows a small letter, as in `camelCase`. Letters are normalized as in
+//! the vocabulary: lower case, without accents. Every word for a number (`nr`, `no`, `nummer`) is
+//! replaced by `number`, and most of them also at the end of a longer word. So `Pat.-Nr`, `PatNr`
+//! and `pat_no` are equivalent.
 
 use super::vocabulary::{FOREIGN_POSTCODES, Meaning, PEOPLE, POSTCODES, VOCABULARY};
 
-/// Returns the meaning of a name, if it is known.
+/// Returns the meaning of a name; `None` if it is not in the vocabulary.
 pub(super) fn meaning(name: &str) -> Option<Meaning> {
     let words = words(name);
     let found = VOCABULARY.iter().find(|(_, languages)| named(languages, &words));
@@ -19,12 +20,12 @@ pub(super) fn is_person(name: &str) -> bool {
     named(PEOPLE, &words(name))
 }
 
-/// Returns true if the name means postal codes.
+/// Returns true if the name means a postal code.
 pub(super) fn is_postcode(name: &str) -> bool {
     named(POSTCODES, &words(name)) || is_foreign_postcode(name)
 }
 
-/// Returns true if the name means postal codes in a language other than English.
+/// Returns true if the name means a postal code in a language other than English.
 pub(super) fn is_foreign_postcode(name: &str) -> bool {
     named(FOREIGN_POSTCODES, &words(name))
 }
@@ -68,28 +69,28 @@ fn fits(rule: &str, words: &[String]) -> bool {
     let rule = numbered(rule.split(' ').map(str::to_string).collect());
     let is = |word: &String, rule: &str| match rule.strip_suffix('*') {
         Some(beginning) => word.starts_with(beginning),
-        // The columns for a person's visits are numbered: age1, age2.
+        // Columns for several visits of a person may be numbered, as in age1 and age2.
         None => word == rule || word.trim_end_matches(|c: char| c.is_ascii_digit()) == rule,
     };
     let in_a_row = words
         .windows(rule.len())
         .any(|w| w.iter().zip(&rule).all(|(word, rule)| is(word, rule)));
-    // A name may also be written without separators, as in `firstname`.
+    // The words may also be written without separators, as in `firstname`.
     in_a_row || (rule.len() > 1 && words.iter().any(|w| is(w, &rule.concat())))
 }
 
-/// The word that replaces every word for a number.
+/// The word by which every word for a number is replaced.
 const NUMBER: &str = "number";
 
-/// Returns the words with [`NUMBER`] in place of each word for a number. A longer word that ends in
-/// a word for a number is divided.
+/// Returns the words with every word for a number replaced by [`NUMBER`]. A longer word that ends
+/// in a word for a number is split into two words.
 fn numbered(words: Vec<String>) -> Vec<String> {
     let mut read = vec![];
     for (place, word) in words.into_iter().enumerate() {
         let letters = word.trim_end_matches(|c: char| c.is_ascii_digit());
         let is_number = match letters {
             "nr" | "num" | "nummer" | "nbr" | NUMBER => true,
-            // At the beginning of a name, `no` means that something is missing.
+            // At the beginning of a name, `no` means "without" and not "number".
             "no" => place > 0,
             _ => false,
         };
@@ -105,12 +106,14 @@ fn numbered(words: Vec<String>) -> Vec<String> {
     read
 }
 
-/// Returns the words of a name, in lower case and without accents.
+/// Returns the words of a name in normalized form: in lower case, without accents, and with
+/// [`NUMBER`] for every word for a number.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut before = ' ';
     for c in name.chars() {
-        // An accent may come after its letter, as file systems and some exports write it.
+        // An accent may be a separate character after its letter, as file systems and some exports
+        // write it.
         let is_letter = c.is_alphanumeric() || is_accent(c);
         let hump = c.is_uppercase() && before.is_lowercase();
         if (hump || !is_letter) && words.last().is_some_and(|w| !w.is_empty()) {
@@ -129,7 +132,7 @@ fn is_accent(c: char) -> bool {
     ('\u{300}'..='\u{36f}').contains(&c)
 }
 
-/// Adds a letter to a word as the vocabulary writes it.
+/// Appends a letter to a word in the normalized form that the vocabulary uses.
 fn add(word: &mut String, letter: char) {
     for c in letter.to_lowercase() {
         match c {
@@ -144,7 +147,7 @@ fn add(word: &mut String, letter: char) {
             'ñ' => word.push('n'),
             'ò' | 'ó' | 'ô' | 'õ' => word.push('o'),
             'ù' | 'ú' | 'û' => word.push('u'),
-            // A diaeresis after its letter is an umlaut.
+            // A diaeresis that follows its letter as a separate character makes it an umlaut.
             '\u{308}' if word.ends_with(['a', 'o', 'u']) => word.push('e'),
             c if is_accent(c) => {}
             c => word.push(c),

@@ -1,10 +1,10 @@
-//! National and social security numbers: their forms, and the check digits of those that consist of
-//! digits alone.
+//! National identification numbers and social security numbers: their forms, and the check digits
+//! of numbers that consist of digits alone.
 
 use regex::Regex;
 use std::sync::LazyLock;
 
-/// Forms that only national numbers of people have.
+/// The forms of national numbers with letters or separators. Few other values have these forms.
 const WRITTEN: &[&str] = &[
     // The United States: SSN.
     r"^\d{3}-\d{2}-\d{4}$",
@@ -26,20 +26,21 @@ const WRITTEN: &[&str] = &[
 
 static COMPILED: LazyLock<Vec<Regex>> = LazyLock::new(|| WRITTEN.iter().filter_map(|f| Regex::new(f).ok()).collect());
 
-/// Returns true if the letters or separators of a text are those of a national number.
+/// Returns true if the text has one of the forms with letters or separators.
 pub(super) fn is_written(text: &str) -> bool {
     COMPILED.iter().any(|form| form.is_match(text))
 }
 
-/// Returns true if the check digits of a text are those of a national number.
+/// Returns true if the text consists of digits, and they have the check digits of a national
+/// number.
 pub(super) fn is_checked(text: &str) -> bool {
     let digits: Vec<u64> = text.chars().filter_map(|c| c.to_digit(10)).map(u64::from).collect();
     let plain = text.chars().all(|c| c.is_ascii_digit() || c == ' ');
     plain && (is_tax_number(&digits) || is_french(&digits))
 }
 
-/// Returns true for a German tax identification number: 11 digits, the last one by ISO 7064 (mod
-/// 11, 10).
+/// Returns true if these are the digits of a German tax identification number. It has 11 digits,
+/// and the last is the check digit of ISO 7064 (mod 11, 10).
 fn is_tax_number(digits: &[u64]) -> bool {
     let [first @ .., check] = digits else { return false };
     let product = first.iter().fold(10, |product, digit| {
@@ -50,8 +51,9 @@ fn is_tax_number(digits: &[u64]) -> bool {
     digits.len() == 11 && digits[0] != 0 && (11 - product) % 10 == *check
 }
 
-/// Returns true for a French number (NIR): a number of 13 digits, and two check digits that are 97
-/// minus the remainder of that number divided by 97.
+/// Returns true if these are the digits of a French national number (NIR). It consists of a number
+/// with 13 digits, and of two check digits, which are 97 minus the remainder of the number divided
+/// by 97.
 fn is_french(digits: &[u64]) -> bool {
     let number = |digits: &[u64]| digits.iter().fold(0, |n, d| n * 10 + d);
     digits.len() == 15 && matches!(digits[0], 1 | 2) && 97 - number(&digits[..13]) % 97 == number(&digits[13..])

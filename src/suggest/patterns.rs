@@ -1,4 +1,4 @@
-//! The forms of a column's values.
+//! Recognizes the form of a column's values, such as dates or e-mail addresses.
 
 use super::dates::{self, Spelling};
 use super::facts::{Facts, ValueKind};
@@ -9,23 +9,23 @@ use std::collections::HashSet;
 use std::net::IpAddr;
 use std::sync::LazyLock;
 
-/// The form of most values of a column.
+/// The form that most values of a column have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pattern {
-    /// One of the identifiers of Safe Harbor.
+    /// One of the identifiers in the list of Safe Harbor, with its description.
     Identifier(&'static str),
-    /// A fact that a person would not want others to know.
+    /// A fact that people do not want others to know, with its description.
     Sensitive(&'static str),
     /// Postal codes.
     Postal(Postcode),
     /// Amounts written as text, with a decimal comma or groups of digits.
     Amount,
-    /// Dates written as text or as whole numbers.
+    /// Dates written as text or as whole numbers, in this format.
     Date(Spelling),
-    /// Dates with a time, or years with a month, a quarter or a week, written as text with the year
-    /// first.
+    /// Dates with a time of day, or years with a month, quarter or week. They are written as text
+    /// that begins with the year.
     DateTime,
-    /// Dates in a spelling without the century, and months followed by their year.
+    /// Dates without the century, or months followed by their year.
     ShortDate,
     /// Sentences.
     FreeText,
@@ -33,7 +33,7 @@ pub(super) enum Pattern {
 
 use Pattern::{Amount, Date, DateTime, FreeText, Identifier, Postal, Sensitive, ShortDate};
 
-/// Forms as regular expressions. The first form that fits is used.
+/// Forms as regular expressions. The first form that matches is used.
 const FORMS: &[(&str, Pattern)] = &[
     (
         r"^[^@\s]+@[^@\s]+\.\p{L}{2,}$",
@@ -85,7 +85,8 @@ const FORMS: &[(&str, Pattern)] = &[
     ),
 ];
 
-/// Short forms, which other values may have by chance. The name of a column may contradict them.
+/// Short forms, which other values may have by chance. They are tried last, before names of people
+/// and free text, and the meaning of a column's name takes precedence over them.
 const WEAK_FORMS: &[(&str, Pattern)] = &[
     (
         r"^[A-Z]\d{2}[A-Z]{2}\d{2}$",
@@ -101,10 +102,11 @@ const WEAK_FORMS: &[(&str, Pattern)] = &[
     ),
 ];
 
-/// The form of a diagnosis code, which also fits case numbers and wards: see [`is_spread`].
+/// The form of a diagnosis code (ICD). Case numbers and names of wards may have the same form: see
+/// [`is_spread`].
 const ICD: &str = r"^[A-TV-Z]\d[0-9AB](\.?[0-9X][0-9A-Z]{0,3})?[*+!]?$";
-/// The smallest number of first letters, which are chapters of the ICD, and the smallest number of
-/// codes, for diagnoses without a dot.
+/// For diagnosis codes without dots, the minimum number of distinct first letters, which stand for
+/// the chapters of the ICD, and the minimum number of distinct codes.
 const SPREAD: (usize, usize) = (8, 30);
 
 /// A function that returns true if a value has a form.
@@ -123,7 +125,8 @@ fn compiled(forms: &[(&str, Pattern)]) -> Vec<(Regex, Pattern)> {
 const NATIONAL: Pattern = Pattern::Identifier("social security or national numbers (Safe Harbor 7)");
 
 impl Pattern {
-    /// Returns the form that at least the share `most` of the sampled values have.
+    /// Returns the form that at least the share `most` of the sampled values have; `None` if there
+    /// is no such form.
     pub(super) fn of(facts: &Facts, most: f64) -> Option<Self> {
         let values = facts.texts();
         if values.is_empty() {
@@ -181,8 +184,8 @@ impl Pattern {
     }
 }
 
-/// Returns true if codes are written with a dot, or come from as many chapters as diagnoses do.
-/// Without this, a letter and digits may also be case numbers or wards.
+/// Returns true if at least a tenth of the codes contain a dot, or if the codes come from as many
+/// chapters as diagnoses usually do. Otherwise the codes may be case numbers or wards.
 fn is_spread(values: &[&str]) -> bool {
     let dotted = values.iter().filter(|v| v.contains('.')).count();
     let chapters: HashSet<_> = values.iter().filter_map(|v| v.chars().next()).collect();
@@ -190,18 +193,19 @@ fn is_spread(values: &[&str]) -> bool {
     10 * dotted >= values.len() || (chapters.len() >= SPREAD.0 && codes.len() >= SPREAD.1)
 }
 
-/// Returns the form of texts of several words: names of people, or sentences.
+/// Returns the form of texts that consist of several words, which is names of people or free text;
+/// `None` if the texts have neither form. `has` returns true if most values have the given form.
 fn sentences(facts: &Facts, values: &[&str], has: &dyn Fn(Form) -> bool) -> Option<Pattern> {
     let is_person = |v: &str| PERSON.as_ref().is_some_and(|form| form.is_match(v));
-    // Many different pairs of capitalised words are names of people; few different pairs are
-    // countries and the like.
+    // If there are many different groups of two to four capitalised words, they are names of
+    // people. If there are few, they may be countries, for example.
     let differ = facts.distinct > 20 && facts.distinction() > 0.2;
     if differ && has(&is_person) {
         return Some(Identifier("names of people (Safe Harbor 1)"));
     }
     let is_sentence = |v: &str| v.len() > 40 && v.split_whitespace().count() > 6;
     let words: usize = values.iter().map(|v| v.split_whitespace().count()).sum();
-    // Short notes differ from row to row; categories of several words do not.
+    // Short notes differ from row to row, but categories of several words do not.
     let are_notes = differ && facts.distinction() > 0.5 && words >= 4 * values.len();
     (has(&is_sentence) || are_notes).then_some(FreeText)
 }
@@ -210,7 +214,7 @@ fn digits(text: &str) -> Vec<u32> {
     text.chars().filter_map(|c| c.to_digit(10)).collect()
 }
 
-/// Returns true for 13 to 19 digits with Luhn's check digit.
+/// Returns true for 13 to 19 digits that pass Luhn's check.
 fn is_card(text: &str) -> bool {
     let digits = digits(text);
     let doubled = |(i, d): (usize, &u32)| match i % 2 {
@@ -223,7 +227,8 @@ fn is_card(text: &str) -> bool {
         && digits.iter().rev().enumerate().map(doubled).sum::<u32>() % 10 == 0
 }
 
-/// Returns true for 17 capital letters and digits, with at least one of each, without I, O and Q.
+/// Returns true for 17 characters that are digits or capital letters other than I, O and Q, with at
+/// least one digit and one letter.
 fn is_vehicle(text: &str) -> bool {
     text.len() == 17
         && text
@@ -233,7 +238,7 @@ fn is_vehicle(text: &str) -> bool {
         && text.chars().any(|c| c.is_ascii_uppercase())
 }
 
-/// Returns true for 7 to 15 digits that are grouped or have a `+` before the country code.
+/// Returns true for 7 to 15 digits with at least one of the characters `+`, `(`, `-` or a blank.
 fn is_phone(text: &str) -> bool {
     text.chars().all(|c| c.is_ascii_digit() || "+()-./ ".contains(c))
         && (7..=15).contains(&digits(text).len())

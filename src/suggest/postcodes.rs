@@ -1,11 +1,13 @@
-//! Postal codes of countries: their form, and how many characters identify a region.
+//! The forms of postal codes in several countries, and how many of their characters a hierarchy
+//! keeps.
 //!
-//! A hierarchy of postal codes begins with three characters or fewer. Safe Harbor 2 allows no more
-//! of a ZIP code, and requires 000 in place of three digits that 20,000 people or fewer share.
+//! Level 1 of a hierarchy for postal codes keeps at most three characters, not counting a country
+//! code before them. For ZIP codes, Safe Harbor 2 allows no more than three digits, and requires
+//! 000 instead if 20,000 people or fewer share the three digits.
 //!
-//! Forms of seven and eight digits with a dash (Japan, Portugal, Brazil) are telephone numbers
-//! elsewhere, and four digits may be years. So only the name of a column shows that it contains
-//! these codes.
+//! Codes of seven or eight digits with a dash (Japan, Portugal, Brazil) may be telephone numbers in
+//! other countries, and codes of four digits may be years. So these codes are recognized only by
+//! the name of the column.
 
 use regex::Regex;
 use std::sync::LazyLock;
@@ -18,21 +20,22 @@ pub(super) const SPARSE: &[&str] = &[
     "893",
 ];
 
-/// The kind of the postal codes in a column.
+/// The kind of postal codes in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Postcode {
-    /// ZIP codes of the United States, some or all with the delivery route.
+    /// ZIP codes of the United States. Some or all may have four more digits for the delivery
+    /// route.
     Zip,
-    /// Codes of another country, with the numbers of characters that the levels of PREFIX keep.
+    /// Codes of another country. The numbers say how many characters each level of PREFIX keeps.
     Kept(&'static [u8]),
 }
 
-/// Forms of postal codes. The first form that fits is used.
+/// The forms of postal codes as regular expressions. The first form that matches is used.
 const POSTCODES: &[(&str, Postcode)] = &[
     // The codes of Germany, France, Spain, Italy and others also have five digits: see
     // `names::is_foreign_postcode`.
     (r"^\d{5}(-\d{4})?$", Postcode::Zip),
-    // Codes with a country code before them.
+    // Codes that begin with the code of a country.
     (r"^[A-Z]{1,3}-\d{4,5}$", Postcode::Kept(&[5, 4])),
     // The United Kingdom: the area is one or two letters, and the town one or two digits.
     (r"^[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}$", Postcode::Kept(&[2, 1])),
@@ -53,20 +56,20 @@ static COMPILED: LazyLock<Vec<(Regex, Postcode)>> = LazyLock::new(|| {
     compiled.collect()
 });
 
-/// Returns the kind of postal codes of the first form for which `most` returns true; `None` if
-/// there is no such form.
+/// Returns the kind of the first form for which `most` returns true; `None` if there is none.
+/// `most` receives a function that returns true if a text has the form.
 pub(super) fn of(most: impl Fn(&dyn Fn(&str) -> bool) -> bool) -> Option<Postcode> {
     let found = COMPILED.iter().find(|(form, _)| most(&|v| form.is_match(v)));
     found.map(|(_, known)| *known)
 }
 
-/// Returns, as SQL, the rule for ZIP codes that are texts.
+/// Returns the rule for ZIP codes that are stored as text, as SQL.
 pub(super) fn zip() -> String {
     format!("AS PREFIX (3, 2, 1) {}", changed())
 }
 
-/// Returns, as SQL, the rule for ZIP codes that are whole numbers of at most this many digits. Any
-/// other number becomes `*`.
+/// Returns the rule for ZIP codes that are stored as whole numbers with at most `digits` digits, as
+/// SQL. All other numbers become `*`.
 pub(super) fn zip_number(digits: usize) -> String {
     format!("AS PREFIX (3, 2, 1) WIDTH {digits} {} ON UNMAPPED TOP", changed())
 }
@@ -76,7 +79,7 @@ fn changed() -> String {
     format!("CHANGE ({}) TO '000'", sparse.join(", "))
 }
 
-/// Returns true if a text is a ZIP code that has lost its leading zeros.
+/// Returns true if the text looks like a ZIP code that has lost its leading zeros.
 pub(super) fn has_lost_zeros(text: &str) -> bool {
     let first = text.split('-').next().unwrap_or_default();
     (1..5).contains(&first.len()) && first.bytes().all(|b| b.is_ascii_digit())

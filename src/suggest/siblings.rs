@@ -1,7 +1,7 @@
-//! Finds the siblings of a column's values: values that must be released in the same way. Examples
-//! are other days of the same years, other ages above 89, and other ZIP codes of the same area. A
-//! column may contain only one day of a year. Then its siblings show whether the hierarchy releases
-//! only the year.
+//! Finds siblings of a column's values. Siblings are values that must be released with the same
+//! label, such as all days in a year, all ages above 89, or all ZIP codes in an area. If a column
+//! contains only one day of a year, its own values do not show whether the hierarchy releases only
+//! the year, but siblings of this day do.
 
 use super::facts::ValueKind;
 use super::harbor::{Dates, Limited, OLD, WrittenForm, years};
@@ -14,11 +14,12 @@ use chrono::NaiveDate;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Days that are far apart and belong to the same year in every time zone.
+/// Days that are far apart and are in the same year in every time zone.
 const DAYS: [(u32, u32); 3] = [(1, 2), (7, 15), (12, 30)];
 
 impl Limited {
-    /// Returns the values, followed by siblings of some of them.
+    /// Returns the values, followed by some siblings of them. Returns only the values if the limit
+    /// has no siblings or their type cannot be converted to that of the values.
     pub fn with_siblings(self, values: &ArrayRef) -> Result<ArrayRef> {
         let texts = cast(values, &DataType::Utf8)?;
         let texts: Vec<&str> = texts.as_string::<i32>().iter().flatten().map(str::trim).collect();
@@ -47,7 +48,7 @@ impl Limited {
                 WrittenForm::YearFirst => of_texts(texts.iter().map(|text| turned(text, 4)).collect()),
             },
             Self::ZipCodes => {
-                // Whole numbers have lost their leading zeros.
+                // ZIP codes that are stored as whole numbers have lost their leading zeros.
                 let whole = ValueKind::of(values.data_type()) == ValueKind::Integer;
                 let lost = |text: &str| match (whole, text.len()) {
                     (true, ..=5) => 5 - text.len(),
@@ -66,14 +67,14 @@ impl Limited {
     }
 }
 
-/// Returns some days of a year.
+/// Returns the days of [`DAYS`] in a year.
 fn days_of(year: i64) -> impl Iterator<Item = NaiveDate> {
     let year = i32::try_from(year).ok();
     let days = DAYS.into_iter();
     days.filter_map(move |(month, day)| NaiveDate::from_ymd_opt(year?, month, day))
 }
 
-/// Returns `others` if `is` returns true for at least one value, and no numbers otherwise.
+/// Returns `others` if `is` returns true for at least one value, and otherwise an empty array.
 fn above(values: &ArrayRef, is: impl Fn(f64) -> bool, others: &[f64]) -> Result<ArrayRef> {
     let numbers = cast(values, &DataType::Float64)?;
     let has_some = numbers.as_primitive::<Float64Type>().iter().flatten().any(is);
@@ -81,7 +82,8 @@ fn above(values: &ArrayRef, is: impl Fn(f64) -> bool, others: &[f64]) -> Result<
     Ok(Arc::new(Float64Array::from_iter_values(others)))
 }
 
-/// Returns a text with each digit after the first `kept` characters replaced by another digit.
+/// Returns the text with every digit after the first `kept` characters replaced by a different
+/// digit.
 fn turned(text: &str, kept: usize) -> String {
     let turn = |(place, c): (usize, char)| match c.to_digit(10).filter(|_| place >= kept) {
         Some(digit) => char::from(b'0' + ((digit + 5) % 10) as u8),

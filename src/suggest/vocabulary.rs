@@ -1,19 +1,20 @@
-//! The meanings of column names: one row per meaning, one text per language.
+//! The meanings of column names. Each row of the table has one meaning, and one text of rules per
+//! language, separated by commas.
 //!
-//! The words are in lower case and without accents; `ä`, `ö`, `ü` and `ß` are `ae`, `oe`, `ue` and
-//! `ss`. A rule is one or more consecutive words. A word that ends in `*` stands for every word
-//! that begins with the text before the `*`. A rule that begins with `=` must be the whole name,
-//! and one that begins with `+` the last word of a longer name. The first row with a rule that fits
-//! is used.
+//! The words are in lower case and without accents; `ä`, `ö`, `ü` and `ß` are written as `ae`,
+//! `oe`, `ue` and `ss`. A rule consists of one or more consecutive words. A word that ends in `*`
+//! matches every word that begins with the text before the `*`. A rule that begins with `=` must
+//! match the whole name, and a rule that begins with `+` must match the last word of a name with
+//! several words. The first row with a matching rule is used.
 
-/// The meaning of a name.
+/// The meaning of a column name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meaning {
-    /// One of the identifiers of Safe Harbor.
+    /// One of the identifiers in the list of Safe Harbor, with its description.
     Identifier(&'static str),
-    /// A code, which identifies people if most of its values are different.
+    /// A code, which identifies people if many of its values are different.
     Code,
-    /// Sentences, if the values are texts.
+    /// Free text, if the values are texts.
     FreeText,
     /// An age.
     Age,
@@ -23,9 +24,9 @@ pub enum Meaning {
     DatePart,
     /// A place that is smaller than a state, or its postal code.
     Place,
-    /// Another fact that others can know about a person.
+    /// Another fact that others can know about a person, with its description.
     QuasiIdentifier(&'static str),
-    /// A fact that a person would not want others to know.
+    /// A fact that people do not want others to know, with its description.
     Sensitive(&'static str),
     /// The label that a classifier learns.
     ClassLabel,
@@ -33,8 +34,8 @@ pub enum Meaning {
 
 use Meaning::{Age, Birth, ClassLabel, Code, DatePart, FreeText, Identifier, Place, QuasiIdentifier, Sensitive};
 
-/// Every meaning with its words in English, German, French and Spanish, in the order in which they
-/// are tried.
+/// The meanings in the order in which they are tried, each with its words in English, German,
+/// French and Spanish.
 pub(super) const VOCABULARY: &[(Meaning, &[&str])] = &[
     (
         Identifier("an e-mail address (Safe Harbor 6)"),
@@ -192,8 +193,8 @@ pub(super) const VOCABULARY: &[(Meaning, &[&str])] = &[
             "direccion, calle, domicilio, latitud, longitud, coordenadas",
         ],
     ),
-    // Values that Safe Harbor 2 and 3 limit. The other words of the name do not matter: an age at
-    // diagnosis is an age.
+    // Values that Safe Harbor 2 and 3 limit. The other words in the name do not matter: an age at
+    // diagnosis is also an age.
     (
         Place,
         &[
@@ -322,11 +323,11 @@ pub(super) const VOCABULARY: &[(Meaning, &[&str])] = &[
         ClassLabel,
         &["class, label, target", "klasse, zielgroesse", "classe", "clase"],
     ),
-    // A number of something that no earlier row names.
+    // A number of something that no earlier row contains.
     (Code, &["+number"]),
 ];
 
-/// Words for people. A person's code may occur once for each event of the person.
+/// Words for people. A code for a person may occur in several rows, one for each event.
 pub(super) const PEOPLE: &[&str] = &[
     "patient, person, people, customer, client, user, member, employee, worker, student, subject, ssn, mrn, citizen, \
      individual, beneficiary, email, pupil, resident, household",

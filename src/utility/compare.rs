@@ -8,10 +8,10 @@ use super::information::mutual_information;
 use super::naive_bayes::NaiveBayes;
 use super::sample::{ColumnValues, Sample};
 
-/// The greatest number of distinct values of a class label.
+/// The maximum number of distinct values of a class label.
 pub const MOST_CLASSES: usize = 100;
 
-/// A release with its source, limited to common columns with readable labels.
+/// A release with its source, limited to the columns that both have and whose labels can be parsed.
 #[derive(Debug, Clone)]
 pub struct ReleaseComparison {
     /// The columns.
@@ -22,7 +22,7 @@ pub struct ReleaseComparison {
     pub release: Sample,
     /// The rows used to test classifiers. `None` if these are the rows of the source.
     pub testing: Option<Sample>,
-    /// The index of the class label in `columns`. `None` without a class label.
+    /// The index of the class label in `columns`. `None` if there is no class label.
     pub class: Option<usize>,
 }
 
@@ -200,7 +200,8 @@ fn divergence_of(bits: f64) -> Figure {
     Figure::new(MeasureKind::KullbackLeibler, Some(bits)).note("bits")
 }
 
-/// Returns the share of the tested raw rows that are classified correctly. `None` without rows.
+/// Returns the share of the tested raw rows that are classified correctly. `None` if there are no
+/// rows.
 fn accuracy(tested: &Sample, class: usize, classify: impl Fn(&dyn Fn(usize) -> u32) -> u32) -> Option<f64> {
     let (mut right, all) = (0, tested.rows());
     for (row, (own, n)) in tested.classes(class).iter().zip(&tested.counts).enumerate() {

@@ -1,17 +1,19 @@
-//! A classification tree. Each inner node tests whether a row's value of one column is in one of
-//! two sets.
+//! A classification tree. Each inner node divides the values of one column into two sets. The set
+//! that contains the value of a row determines the child to which the row belongs.
 //!
-//! The tree is grown greedily: the next cut lowers the Gini impurity most among all columns. A
-//! column of numbers, dates or timestamps is cut in the middle between two values. The values of
-//! any other column are sorted by their share of the node's most frequent class, and the cut
-//! divides this order. With two classes, this finds the purest two sets, unless one of them is too
-//! small for a leaf. A node is not cut at depth [`DEPTH`], if it has one class, or if a part would
-//! have fewer than [`LEAST`] rows. The answer of a leaf is its most frequent class. A value that no
-//! row of a node has belongs to the larger part.
+//! The tree is grown greedily: each node is split by the column and the two sets that lower the
+//! Gini impurity most. A column of numbers, dates or timestamps is split in the middle between two
+//! values. The values of any other column are sorted by their share of the node's most frequent
+//! class, and the split divides this order. With two classes, this finds the purest two sets,
+//! unless one of them is too small for a leaf. A node becomes a leaf if its depth is [`DEPTH`], if
+//! its rows have only one class, if every split would leave a part with fewer than [`LEAST`] rows,
+//! or if no split lowers the impurity. The prediction of a leaf is its most frequent class. If no
+//! row of a node has a value, the value belongs to the larger part. In a column of numbers, dates
+//! or timestamps, the order of the values decides instead.
 //!
-//! A training row counts evenly for the values under its label. If a cut divides these values, the
-//! row is in both parts, with its weight divided in the same way. Rows with an unknown value are
-//! treated in this way by Quinlan (C4.5, 1993, chapter 3).
+//! A training row counts evenly for the values under its label. If a split divides these values,
+//! the row is in both parts, with its weight divided in the same way. Rows with an unknown value
+//! are treated in this way by Quinlan (C4.5, 1993, chapter 3).
 //!
 //! Breiman, Friedman, Olshen and Stone, Classification and regression trees, 1984, chapters 2 and 4
 //! (theorem 4.5).
@@ -19,9 +21,9 @@
 use super::sample::{ColumnValues, Sample};
 use std::rc::Rc;
 
-/// The greatest number of cuts from the root to a leaf.
+/// The maximum number of splits from the root to a leaf.
 pub const DEPTH: usize = 8;
-/// The least number of rows of a leaf.
+/// The minimum number of rows required in a leaf.
 pub const LEAST: f64 = 7.0;
 
 /// A trained tree.
@@ -50,11 +52,11 @@ struct Part {
     reached: Vec<Rc<Vec<bool>>>,
 }
 
-/// A cut of one feature.
+/// A split of a node by one feature.
 struct Cut {
     feature: usize,
     is_first: Vec<bool>,
-    /// The sum of squares that measures purity. Greater is purer.
+    /// The sum of squares that measures purity. A higher sum means purer parts.
     purity: f64,
 }
 
@@ -158,7 +160,7 @@ impl Growth<'_> {
         self.nodes.len() - 1
     }
 
-    /// Returns the best cut of a part. `None` if no cut makes it purer.
+    /// Returns the best split of a part. `None` if no split makes the part purer.
     fn best(&self, part: &Part, most: usize, purity: f64) -> Option<Cut> {
         // A gain within the rounding error is ignored.
         let mut least = purity * (1.0 + 1e-12);
@@ -172,7 +174,8 @@ impl Growth<'_> {
         best
     }
 
-    /// Returns the best cut of one feature. `None` if the feature has no permitted cut.
+    /// Returns the best split of a part by one feature. `None` if the feature has no permitted
+    /// split.
     fn cut(&self, part: &Part, feature: usize, most: usize) -> Option<Cut> {
         let classes = self.classes;
         let joint = self.joint(part, feature);
@@ -220,9 +223,9 @@ impl Growth<'_> {
         })
     }
 
-    /// Returns, for each value of a feature with numbers, whether it is below a cut. It is below if
-    /// it is at most `low`, or between `low` and `high` and at most their middle. NULL is never
-    /// between them.
+    /// Returns, for each value of a feature with numbers, whether it is below the split between the
+    /// values `low` and `high`. A value is below if it is at most `low`, or if it is between `low`
+    /// and `high` and at most their middle. NULL is never between two values.
     fn below(&self, feature: usize, low: usize, high: usize) -> Vec<bool> {
         let column = &self.columns[self.features[feature]];
         let numbers = column.numbers.as_deref().unwrap_or_default();
@@ -259,7 +262,7 @@ impl Growth<'_> {
         joint
     }
 
-    /// Returns the rows of a part on one side of a cut.
+    /// Returns the rows of a part on one side of a split.
     fn side(&self, part: &Part, cut: &Cut, side: bool) -> Part {
         let column = self.features[cut.feature];
         let before = &part.reached[cut.feature];
@@ -296,7 +299,7 @@ fn purity(of_class: &[f64]) -> f64 {
     }
 }
 
-/// Returns the class with the greatest weight. Ties: the first.
+/// Returns the class with the highest weight. Ties: the first.
 fn greatest(of_class: &[f64]) -> usize {
     let mut best = 0;
     for (class, n) in of_class.iter().enumerate() {

@@ -84,7 +84,8 @@ pub struct Figure {
     pub measure: MeasureKind,
     /// The value for the release. `None` if it could not be measured or is infinite.
     pub value: Option<f64>,
-    /// The same measure of the source. `None` if the source has none.
+    /// The value of the same measure for the source. `None` if the measure has no value for the
+    /// source.
     pub of_source: Option<f64>,
     /// A remark about the value.
     pub note: Option<String>,
@@ -135,7 +136,7 @@ pub struct Utility {
     pub source: String,
     /// The rows used to test classifiers. `None` if these are the rows of the source.
     pub testing: Option<String>,
-    /// The name of the class label. `None` without a class label.
+    /// The name of the class label. `None` if there is no class label.
     pub class: Option<String>,
     /// The measures, in output order.
     pub figures: Vec<Figure>,

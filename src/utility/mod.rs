@@ -2,7 +2,7 @@
 //!
 //! A released label represents the source values that it covers. The release does not reveal which
 //! of these values a row had, so each row is divided evenly among them. The result is the
-//! distribution of the greatest entropy that agrees with the labels (Kifer and Gehrke, Injecting
+//! distribution with the maximum entropy that agrees with the labels (Kifer and Gehrke, Injecting
 //! utility into anonymized datasets, SIGMOD 2006, section 3, doi:10.1145/1142473.1142499). A label
 //! that covers one value is that value. A released number that represents a class, such as its
 //! mean, is also a value, even if the source does not have it.

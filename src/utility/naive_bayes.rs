@@ -1,4 +1,4 @@
-//! Naive Bayes: predicts the class with the greatest product of its prior probability and the
+//! Naive Bayes: predicts the class with the maximum product of its prior probability and the
 //! likelihoods of the single features.
 //!
 //! - The prior of a class is its share of the training rows.

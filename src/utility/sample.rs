@@ -7,8 +7,8 @@
 pub struct ColumnValues {
     /// The name of the column.
     pub name: String,
-    /// The number of distinct values. A value is represented by its position among them, ascending,
-    /// NULL last.
+    /// The number of distinct values. A value is represented by its index in the ascending order of
+    /// all values, with NULL last.
     pub values: usize,
     /// Each value as a number, if the values are numbers, dates or timestamps. The inner `None` is
     /// NULL.

@@ -9,8 +9,8 @@ use super::warned::{Warning, WarningKind};
 use super::words::{counted, rows};
 use crate::suggest::ValueKind;
 
-/// The smallest share of unique rows among the released rows for a warning. Every table has a few
-/// rows with rare values.
+/// The minimum share of unique rows among the released rows required for a warning. Almost every
+/// table has a few rows with rare values.
 const SHARE: f64 = 0.01;
 
 /// Returns the kept columns whose links are worth counting in a release with `classes` classes and

@@ -1,5 +1,5 @@
-//! Warns of a date that is released unchanged beside a date that is shifted by a person's number of
-//! days.
+//! Warns of a date that is released unchanged beside another date, which is shifted by a number of
+//! days for each person.
 
 use super::evidence::{Evidence, Examined, Fate};
 use super::warned::{Warning, WarningKind};

@@ -46,7 +46,8 @@ pub enum WarningKind {
     Unique,
     /// Kept columns, together with the quasi-identifiers, single out rows.
     Linked,
-    /// A date is released unchanged beside a date that is shifted by a person's number of days.
+    /// A date is released unchanged beside another date, which is shifted by a number of days for
+    /// each person.
     Shifted,
     /// Several rows belong to one person, and the models count rows.
     Entity,

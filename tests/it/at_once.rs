@@ -1,5 +1,5 @@
-//! Tests several jobs at once in one process. Each has the same result as alone, stays within its
-//! own memory, and does no more work.
+//! Tests several simultaneous jobs in one process. Each job has the same result as alone, stays
+//! within its own memory limit, and does no more work.
 
 use crate::common::collect;
 use anonsql::internal::generate::{BenchShape, GeneratedTable, generate};
@@ -73,7 +73,7 @@ impl MemoryPool for Watched {
     }
 }
 
-/// Counts the rows and nodes of the phases: the work of a job.
+/// Counts the rows and nodes of each phase, which measure the work of a job.
 #[derive(Default)]
 struct Work(Mutex<BTreeMap<&'static str, Vec<Arc<AtomicU64>>>>);
 
@@ -101,13 +101,13 @@ impl Work {
 /// The results of a job.
 #[derive(Debug, PartialEq)]
 struct Done {
-    /// The bytes of the released files.
+    /// The contents of the released files.
     files: Vec<Vec<u8>>,
-    /// The rows or nodes of each phase.
+    /// The number of rows or nodes in each phase.
     work: BTreeMap<&'static str, u64>,
 }
 
-/// Runs a job over the table with its own session and `bytes` of memory.
+/// Runs a job over the table in its own session, with a memory limit of `bytes` bytes.
 async fn job(source: PathBuf, target: PathBuf, k: usize, bytes: usize) -> Done {
     let pool = Arc::new(Watched {
         pool: FairSpillPool::new(bytes),
@@ -158,7 +158,7 @@ async fn each_of_eight_jobs_is_as_if_it_were_alone() {
     let folder = tempfile::tempdir().unwrap();
     let source = source(folder.path());
     let target = |name: &str, number: usize| folder.path().join(format!("{name}_{number}"));
-    // Every second job has little memory, so its rows spill to files.
+    // Every second job has little memory, so that its rows spill to files.
     let bytes = |number: usize| {
         if number.is_multiple_of(2) {
             9_000 << 10

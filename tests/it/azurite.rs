@@ -1,4 +1,5 @@
-//! azurite, a server for Azure blobs from npm. A test starts it on loopback and ends it.
+//! azurite, a server for Azure blobs from npm. A test starts the server on loopback and stops it at
+//! the end.
 
 use crate::moto::{free_port, started};
 use datafusion::object_store::azure::{MicrosoftAzure, MicrosoftAzureBuilder};

@@ -159,8 +159,8 @@ impl Table {
         Some(release)
     }
 
-    /// Returns every number of the answer by its name. For a check, these are the required and the
-    /// reached number.
+    /// Returns every number in the result of the statement, by name. For a check, these are the
+    /// required and the reached number.
     fn expected(&self, first: &Release, second: &Release) -> BTreeMap<String, (Option<u64>, Option<u64>)> {
         // The released values of each row. A column that only one release generalizes counts as a
         // label of the other release, which has the column's raw values.
@@ -302,7 +302,7 @@ async fn compared(seed: u64, tables: u64, each: usize) -> usize {
     compared
 }
 
-/// Compares, on each of two threads, all pairs of `releases` releases of each of `tables` tables.
+/// Runs on two threads. Each compares all pairs of `releases` releases of each of `tables` tables.
 async fn all_pairs(tables: u64, releases: usize) -> usize {
     let of = |seed| tokio::spawn(compared(seed, tables, releases));
     let (one, other) = tokio::join!(of(1), of(2));

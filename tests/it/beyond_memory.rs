@@ -32,7 +32,8 @@ fn nearly_unique(folder: &Path) -> PathBuf {
     path
 }
 
-/// Returns a session with two partitions, this much memory, and its temporary files in `folder`.
+/// Returns a session with two partitions and `kilobytes` of memory. Its temporary files are in
+/// `folder`.
 fn session(kilobytes: usize, folder: &Path, may_spill: bool) -> AnonContext {
     let mode = match may_spill {
         true => DiskManagerMode::Directories(vec![folder.to_path_buf()]),
@@ -68,7 +69,7 @@ fn statement(source: &Path, target: &Path, rest: &str) -> String {
     )
 }
 
-/// Returns the items of an answer with their details.
+/// Returns the items in the result of a statement, with their details.
 fn items(batches: &[RecordBatch]) -> BTreeMap<String, String> {
     let rows = batches.iter().flat_map(|batch| {
         let (items, details) = (batch.column(0).as_string::<i32>(), batch.column(1).as_string::<i32>());
@@ -178,7 +179,7 @@ async fn models_of_values_and_of_a_population_hold_beyond_memory() {
     assert_eq!(files(temporary.path()), 0, "temporary files are left behind");
 }
 
-/// With enough memory for mondrian but not for peel, peel is skipped and the answer says so.
+/// With enough memory for mondrian but not for peel, peel is skipped and the result says so.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn local_recoding_skips_what_does_not_fit() {
     let scratch = tempfile::tempdir().unwrap();
@@ -280,7 +281,7 @@ async fn what_cannot_do_without_memory_says_what_to_do() {
     let cases = [
         // Partitioning divides the combinations one by one.
         (true, 3_000, "SATISFYING k_anonymity(5) SEARCH USING mondrian"),
-        // No statement about the bottom node can be proven before all its rows are grouped.
+        // Nothing can be proven about the bottom node before all its rows are grouped.
         (true, 1_200, anything.as_str()),
         // Temporary files are not allowed.
         (false, 3_000, "SATISFYING k_anonymity(5)"),

@@ -1,4 +1,5 @@
-//! Tests dropping the future of a statement. The work of every phase ends, and no file is left.
+//! Tests that a statement stops when its future is dropped. The work of every phase ends, and no
+//! file is left.
 
 use crate::common::{collect, context};
 use anonsql::{AnonContext, Observer, Phase, Progress};
@@ -68,7 +69,7 @@ fn start(context: AnonContext, sql: String) -> JoinHandle<()> {
 }
 
 /// Waits until a folder is empty. A blocking step that has already begun, such as creating the
-/// staging folder, ends by itself.
+/// staging folder, runs to its end.
 async fn nothing_left(folder: &Path, at: Phase) {
     let left = || -> Vec<_> {
         folder

@@ -1,4 +1,4 @@
-//! Tests sort orders and keys that sources claim. No count depends on them.
+//! Tests sort orders and keys that sources declare. No count depends on these declarations.
 
 use crate::common::{collect, context, number, with_paths};
 use arrow::array::{ArrayRef, Int64Array, RecordBatch, StructArray};
@@ -117,8 +117,8 @@ async fn the_keys_of_a_released_table_are_not_believed() {
     }
 }
 
-/// Checks the answers over a file in which two rows have each value of `a` and the same `b`. A
-/// batch has two rows.
+/// Checks the results of statements on a file in which each value of `a` occurs in two rows, with
+/// the same `b`. A batch has two rows.
 async fn assert_counts(path: &Path) {
     let context = with_paths(1);
     collect(&context, "SET datafusion.execution.batch_size = 2").await;

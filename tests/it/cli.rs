@@ -344,8 +344,8 @@ fn an_interrupt_ends_a_statement() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // By then the second statement is running. The signal would kill a process that is still
-    // starting, so its exit code would not be 1.
+    // By then, the second statement is running. If the process were still starting, the signal
+    // would kill it, and its exit code would not be 1.
     std::thread::sleep(std::time::Duration::from_secs(2));
     let killed = Command::new("kill")
         .args(["-INT", &child.id().to_string()])

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 const ROWS: u64 = 2_000_000;
 
-/// Numbers for texts, NULL included, in order of appearance.
+/// Assigns a code to each distinct text, including NULL, in order of appearance.
 #[derive(Default)]
 struct Codes(HashMap<Option<String>, usize>);
 
@@ -173,12 +173,12 @@ async fn no_class_of_two_million_rows_is_further_than_t() {
     assert_eq!(classes.len() as f64, summary.get("classes", 0));
     assert!(classes.len() > 10, "{} classes", classes.len());
     assert_eq!(tree.distances(&classes, &table).filter(|d| exceeds(*d)).count(), 0);
-    // The same code detects classes that are too far from the table: the classes over the raw year
-    // of birth and sex.
+    // The same code detects classes that are too far from the table, such as the classes over the
+    // raw year of birth and sex.
     let further = tree.distances(&finest, &table).filter(|d| exceeds(*d)).count();
     assert!(further > 10, "{further}");
 
-    // VERIFY computes the greatest of these distances in floating point.
+    // VERIFY computes the maximum of these distances in floating point.
     let verify = format!(
         "VERIFY '{}' QUASI IDENTIFIERS (birth_year, sex, zip) {satisfying} AGAINST '{}'",
         target.display(),

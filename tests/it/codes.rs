@@ -26,7 +26,7 @@ const CHOICES: [&str; 12] = [
 
 type Ends = (Option<i64>, Option<i64>);
 
-/// Returns the ends of a label, both inclusive.
+/// Returns the bounds of a label, both inclusive.
 fn read(label: &str) -> Ends {
     let number = |text: &str| text.parse::<i64>().unwrap_or_else(|_| panic!("{label:?}"));
     if label == "*" {
@@ -52,7 +52,7 @@ fn read(label: &str) -> Ends {
     }
 }
 
-/// Returns the ends of every released label.
+/// Returns the bounds of every released label.
 fn released(batches: &[RecordBatch]) -> Vec<Ends> {
     let mut all = vec![];
     for batch in batches {
@@ -109,8 +109,8 @@ proptest! {
                     };
                     for (low, high) in released(&anonymized) {
                         if form == "MIDPOINT" {
-                            // A single value represents the label: at most the top code, and at
-                            // least the value just below the bottom code.
+                            // The label is a single value that represents the class: at most the
+                            // top code, and at least the value just below the bottom code.
                             let point = low.unwrap_or(top);
                             assert!(point <= top && bottom.is_none_or(|b| point >= b - 1), "{choice}: {point}");
                             continue;
@@ -128,8 +128,8 @@ proptest! {
     }
 }
 
-/// The manifest of an extended release contains the check of the code over all rows and over the
-/// rows of each batch.
+/// After APPEND, the manifest contains the check of the code over all rows and over the rows of
+/// each batch.
 #[tokio::test]
 async fn a_release_that_grows_has_the_check_of_codes() {
     let (context, scratch) = (context(2), tempfile::tempdir().unwrap());

@@ -66,7 +66,7 @@ pub async fn collect(context: &AnonContext, sql: &str) -> Vec<RecordBatch> {
     }
 }
 
-/// Returns the only number of an answer.
+/// Returns the only number in the result of a statement.
 pub fn number(batches: &[RecordBatch]) -> f64 {
     Numbers::of(batches).at(0, 0)
 }
@@ -85,7 +85,7 @@ pub fn text(batches: &[RecordBatch], key: &str, value: &str, answer: &str) -> St
     panic!("no row with {key} = {value}")
 }
 
-/// The numeric columns of an answer.
+/// The numeric columns of a result.
 pub struct Numbers {
     names: Vec<String>,
     columns: Vec<Vec<f64>>,
@@ -114,19 +114,19 @@ impl Numbers {
         self.columns[0].len()
     }
 
-    /// Returns a number by column name and row.
+    /// Returns the number in the column `name` and the row with index `row`.
     pub fn get(&self, name: &str, row: usize) -> f64 {
         self.columns[self.names.iter().position(|n| n == name).unwrap()][row]
     }
 
-    /// Returns a number by the position of its column and its row.
+    /// Returns a number by the indices of its column and its row.
     pub fn at(&self, column: usize, row: usize) -> f64 {
         self.columns[column][row]
     }
 }
 
-/// Returns the command for a folder, without the history and the start-up script of the user who
-/// runs the tests.
+/// Returns the command with `folder` as its working directory, but without the history and the
+/// start-up script of the user who runs the tests.
 pub fn process(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_anonsql"));
     command
@@ -142,12 +142,12 @@ pub fn anonsql(folder: &Path) -> assert_cmd::Command {
     assert_cmd::Command::from_std(process(folder))
 }
 
-/// Returns the number of rows of an answer.
+/// Returns the number of rows in a result.
 pub fn rows(batches: &[RecordBatch]) -> usize {
     batches.iter().map(RecordBatch::num_rows).sum()
 }
 
-/// Returns true if no check in an answer of VERIFY failed.
+/// Returns true if no check in the result of VERIFY failed.
 pub fn holds(batches: &[RecordBatch]) -> bool {
     let ok = |batch: &RecordBatch| {
         let ok = batch.column_by_name("ok").unwrap().as_boolean();

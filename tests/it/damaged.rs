@@ -15,8 +15,8 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Returns a damaged copy of the file for each position between the signature and the end. The copy
-/// has `byte` at this position.
+/// Returns damaged copies of the file, one for each position between the signature and the end. In
+/// each copy, the byte at this position is replaced by `byte`.
 fn damages(original: &[u8], byte: u8) -> impl Iterator<Item = (usize, Vec<u8>)> + '_ {
     (4..original.len() - 8).map(move |at| {
         let mut bytes = original.to_vec();
@@ -36,7 +36,7 @@ async fn a_damaged_parquet_file_is_an_error_of_the_data() {
     );
     collect(&context(1), &copy).await;
     let original = std::fs::read(&whole).unwrap();
-    // On the undamaged file, each statement has an answer, so the errors are due to the damage.
+    // On the undamaged file, each statement succeeds, so any error is due to the damage.
     for statement in statements(&whole) {
         collect(&with_paths(), &statement).await;
     }
@@ -60,8 +60,9 @@ async fn a_damaged_parquet_file_is_an_error_of_the_data() {
     assert!(refused > 100, "{refused}");
 }
 
-/// A reader that confuses a file with a stream reads the signature as a length and allocates 1.3 GB
-/// of memory. So these files are refused before they are read, and the error says so.
+/// A reader that mistakes a file for a stream interprets the signature as a length and allocates
+/// 1.3 GB of memory. Therefore, such files are refused before they are read, and the error states
+/// the reason.
 #[tokio::test]
 async fn a_damaged_arrow_file_takes_no_more_memory_than_it_has() {
     let folder = tempfile::tempdir().unwrap();
@@ -124,8 +125,8 @@ async fn a_damaged_arrow_file_takes_no_more_memory_than_it_has() {
     context.sql(&create).await.unwrap();
 }
 
-/// Parquet stores nine digits in four bytes, and its writer cuts off the digits before them. The
-/// test covers every way to deliver rows and every kind of column with a decimal.
+/// Parquet stores nine digits in four bytes, and its writer drops the digits before them. The test
+/// covers every way to deliver rows and every kind of column with a decimal.
 #[tokio::test]
 async fn a_decimal_with_more_digits_than_its_type_has_is_an_error_of_the_data() {
     let decimals = |last: i128| Decimal128Array::from(vec![2_400, last]).with_data_type(DataType::Decimal128(9, 2));
@@ -203,7 +204,7 @@ async fn no_row_of_a_csv_file_is_in_an_error() {
     assert!(!error.to_string().contains("62"), "{error}");
 }
 
-/// If two columns had the same name, the second one would be ignored in every role.
+/// If two columns had the same name, the second column would be ignored in every role.
 #[tokio::test]
 async fn two_columns_of_one_name_are_an_error_that_says_it() {
     let scratch = tempfile::tempdir().unwrap();

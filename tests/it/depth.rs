@@ -1,5 +1,5 @@
-//! Tests long and deep statements. They end in an answer or an error, also on the small stacks of a
-//! runtime's threads.
+//! Tests long and deeply nested statements. They end in a result or an error, even on the small
+//! stacks of a runtime's threads.
 
 use super::common::context;
 use anonsql::error::{Error, ErrorKind};
@@ -124,13 +124,13 @@ fn what_is_too_deep_is_refused() {
     }
 }
 
-/// Tests statements of each kind: the deepest that the caller's thread of 2 MB can parse, and the
-/// deepest that are accepted.
+/// Tests statements of each kind: the most deeply nested statements that the caller's thread of 2
+/// MB can parse, and the most deeply nested statements that are accepted.
 #[test]
 fn what_is_let_through_has_room() {
     for what in ALL {
         for n in [8, 12, 16, 20, 24, 29, 33, 40, 90, 480, 900] {
-            // The statement only has to end. It need not be valid, because the parser refuses
+            // The statement only has to return. It need not be valid, because the parser rejects
             // several kinds.
             let statement = chain(what, n);
             if let Err(error) = run(statement) {
@@ -172,9 +172,9 @@ fn a_script_of_many_statements_keeps_their_texts() {
     }
 }
 
-/// The parser reads some calls as a special form and, if that fails, as a function. So it reads the
-/// contents of such a call twice, those of a call within it four times, and so on. The calls are
-/// unclosed, closed without the parts of the form, or mixed.
+/// The parser tries to parse some calls as a special form and, if that fails, as a function. It
+/// therefore parses the contents of such a call twice, those of a call within it four times, and so
+/// on. The calls are unclosed, closed without the parts of the form, or mixed.
 #[test]
 fn what_can_be_read_in_many_ways_is_refused_at_once() {
     for open in [

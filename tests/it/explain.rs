@@ -154,7 +154,8 @@ fn help_answers_the_obvious_questions() {
     insta::assert_snapshot!("help", String::from_utf8(output.stdout).unwrap());
 }
 
-/// EXPLAIN ANALYZE reports the rows of an operator, and the time that the operator itself took.
+/// EXPLAIN ANALYZE reports the number of rows of an operator, and the time that the operator itself
+/// took.
 #[tokio::test]
 async fn operators_tell_their_rows_and_their_time() {
     let context = context(2);
@@ -206,7 +207,7 @@ fn every_operator_has_the_frame() {
     assert_eq!(found, ["frame.rs", "guard.rs"].map(|name| Some(name.into())));
 }
 
-/// EXPLAIN has a row for each effect of a request that its author may not expect.
+/// EXPLAIN has a row for each effect of a request that the user may not expect.
 #[tokio::test]
 async fn explain_notes_what_a_number_means_and_what_is_rounded() {
     let context = context(2);
@@ -231,7 +232,7 @@ async fn explain_notes_what_a_number_means_and_what_is_rounded() {
              max_risk(1/3)",
         ]
     );
-    // The numbers 1/10, 0.17 (which is above 1/6) and a fraction have only one possible meaning.
+    // The numbers 1/10, 0.17 (which is above 1/6) and a fraction are unambiguous.
     let none: [String; 0] = [];
     assert_eq!(
         noted(all, "max_risk(0.1) AND max_risk(0.17) AND max_risk(1/11)").await,

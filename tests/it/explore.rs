@@ -1,5 +1,5 @@
-//! Tests EXPLORE. Its page has the figures of LATTICE OF for each node, and its statement releases
-//! a node with these figures.
+//! Tests EXPLORE. Its page shows the figures of LATTICE OF for each node, and the statement on the
+//! page releases a node with these figures.
 
 use crate::common::{Numbers, collect, context, with_paths};
 use anonsql::AnonContext;

@@ -1,4 +1,4 @@
-//! Tests kills, full targets and broken inputs. At every moment, the target is unchanged or
+//! Tests kills, full file systems and invalid inputs. At every moment, the target is unchanged or
 //! complete.
 
 use crate::common::{collect, context, number};
@@ -86,8 +86,8 @@ async fn a_kill_at_any_moment_leaves_the_old_release_or_the_new_one() {
     assert_eq!(left, ["release"], "the next run removes what killed ones left");
 }
 
-/// A signal that asks the process to end works like Ctrl-C: no file is left beside the target, and
-/// the exit code identifies the signal.
+/// A signal that asks the process to terminate works like Ctrl-C: no file is left beside the
+/// target, and the exit code identifies the signal.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_run_that_is_told_to_end_cleans_up() {
@@ -120,8 +120,8 @@ async fn a_run_that_is_told_to_end_cleans_up() {
     assert!(ended > 0, "every run ended before its signal");
 }
 
-/// Processes write one target at the same time. Beside it they write targets whose names begin in
-/// the same way.
+/// Several processes write to the same target at the same time. Beside it, they write to targets
+/// whose names begin in the same way.
 #[tokio::test]
 async fn of_runs_at_once_each_ends_with_one_whole_release() {
     let scratch = tempfile::tempdir().unwrap();

@@ -215,7 +215,7 @@ fn is_told_well(error: &Error) -> bool {
     error.kind() == ErrorKind::Data && !error.to_string().contains(SECRET)
 }
 
-/// Files that are cut off or changed end in a data error, even if the damage is beyond the rows
+/// Files that are truncated or changed cause a data error, even if the damage is beyond the rows
 /// from which the types are inferred.
 #[tokio::test]
 async fn a_compressed_file_that_is_damaged_is_an_error_of_the_data() {
@@ -299,7 +299,7 @@ async fn a_damaged_avro_file_is_told_well() {
     assert!(refused > 100, "{refused}");
 }
 
-/// A compressed source that is replaced ends the run, like any other source.
+/// If a compressed source is replaced, the run ends with an error, as for any other source.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_compressed_source_that_is_replaced_ends_the_run() {
     let folder = tempfile::tempdir().unwrap();
@@ -334,7 +334,7 @@ async fn a_compressed_source_that_is_replaced_ends_the_run() {
     }
 }
 
-/// A number that would lose its leading zeros, or a text among numbers, is found in any row. The
+/// A number that would lose its leading zeros, or a text among numbers, is detected in any row. The
 /// error names the line.
 #[tokio::test]
 async fn a_text_that_is_another_kind_of_value_than_the_first_rows_is_told_by_its_line() {
@@ -375,8 +375,8 @@ async fn a_text_that_is_another_kind_of_value_than_the_first_rows_is_told_by_its
             collect(&with_paths(), &format!("ANONYMIZE {named} OPTIONS ({options}) {roles}")).await;
         }
     }
-    // Beyond the first rows, one file has a row with another number of fields, and another a text
-    // in another encoding.
+    // Beyond the first rows, one file has a row with another number of fields, and another file has
+    // a text in another encoding.
     for (late, said) in [
         (&b"1,2\n"[..], "line 15002 has 2 fields"),
         (b"1,\xff\xfe,2020-01-31\n", "line 15002 is not UTF-8"),

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-/// The folder in which a user begins.
+/// The working folder of a new user.
 struct Desk(TempDir);
 
 impl Desk {
@@ -40,8 +40,8 @@ impl Desk {
         let suggest = format!("{before} SUGGEST ROLES FOR {source} TO 'release.sql'");
         let rows = rows(self.anonsql(&["-c", &suggest]), &suggest);
         let script = std::fs::read_to_string(self.path("release.sql")).unwrap();
-        // The script runs twice, as any script should. `before` creates a table of the session
-        // again.
+        // The script runs twice, because any script should be repeatable. `before` creates a table
+        // of the session again each time.
         let before = format!("{before} SELECT 1");
         for _ in 0..2 {
             succeeded(&self.anonsql(&["-c", &before, "-f", "release.sql"]), &script);
@@ -261,7 +261,7 @@ new", value % 3 AS "select""#,
             String::from_utf8_lossy(&told.stderr)
         );
         assert!(!desk.path("release.sql").exists());
-        // Without TO, the answer has the roles, and the reason for the missing statement.
+        // Without TO, the result contains the roles, and the reason why there is no statement.
         let told = self::rows(desk.anonsql(&["-c", &format!("SUGGEST ROLES FOR {source}")]), what);
         assert!(
             told.last().unwrap()["reason"].as_str().unwrap().contains(said),

@@ -1,5 +1,5 @@
-//! Tests the footers of released files: their content if the statement requests them, and VERIFY's
-//! check of the content.
+//! Tests the footers of released files: their content if the statement requests them, and how
+//! VERIFY checks the content.
 
 use crate::common::{collect, context};
 use anonsql::error::ErrorKind;
@@ -70,7 +70,8 @@ async fn a_footer_names_the_release_if_it_is_asked_for() {
         );
         context.sql(&verify).await.unwrap();
     }
-    // The target is part of the statement, and so of its digest and of the release's name.
+    // The target is part of the statement, and therefore affects the statement's digest and the
+    // release's name.
     assert_ne!(releases[0], releases[1]);
     let csv = format!(
         "ANONYMIZE p TO '{}/csv' STORED AS CSV OPTIONS (footer true) {REQUEST}",
@@ -83,7 +84,7 @@ async fn a_footer_names_the_release_if_it_is_asked_for() {
     );
 }
 
-/// A footer that differs from the manifest is found.
+/// VERIFY detects a footer that differs from the manifest.
 #[tokio::test]
 async fn a_footer_that_says_something_else_is_found() {
     let context = session().await;

@@ -27,8 +27,8 @@ const OBJECTIVES: [&str; 9] = [
 ];
 
 /// Returns the values of the objectives at a node, in the order of `OBJECTIVES`, and the number of
-/// released classes; `None` if the node is not anonymous. `asked` contains the indexes of the
-/// statement's objectives in `OBJECTIVES`.
+/// released classes; `None` if the node is not anonymous. `asked` contains the indices in
+/// `OBJECTIVES` of the objectives that the statement names.
 fn judge(rows: &[Row], node: [u8; 2], k: usize, limit: usize, asked: &[usize]) -> Option<(Vec<f64>, usize)> {
     let up = |value: u8, level: u8, top: u8| if level == top { 0 } else { value >> level };
     let mut classes: BTreeMap<(u8, u8), Vec<u8>> = BTreeMap::new();
@@ -50,7 +50,8 @@ fn judge(rows: &[Row], node: [u8; 2], k: usize, limit: usize, asked: &[usize]) -
     if suppressed(&kept) > limit {
         return None;
     }
-    // The rest of the suppression limit improves k, or else the first one of l and t.
+    // The unused part of the suppression limit is spent to improve k if k or the highest risk is an
+    // objective, and otherwise to improve the first of l and t that is an objective.
     let leader = match asked.iter().any(|o| [0, 5].contains(o)) {
         true => Some(0),
         false => asked.iter().copied().find(|o| [1, 2].contains(o)),
@@ -98,8 +99,8 @@ fn table(rows: &[Row]) -> String {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// No row of the front is dominated. Every row has the values of the brute force, and a release
-    /// at its node has the same values. An exhaustive search misses no row.
+    /// No row of the front is dominated. Every row has the values that brute force computes, and a
+    /// release at its node has the same values. An exhaustive search misses no row.
     #[test]
     fn a_front_is_that_of_brute_force(
         rows in prop::collection::vec((0..8u8, 0..4u8, 0..3u8), 1..40),

@@ -1,5 +1,5 @@
-//! Tests that values of the environment do not appear: in the names of columns, in plans, in the
-//! output of later statements, and in errors of stores.
+//! Tests that values of environment variables do not appear in the names of columns, in plans, in
+//! the output of later statements, or in errors of stores.
 
 use crate::common::anonsql;
 use std::io::{Read, Write};
@@ -7,7 +7,7 @@ use std::net::TcpListener;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// A value that occurs only in the environment, and in the name of one file.
+/// A value that occurs only in the environment and in the name of one file.
 const SECRET: &str = "hunter2secret";
 
 fn folder() -> TempDir {
@@ -171,7 +171,7 @@ fn no_later_statement_says_it() {
     );
 }
 
-/// Starts a store that refuses every request and repeats the request's credentials in its answer.
+/// Starts a store that rejects every request and repeats the request's credentials in its response.
 fn refusing() -> u16 {
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = server.local_addr().unwrap().port();

@@ -172,7 +172,7 @@ async fn only_a_whole_delta_table_is_kept() {
     refused(&context, &release("s3://lake/table"), "is not a whole release").await;
 }
 
-/// A run that loses to a faster one gives advice that fits its clause. The exit code tells a
+/// A run that loses to a faster run gives advice that fits its clause. The exit code tells a
 /// scheduler that action is needed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_loses_is_told_what_to_do() {
@@ -210,7 +210,7 @@ async fn who_loses_is_told_what_to_do() {
     }
 }
 
-/// Files of a run with layout plain block other runs only as long as this run may be alive.
+/// The files of a run with layout plain block other runs only as long as the run may be alive.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_killed_run_with_layout_plain_is_waited_for() {
     let store = Arc::new(InMemory::new());

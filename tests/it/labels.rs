@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// A row: a number, and a letter.
 type Row = (i64, u8);
 
-/// A released row: the number or the ends of its bounds, and the letter.
+/// A released row: the number or its two bounds, and the letter.
 type Released = (Vec<Option<i64>>, String);
 
 const FORMS: [&str; 5] = ["BOUNDS", "MIDPOINT", "MEAN", "MEDIAN", "MODE"];
@@ -45,15 +45,17 @@ fn released(batches: &[RecordBatch]) -> Vec<Released> {
     rows
 }
 
-/// Returns the integer nearest to `sum` / `n`, or the even one of two, by trying all.
+/// Returns the integer nearest to `sum` / `n`, found by trying all. If two integers are equally
+/// near, returns the even one.
 fn nearest(sum: i64, n: i64) -> i64 {
     (-200..200)
         .min_by_key(|m| ((m * n - sum).abs(), m.rem_euclid(2)))
         .unwrap()
 }
 
-/// Returns the clause of the hierarchy. It has no code if the label is one value of the class: this
-/// value would distinguish values that a code hides, so the statement refuses it.
+/// Returns the clause that creates the hierarchy. The hierarchy has no code if the label is a
+/// single value from the class, because such a value would distinguish values that a code hides,
+/// and the statement is refused.
 fn hierarchy(form: &str) -> String {
     let code = if is_of_label(form) { " TOP CODE 30" } else { "" };
     format!("CREATE HIERARCHY a AS INTERVALS (5, 10){code}")

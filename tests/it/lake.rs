@@ -202,7 +202,7 @@ async fn a_run_that_cannot_commit_leaves_nothing() {
     assert_eq!(after, before);
 }
 
-/// With layout plain, the files lie where readers of folders expect them, and no file is replaced.
+/// With layout plain, the files are where readers of folders expect them, and no file is replaced.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plain_layout_is_written_once() {
     let store = Arc::new(InMemory::new());
@@ -234,7 +234,7 @@ async fn a_plain_layout_is_written_once() {
     );
 }
 
-/// A release is not read as complete if its files were changed or removed, or if files were added.
+/// Reading a release fails if its files were changed or removed, or if files were added.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn readers_go_by_the_manifest() {
     let store = Arc::new(InMemory::new());
@@ -268,8 +268,8 @@ async fn readers_go_by_the_manifest() {
     assert!(e.to_string().contains("no manifest that names the files"), "{e}");
 }
 
-/// Files end at about the requested size. For any number of threads and any target, they end at the
-/// same rows.
+/// Each file has approximately the requested size. The limits between files are at the same rows
+/// for any number of threads and any target.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn files_are_of_a_size() {
     let store = Arc::new(InMemory::new());
@@ -304,8 +304,8 @@ async fn files_are_of_a_size() {
     assert_eq!(all[0].iter().filter_map(|(.., rows)| *rows).sum::<u64>(), 600_000);
 }
 
-/// A report is one object: for a release in a folder, in a store and without a target, and for
-/// UTILITY OF. It has the same text as a local report and lies beside the prefix.
+/// A report is a single object: for a release in a folder, in a store and without a target, and for
+/// UTILITY OF. It has the same text as a local report and is stored beside the prefix.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_report_is_an_object_beside_the_prefix() {
     let store = Arc::new(InMemory::new());

@@ -26,7 +26,7 @@ fn release(how: &str, k: usize) -> String {
     )
 }
 
-/// Tests an S3 server. The release is verified there. One of several simultaneous processes
+/// Tests an S3 server, on which the release is also verified. One of several simultaneous processes
 /// succeeds; the others end with exit code 5, or 6 with OVERWRITE, and leave no files.
 #[test]
 #[cfg_attr(not(has_moto), ignore = "needs moto_server: pip install 'moto[server]'")]

@@ -1,5 +1,5 @@
 //! Tests files that killed runs of another user left beside a target. A run cannot remove them, and
-//! they disturb no run.
+//! they do not disturb any run.
 
 use crate::common::process;
 use sha2::{Digest, Sha256};
@@ -21,8 +21,8 @@ fn mode(path: &Path, mode: u32) {
 /// A folder in which every user may write, but may not remove the files of another user.
 struct Shared {
     folder: tempfile::TempDir,
-    /// True if the tests run as root. Then the runs belong to another user. Otherwise there is no
-    /// other user, and unreadable folders replace those of another user.
+    /// True if the tests run as root. The runs then belong to another user. Otherwise, no other
+    /// user is available, and unreadable folders stand for the folders of another user.
     is_root: bool,
     others: Vec<PathBuf>,
 }
@@ -73,7 +73,8 @@ impl Shared {
         if !self.is_root {
             mode(&left, 0o000);
         } else if name.contains("swapping") {
-            // The folder was nearly the target, so it already has the target's permissions.
+            // The run was about to rename this folder to the target, so the folder already has the
+            // target's permissions.
             mode(&left, 0o755);
         }
         self.others.push(left);
@@ -110,7 +111,7 @@ fn hidden(kind: &str, target: &str, number: u32) -> String {
     format!(".anonsql-{kind}-{}-{number:032x}", &digest[..16])
 }
 
-/// Repeated runs to the same target succeed beside another user's leftovers, and remove their own.
+/// Repeated runs to the same target succeed despite another user's leftovers, and remove their own.
 #[test]
 fn what_another_user_left_ends_no_later_run() {
     let mut shared = Shared::new();

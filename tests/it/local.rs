@@ -19,8 +19,8 @@ fn chosen(search: &str) -> String {
     }
 }
 
-/// The searches that divide the table. The last one searches the lattice, and the same formulas
-/// measure it.
+/// The searches that divide the table. The last search uses the lattice instead, and its releases
+/// are measured by the same formulas.
 const SEARCHES: [&str; 15] = [
     LOCAL,
     "peel",
@@ -198,7 +198,7 @@ fn shares(rows: &[Row], ids: &[usize]) -> [f64; 3] {
     [0, 1, 2].map(|s| ids.iter().filter(|i| rows[**i].s == s).count() as f64 / ids.len() as f64)
 }
 
-/// A privacy model, as SQL and as a function that checks the rows of a class.
+/// A privacy model: its SQL text, and a function that checks the rows of a class.
 type Model = (&'static str, fn(&[Row], &[usize], bool) -> bool);
 
 const MODELS: [Model; 6] = [
@@ -281,7 +281,8 @@ fn measures(rows: &[Row], trees: &[Tree], released: &[Released], k: f64) -> [f64
     ]
 }
 
-/// Checks the cut of a column: a value has the same label in all rows, and no two labels overlap.
+/// Checks the recoding of a column: a value has the same label in all rows, and no two labels
+/// overlap.
 fn check_cut(rows: &[Row], tree: &Tree, released: &[Released], column: usize) {
     let mut label_of: BTreeMap<Option<String>, &Option<String>> = BTreeMap::new();
     for row in released {
@@ -366,9 +367,9 @@ proptest! {
         });
     }
 
-    /// The bound on group sizes of columns with an order, if only k-anonymity is required: no more
-    /// than 2d(k - 1) + m rows, where m is the number of rows of the most frequent combination
-    /// (LeFevre et al. 2006, theorem 2).
+    /// Tests the upper bound on group sizes that holds for columns with an order if only
+    /// k-anonymity is required: 2d(k - 1) + m rows, where m is the number of rows of the most
+    /// frequent combination (LeFevre et al. 2006, theorem 2).
     #[test]
     fn strict_groups_are_no_larger_than_they_must_be(rows in rows(), k in 1usize..6) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

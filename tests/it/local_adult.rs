@@ -1,4 +1,4 @@
-//! Tests local recoding on Adult. It is finer than the best node of the lattice, and VERIFY
+//! Tests local recoding on Adult. The result is finer than the best node of the lattice, and VERIFY
 //! recounts every model.
 
 use crate::common::{Numbers, adult, collect, shared};
@@ -134,7 +134,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     files.collect()
 }
 
-/// This test uses the invented census, which is always available, and not Adult.
+/// This test uses the invented census instead of Adult, because the census is always available.
 #[tokio::test]
 async fn the_same_statement_gives_the_same_bytes_whatever_the_threads() {
     let scratch = tempfile::tempdir().unwrap();

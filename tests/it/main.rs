@@ -1,4 +1,4 @@
-//! Integration tests in one binary, because each binary links all of DataFusion. The tests of an
+//! Integration tests in one binary, because each binary links all of DataFusion. The tests for an
 //! optional feature run only in builds with this feature.
 
 mod append;

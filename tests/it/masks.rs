@@ -170,8 +170,8 @@ async fn no_raw_value_of_a_masked_column_leaves() {
     }
 }
 
-/// Equal values have equal masks in every file and format. Another secret gives other masks. The
-/// intervals between a person's times are those of the source.
+/// Equal values have equal masks in every file and format. A different secret gives different
+/// masks. The intervals between a person's times are those of the source.
 #[tokio::test]
 async fn masks_are_the_same_wherever_the_secret_is() {
     let scratch = tempfile::tempdir().unwrap();
@@ -202,7 +202,8 @@ async fn masks_are_the_same_wherever_the_secret_is() {
     }
 }
 
-/// No model counts a masked column. Rows that differ only in this column are in one class.
+/// No model takes a masked column into account. Rows that differ only in this column are in the
+/// same class.
 #[tokio::test]
 async fn a_masked_column_counts_for_no_model() {
     let scratch = tempfile::tempdir().unwrap();
@@ -227,6 +228,6 @@ async fn a_masked_column_counts_for_no_model() {
     }
     let sql = format!("ANONYMIZE people {masks} QUASI IDENTIFIERS (age) SATISFYING k_anonymity(31)");
     let released = collect(&context, &sql).await;
-    // Each age has 30 rows, with and without the masks.
+    // Each age has 30 rows, whether or not columns are masked.
     assert_eq!(released.iter().map(RecordBatch::num_rows).sum::<usize>(), ROWS as usize);
 }

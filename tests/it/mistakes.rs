@@ -1,5 +1,5 @@
-//! Tests mistakes of new users, each with the sentence that helps. The users come from ARX,
-//! sdcMicro, DuckDB and psql.
+//! Tests typical mistakes of new users, each with the part of the error that helps. The users are
+//! used to ARX, sdcMicro, DuckDB and psql.
 
 use crate::common::collect;
 use anonsql::{AnonContext, enable_path_tables};
@@ -154,7 +154,7 @@ const MISTAKES: &[(&str, &str)] = &[
         "ANONYMIZE people QUASI IDENTIFIERS (age USING age) SENSITIVE (sex) KEEP (\"native-country\") SATISFYING l_diversity(9) ON sex",
         "column sex has 2",
     ),
-    // Clauses: another form, a word of another tool, another position.
+    // Clauses: in another form, with a word from another tool, or in another position.
     (
         "ANONYMISE people @ SATISFYING k_anonymity(2)",
         "did you mean ANONYMIZE?",

@@ -1,4 +1,4 @@
-//! moto, an S3 server from PyPI. A test starts it on loopback and ends it.
+//! moto, an S3 server from PyPI. A test starts the server on loopback and stops it at the end.
 
 use anonsql::AnonContext;
 use datafusion::object_store::aws::{AmazonS3, AmazonS3Builder};
@@ -16,7 +16,7 @@ pub const SECRET: &str = "quixotica-secret";
 /// The bucket of every server.
 pub const BUCKET: &str = "lake";
 
-/// The longest time for a server to start on a busy machine.
+/// The maximum time that a server may take to start on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Returns a port on which no program listens.
@@ -41,7 +41,7 @@ pub struct Moto {
 }
 
 impl Moto {
-    /// Starts a server on a free port, and waits until it answers.
+    /// Starts a server on a free port, and waits until it responds.
     pub fn start() -> Self {
         let port = free_port();
         let server = Command::new("moto_server")
@@ -56,7 +56,7 @@ impl Moto {
         moto
     }
 
-    /// Sends a request without a body. Returns true if the server answers 200.
+    /// Sends a request without a body. Returns true if the server responds with status 200.
     fn answers(&self, request: &str) -> bool {
         let send = || -> std::io::Result<String> {
             let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;

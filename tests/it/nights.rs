@@ -1,6 +1,7 @@
-//! Tests thirty nights of one job. Each night applies the release of the night before to new data.
-//! Drift of every kind is planted on some nights. The run names each drift with its counts, the
-//! exit code says what to do, a night that fails publishes nothing, and every release is verified.
+//! Tests one job on thirty nights. Each night applies the release of the previous night to new
+//! data. On some nights, drift of every kind is planted. The run reports each drift with its
+//! counts, the exit code states what to do, a night that fails publishes nothing, and every release
+//! is verified.
 
 use crate::common::anonsql;
 use serde_json::Value;
@@ -149,7 +150,7 @@ fn refused(code: i32, drift: Vec<(&'static str, Vec<(&'static str, u64)>)>, erro
     Expected { code, drift, error }
 }
 
-/// A night: the planted data, true if the hierarchies contain the planted city, the suppression
+/// A night: the planted data, whether the hierarchies contain the planted city, the suppression
 /// limit, the clause for drift, and the expected result.
 type Night = (Planted, bool, &'static str, &'static str, Expected);
 
@@ -414,7 +415,7 @@ fn what_only_a_digest_tells_is_not_checked_and_no_pass_if_strict() {
     assert_eq!(age(&run(folder, VERIFY, &[])), Some(false));
 }
 
-/// A scheduler that knows only the exit code can run a job again after any result.
+/// A scheduler that knows only the exit code can run a job again after any outcome.
 #[test]
 fn a_job_can_be_run_again_blindly() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! Tests that a node has the same classes if anonsql groups them and if DataFusion executes the
-//! node's plan.
+//! Tests that a node has the same classes whether anonsql groups the rows itself or DataFusion
+//! executes the node's plan.
 
 use crate::common::{collect, context};
 use anonsql::AnonContext;
@@ -45,7 +45,7 @@ fn value(data_type: &str, hierarchy: &str, number: Option<u8>) -> String {
     format!("arrow_cast({plain}, '{data_type}')")
 }
 
-/// Returns the rows of an answer as text, sorted, without times and without the figures of the
+/// Returns the rows of a result as sorted texts, without times and without the figures of the
 /// cache, which depend on the threads. Returns the error if no node satisfies the request.
 async fn lines(context: &AnonContext, sql: &str) -> Result<Vec<String>, String> {
     let batches = context.sql(sql).await.map_err(|e| e.to_string())?;

@@ -1,5 +1,5 @@
-//! Tests sources whose columns are folder names, as local folders and in object stores: their
-//! types, NULL, spellings, and folders that a query skips.
+//! Tests sources in which folder names encode columns, in local folders and in object stores: their
+//! types, NULL, encodings, and folders that a query skips.
 
 use crate::common::{collect, context};
 use anonsql::AnonContext;
@@ -16,7 +16,7 @@ use url::Url;
 const ROWS: &str = "age\n31\n32\n";
 
 /// The files of the tables: in folders for years and days (one of each without a value), for names
-/// with two spellings, and for numbers with a leading zero.
+/// in two encodings, and for numbers with a leading zero.
 const FILES: [&str; 9] = [
     "years/year=2024/day=2024-01-31/a.csv",
     "years/year=2024/day=2024-02-29/a.csv",
@@ -29,7 +29,7 @@ const FILES: [&str; 9] = [
     "zips/zip=10115/a.csv",
 ];
 
-/// A session, and the place of its tables: a local folder or a store.
+/// A session, and the location of its tables: a local folder or a store.
 struct Place {
     context: AnonContext,
     root: String,
@@ -70,7 +70,7 @@ impl Place {
         collect(&self.context, &sql.replace('@', &self.root)).await
     }
 
-    /// Returns the first column of an answer as texts, in ascending order.
+    /// Returns the first column of a result as texts, in ascending order.
     async fn texts(&self, sql: &str) -> Vec<Option<String>> {
         let mut texts = vec![];
         for batch in self.sql(sql).await {
@@ -130,7 +130,7 @@ async fn folders_that_where_rules_out_are_not_read() {
         let null = "year=__HIVE_DEFAULT_PARTITION__";
         assert_eq!(read("age > 0").await, format!("year=2024 year=2025 {null}"));
         assert_eq!(read("year = 2025").await, "year=2025");
-        // A query may read the folder for NULL unnecessarily, but its answer contains none of the
+        // A query may read the folder for NULL unnecessarily, but its result contains none of these
         // rows (see below).
         assert!(!read("year < 2025").await.contains("year=2025"));
         assert_eq!(read("year IS NULL").await, null);
@@ -149,7 +149,7 @@ async fn folders_that_where_rules_out_are_not_read() {
                 .await;
             assert_eq!(counted, some(&[rows]), "{filter}");
         }
-        // Decoded names match every spelling.
+        // Decoded names match every encoding.
         let found = place
             .texts("SELECT count(*) FROM '@/names/' WHERE name IN ('a/b', '50%')")
             .await;
@@ -186,8 +186,8 @@ async fn stated_types_go_before() {
     }
 }
 
-/// A file beside the folders has no value for the folders' columns. It is an error, because the
-/// file can be neither read nor skipped.
+/// A file outside the folders has no value for the folder columns. It is an error, because the file
+/// can be neither read nor skipped.
 #[tokio::test]
 async fn a_file_outside_of_the_folders_is_an_error() {
     let place = Place::local();

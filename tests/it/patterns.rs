@@ -146,7 +146,7 @@ async fn a_folder_has_all_that_is_in_it() {
     for place in Place::all().await {
         assert_eq!(place.named("dir/").await, ["dir/a.csv", "dir/x/b.csv", "dir/x/y/c.csv"]);
         assert_eq!(place.named("lake/year=2025/").await, ["lake/year=2025/month=1/4.csv"]);
-        // Some files are in folders that are columns, and the others are not.
+        // Some files are in folders whose names encode columns, and the others are not.
         let sql = format!("SELECT n FROM '{}/lake/'", place.root);
         let e = place.context.sql(&sql).await.unwrap_err();
         assert!(e.to_string().contains("of other columns than the first file"), "{e}");

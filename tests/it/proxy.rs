@@ -5,13 +5,13 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// The kind of failure of a proxy.
+/// The way in which a proxy fails.
 #[derive(Debug, Clone, Copy)]
 pub enum Fault {
-    /// Every n-th request is answered with a server error. Half of these requests still reach the
-    /// server.
+    /// Every n-th request gets a server error as the response. Half of these requests still reach
+    /// the server.
     Every(u64),
-    /// After n requests, no request is answered.
+    /// After n requests, no request gets a response.
     After(u64),
 }
 
@@ -66,7 +66,7 @@ impl Drop for Proxy {
     }
 }
 
-/// Passes a request on and returns its answer, unless the request should fail.
+/// Forwards a request and returns the server's response, unless the request should fail.
 fn serve(mut client: TcpStream, server: u16, fault: Fault, requests: &AtomicU64) -> io::Result<()> {
     let (head, body) = request(&mut client)?;
     let number = requests.fetch_add(1, Ordering::Relaxed) + 1;

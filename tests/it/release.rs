@@ -126,7 +126,7 @@ async fn no_raw_value_is_left_in_any_file() {
     }
 }
 
-/// A row: quasi-identifiers a, b, c, sensitive value, entity.
+/// A row: the quasi-identifiers a, b and c, the sensitive value, and the entity.
 type Row = (Option<i32>, Option<u8>, u8, u8, u8);
 
 /// Returns true if a string in the JSON has `value` as a word.
@@ -167,7 +167,8 @@ impl Table {
         )
     }
 
-    /// Returns the label of each quasi-identifier at a level, by the hierarchies of the test.
+    /// Returns the label of a quasi-identifier at a level, according to the hierarchies of the
+    /// test. `row` and `column` are indices.
     fn label(&self, row: usize, column: usize, level: u64) -> String {
         let (a, b, c, ..) = &self.rows[row];
         let star = || "*".to_string();
@@ -184,8 +185,8 @@ impl Table {
         }
     }
 
-    /// Judges a node by brute force from the definitions: (anonymous, suppressed rows, classes,
-    /// dm).
+    /// Judges a node by brute force from the definitions. Returns whether the node is anonymous,
+    /// the number of suppressed rows, the number of classes, and dm.
     fn judge(&self, node: [u64; 3], k: usize, entity: bool, limit: usize) -> (bool, u64, u64, u64) {
         let mut classes: BTreeMap<[String; 3], Vec<usize>> = BTreeMap::new();
         for row in 0..self.rows.len() {
@@ -287,8 +288,8 @@ proptest! {
         });
     }
 
-    /// Classes satisfy the model, row counts add up, and sensitive values are those of the kept
-    /// rows, as SQL counts them.
+    /// Classes satisfy the model, the row counts add up, and the sensitive values are those of the
+    /// kept rows, as counted by SQL.
     #[test]
     fn released_rows_hold_and_add_up(t in table(), k in 1usize..5, starred: bool) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -429,8 +430,8 @@ async fn a_release_is_written_whatever_part_of_it_fits_in_memory() {
     assert_eq!(written.len(), 1, "memory changes what is written");
 }
 
-/// Returned rows go through DataFusion's optimizer. It may distribute them over partitions if
-/// nothing requires their order. A class in two parts would then be checked as two classes.
+/// Returned rows pass through DataFusion's optimizer. It may distribute them over partitions if
+/// nothing requires their order. A class in two partitions would then be checked as two classes.
 #[tokio::test]
 async fn answered_rows_are_the_rows_that_would_be_written() {
     use anonsql::internal::generate::{GeneratedTable, generate};
@@ -484,8 +485,9 @@ async fn answered_rows_are_the_rows_that_would_be_written() {
     }
 }
 
-/// DataFusion 55.2 answers `max(a + b), max(c)` wrongly if the option below is on. On ten million
-/// rows of the census table, `max(age * 2 + length(education)), max(race)` was 199 instead of 203.
+/// DataFusion 55.2 computes `max(a + b), max(c)` incorrectly if the option below is on. On ten
+/// million rows of the census table, `max(age * 2 + length(education)), max(race)` was 199 instead
+/// of 203.
 #[test]
 fn maxima_are_not_pruned_by_columns_that_they_are_not_of() {
     use datafusion::prelude::SessionContext;

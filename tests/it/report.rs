@@ -46,7 +46,7 @@ pub async fn json(context: &AnonContext, sql: &str, report: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(report).unwrap()).unwrap()
 }
 
-/// Reads a release back as table `released`.
+/// Creates the table `released` from the files of a release.
 pub async fn load(context: &AnonContext, target: &Path) {
     let read = format!(
         "CREATE OR REPLACE TABLE released AS SELECT * FROM '{}/'",
@@ -55,8 +55,8 @@ pub async fn load(context: &AnonContext, target: &Path) {
     collect(context, &read).await;
 }
 
-/// Checks the classes and members of the report by bin of sizes: they are those that SQL counts in
-/// `table`.
+/// Checks that each range of class sizes in the report has the numbers of classes and members that
+/// SQL counts in `table`.
 pub async fn same_class_sizes(context: &AnonContext, report: &Value, when: &str, table: &str, size: &str) {
     for bin in report["class_sizes"].as_array().unwrap() {
         let to = bin["to"].as_u64().unwrap_or(u64::MAX >> 1);
@@ -89,7 +89,7 @@ async fn the_figures_are_those_of_the_files() {
     let scratch = tempfile::tempdir().unwrap();
     let (target, path) = (scratch.path().join("release"), scratch.path().join("report.json"));
     let context = census(2).await;
-    // At first the base frequency set is at level 0 of the column, and then above it.
+    // First, the base frequency set is at level 0 of the column, and then above level 0.
     for zip in ["LEVELS 0 TO 4", "LEVELS 1 TO 4"] {
         let more = "KEEP (ssn) SATISFYING k_anonymity(5) AND l_diversity(2) ON occupation";
         let sql = statement(&target, &path, more).replace("USING zip", &format!("USING zip {zip}"));
@@ -201,7 +201,7 @@ async fn persons_and_a_population_are_counted_where_they_are_named() {
         assert!(reached >= 4.0);
     }
 
-    // Each person has three rows. Classes count persons, before and after the release.
+    // Each person has three rows. Class sizes count persons, both before and after the release.
     let visits = "CREATE TABLE visits AS SELECT census.*, ssn AS person FROM census, generate_series(1, 3) AS g(i) WHERE age < 30";
     collect(&context, visits).await;
     for (kept, more) in [(true, "KEEP (person)"), (false, "")] {
@@ -380,7 +380,7 @@ async fn a_report_is_there_when_its_release_is_and_not_before() {
     }
     let rows = run(format!("SELECT count(*) FROM '{}/'", at("r"))).await.unwrap();
     assert_eq!(number(&rows), 6.0);
-    // The report may also be in a new parent folder of the release.
+    // The report may also be in a parent folder of the release that does not exist yet.
     let deep = format!(
         "ANONYMIZE people TO '{}' {roles} REPORT TO '{}'",
         at("new/deep/r"),
@@ -445,8 +445,8 @@ async fn a_place_where_no_report_can_be_is_refused_before_any_work() {
     }
 }
 
-/// If several metrics are minimised together, the report has the front of the assessed nodes. Here
-/// these are all nodes of the lattice.
+/// If a weighted sum of several metrics is minimised, the report has the front of the assessed
+/// nodes. Here, these are all nodes of the lattice.
 #[tokio::test]
 async fn the_metrics_of_a_sum_have_their_front() {
     let scratch = tempfile::tempdir().unwrap();
@@ -494,7 +494,7 @@ async fn the_metrics_of_a_sum_have_their_front() {
         .map(|o| &o["better"])
         .collect();
     assert_eq!(better, ["lower", "higher"]);
-    // A single metric has no alternatives on a front.
+    // With a single metric, there is no front.
     let one = json(&context, &asked("glm"), &report).await;
     assert!(one.get("front").is_none());
 }

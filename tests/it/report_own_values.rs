@@ -1,5 +1,5 @@
-//! The rows that keep their own value under drawn masks, in a report: recounted by SQL that joins
-//! the source and the release by a key.
+//! Tests the counts of rows that keep their own value under randomized masks. The report contains
+//! these counts, and SQL recounts them by joining the source and the release by a key.
 
 use crate::common::{Numbers, collect, number};
 use crate::report::{census, context, json, load};
@@ -47,7 +47,8 @@ const ALL: [Masked; 8] = [
     ("seen", TIME),
 ];
 
-/// Returns the counts of a column in a report: rows, rows with their own value, and rows near it.
+/// Returns the counts for a column in a report: all rows, rows with their own value, and rows with
+/// a value near their own.
 fn said(report: &Value, column: &str) -> (u64, u64, Option<u64>) {
     let columns = report["own_values"].as_array().unwrap();
     let found = columns.iter().find(|of| of["column"] == column);
@@ -56,7 +57,7 @@ fn said(report: &Value, column: &str) -> (u64, u64, Option<u64>) {
     (rows, own, counts["near"].as_u64())
 }
 
-/// Counts the same in the tables `people` and `released`, in the released rows with `and`.
+/// Counts the same in the tables `people` and `released`. `and` restricts the released rows.
 async fn recounted(context: &AnonContext, (column, as_number): Masked, and: &str) -> (u64, u64, Option<u64>) {
     let near = match as_number {
         None => "false".to_string(),
@@ -95,8 +96,8 @@ fn files() -> Files {
     }
 }
 
-/// The counts of every mask are those of the rows, for one set of labels and for labels of each
-/// class.
+/// The counts for every mask are those of the rows, both if all rows share the same labels and if
+/// each class has its own labels.
 #[tokio::test]
 async fn the_rows_with_their_own_value_are_those_of_the_files() {
     let (context, files) = (people().await, files());
@@ -119,8 +120,8 @@ async fn the_rows_with_their_own_value_are_those_of_the_files() {
         }
         let columns = report["own_values"].as_array().unwrap();
         assert_eq!(columns.len(), ALL.len());
-        // What the masks make of the values: PRAM keeps nearly all faiths and fewer creeds, all
-        // weights are near, and hardly a height.
+        // The effect of the masks: PRAM keeps nearly all faiths and fewer creeds. All weights, but
+        // hardly any heights, remain near their own value.
         let (rows, faiths, _) = said(&report, "faith");
         let (_, creeds, _) = said(&report, "creed");
         assert!(
@@ -131,13 +132,13 @@ async fn the_rows_with_their_own_value_are_those_of_the_files() {
         let (_, own, near) = said(&report, "height");
         assert!(own == 0 && near.unwrap() < 5, "{near:?}");
         assert_eq!(said(&report, "income").0, 360);
-        // The numbers are in the report alone.
+        // These counts are only in the report.
         let manifest = std::fs::read_to_string(files.target.join("_manifest.json")).unwrap();
         assert!(!manifest.contains("own_values") && !manifest.contains("\"near\""));
     }
 }
 
-/// Suppressed rows do not count, whether they are left out or starred.
+/// Suppressed rows are not counted, whether they are dropped or starred.
 #[tokio::test]
 async fn suppressed_rows_do_not_count() {
     let (context, files) = (people().await, files());
@@ -162,7 +163,7 @@ async fn suppressed_rows_do_not_count() {
     }
 }
 
-/// Any number of threads counts the same, for files and for rows that are handed out.
+/// The counts are the same for any number of threads, both for files and for returned rows.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn threads_do_not_change_the_counts() {
     let files = files();
@@ -190,15 +191,15 @@ async fn threads_do_not_change_the_counts() {
     for (way, counts) in &found {
         assert_eq!(counts, first, "{way}");
     }
-    // A tenth of a standard deviation of noise leaves 8 percent of the values near.
+    // If the noise is a tenth of the standard deviation, 8 percent of the values remain near.
     let report = serde_json::json!({ "own_values": first });
     let (rows, _, near) = said(&report, "pay");
     let share = near.unwrap() as f64 / rows as f64;
     assert!((share - 0.0797).abs() < 0.01, "{share}");
 }
 
-/// Rows that are suppressed for their own limits were masked before, so the columns are not
-/// counted. Without such rows they are.
+/// If rows are suppressed because of their own limits, they were masked before, so the columns are
+/// not counted. Without such rows, the columns are counted.
 #[tokio::test]
 async fn rows_suppressed_for_their_own_limits_leave_nothing_counted() {
     let (context, files) = (context(2), files());
@@ -229,7 +230,7 @@ async fn rows_suppressed_for_their_own_limits_leave_nothing_counted() {
     }
 }
 
-/// The page names the shares, and has no such section without drawn masks.
+/// The page states the shares. Without randomized masks, it has no such section.
 #[tokio::test]
 async fn the_page_says_the_shares() {
     let (context, files) = (people().await, files());

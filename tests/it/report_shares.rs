@@ -4,7 +4,7 @@ use crate::common::{Numbers, collect};
 use crate::report::{census, json};
 use serde_json::Value;
 
-/// Returns the shares of a column in the report.
+/// Returns the shares for a column in the report.
 fn shares(report: &Value, column: &str, when: &str) -> Vec<f64> {
     let columns = report["columns"].as_array().unwrap();
     let column = columns.iter().find(|c| c["name"] == column).unwrap();
@@ -51,7 +51,7 @@ async fn shares_are_those_of_the_source_and_of_the_files() {
     }
 }
 
-/// With few records, a percentage would reveal the label of a suppressed record.
+/// With few records, the percentages would reveal the label of a suppressed record.
 #[tokio::test]
 async fn few_records_have_no_shares() {
     let scratch = tempfile::tempdir().unwrap();
@@ -71,7 +71,7 @@ async fn few_records_have_no_shares() {
     }
 }
 
-/// A report has no shares for local recoding, nor for more labels than a picture shows.
+/// A report has no shares for local recoding, or if there are more labels than a picture shows.
 #[tokio::test]
 async fn many_labels_have_no_shares() {
     let scratch = tempfile::tempdir().unwrap();

@@ -7,15 +7,15 @@ use arrow::array::{Array, AsArray};
 use arrow::datatypes::Float64Type;
 use std::collections::BTreeSet;
 
-/// Returns a figure as text without its last digits, because the JSON is not parsed to the last
-/// digit.
+/// Returns a figure as text. Its last digits are omitted, because the JSON parser does not preserve
+/// them.
 fn figure(column: Option<&str>, values: [Option<f64>; 2]) -> String {
     let [value, of_source] = values.map(|value| value.map_or_else(|| "none".into(), |x| format!("{x:.9}")));
     format!("{} {value} {of_source}", column.unwrap_or("all"))
 }
 
-/// The section on what the release keeps has the figures of UTILITY OF on the published files, also
-/// with suppressed rows and with labels in other forms.
+/// The section about utility has the figures of UTILITY OF on the published files, including
+/// releases with suppressed rows and with labels in other forms.
 #[tokio::test]
 async fn what_is_kept_is_what_utility_of_answers() {
     let context = census(2).await;
@@ -26,7 +26,7 @@ async fn what_is_kept_is_what_utility_of_answers() {
         ("", "SUPPRESSED ROWS STARRED"),
         (" LABELS BOUNDS", "SUPPRESSED ROWS STARRED"),
         (" LABELS MEAN", ""),
-        // Classes with the same released labels are one class of the report.
+        // Classes with equal released labels count as the same class in the report.
         (" LABELS MEAN", "SEARCH USING mondrian"),
         ("", "SEARCH USING mondrian"),
     ] {

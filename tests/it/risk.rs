@@ -11,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The figures by section, subject (empty for none) and measure.
+/// The figures, by section, subject (empty if there is none) and measure.
 struct Figures(BTreeMap<(String, String, String), Option<f64>>);
 
 impl Figures {
@@ -137,7 +137,7 @@ async fn figures_of_raw_adult_are_those_of_the_peer() {
     }
 }
 
-/// A row: two quasi-identifiers, a sensitive value and a person.
+/// A row: two quasi-identifiers, a sensitive value, and a person.
 type Row = [Option<u8>; 4];
 
 fn rows(random: &mut ChaCha8Rng, most: usize) -> Vec<Row> {
@@ -206,7 +206,7 @@ async fn figures_of_small_tables_are_those_of_counting_row_by_row() {
         for (subject, columns) in [("a", &[0][..]), ("b", &[1]), ("a, b", &[0, 1])] {
             let classes: Vec<u64> = sizes(&table, columns, people).into_values().collect();
             let all: u64 = classes.iter().sum();
-            // The members of all classes, each as the number of its class.
+            // The members of all classes. Each is represented by the index of its class.
             let members: Vec<usize> = (0..classes.len()).flat_map(|c| vec![c; classes[c] as usize]).collect();
             let (mut apart, mut pairs) = (0, 0);
             for i in 0..members.len() {

@@ -19,7 +19,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A row: zip, sex, disease, the disease's number, the person.
+/// A row: the zip code, the sex, the disease, the number of the disease, and the person.
 pub type Row = (&'static str, &'static str, &'static str, i64, i64);
 
 /// Classes of three rows, from three people with two diseases, and one class that is suppressed.
@@ -33,8 +33,8 @@ pub const FIRST: [Row; 7] = [
     ("b", "m", "gout", 7, 7),
 ];
 
-/// As many rows as in `FIRST`. Each table violates the models in one way: a small class, a new
-/// class, one disease, one person.
+/// As many rows as in `FIRST`. Each table violates the models in a different way: by a small class,
+/// a new class, a single disease, or a single person.
 const LATER: [[Row; 7]; 4] = [
     [
         ("a", "m", "flu", 11, 1),
@@ -88,7 +88,7 @@ pub fn batch(rows: &[Row]) -> RecordBatch {
     .unwrap()
 }
 
-/// A table that returns `first` a number of times, and then `later`.
+/// A table that returns `first` for a number of reads, and then `later`.
 #[derive(Debug)]
 struct Changing {
     first: RecordBatch,
@@ -215,8 +215,8 @@ fn holds(rows: &[RecordBatch], people: &BTreeMap<i64, i64>) -> bool {
         .all(|(n, people, diseases)| *n >= 3 && people.len() >= 3 && diseases.len() >= 2)
 }
 
-/// If a source returns different rows each time, only an execution whose rows were recounted
-/// delivers its rows.
+/// If a source returns different rows each time, rows are delivered only from an execution whose
+/// rows were recounted.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_leaves_was_recounted_itself() {
     let mut people: BTreeMap<i64, i64> = FIRST.iter().map(|r| (r.3, r.4)).collect();
@@ -228,7 +228,8 @@ async fn what_leaves_was_recounted_itself() {
         } else {
             "IDENTIFIERS (person)"
         };
-        // After more reads than these numbers, the source is not read again.
+        // The source changes after this number of reads. No run reads it more often than the
+        // maximum.
         for times in 1..7 {
             let starred = ["DROPPED", "STARRED"][(which + times) % 2];
             let rest = format!(
@@ -261,7 +262,7 @@ async fn what_leaves_was_recounted_itself() {
     assert!(held > 50 && refused > 20, "{held} {refused}");
 }
 
-/// Returns all bytes of an array, used or not.
+/// Returns all bytes of an array's buffers, whether or not a value uses them.
 fn bytes(data: &ArrayData) -> Vec<u8> {
     let mut all: Vec<u8> = data.buffers().iter().flat_map(|b| b.as_slice().to_vec()).collect();
     all.extend(data.child_data().iter().flat_map(bytes));
@@ -303,8 +304,8 @@ pub fn has(bytes: &[u8], needle: &[u8]) -> bool {
     memchr::memmem::find(bytes, needle).is_some()
 }
 
-/// Values of a suppressed row are in no buffer and in no file: not as an unused label of a
-/// dictionary, not outside a slice or a view, not under a NULL.
+/// Values of a suppressed row are in no buffer and in no file: not as an unused entry of a
+/// dictionary, not outside a slice or a view, and not under a NULL.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_that_no_released_row_has_leaves() {
     const ZIP: &str = "the zip of a single person";

@@ -1,6 +1,6 @@
-//! Checks places, ages and dates in the releases of SUGGEST ROLES' scripts. Plain SQL compares them
-//! with the limits of Safe Harbor 2 and 3 (45 CFR 164.514(b)(2)(i)). The checks use neither rules
-//! nor labels of hierarchies.
+//! Checks places, ages and dates in the releases by the scripts of SUGGEST ROLES. Plain SQL
+//! compares them with the limits of Safe Harbor 2 and 3 (45 CFR 164.514(b)(2)(i)). The checks use
+//! neither the rules nor the labels of hierarchies.
 
 use crate::common::{collect, number, with_paths};
 use arrow::array::{Array, AsArray, RecordBatch};
@@ -179,10 +179,10 @@ fn numbers(text: &str) -> Vec<f64> {
     parts.filter_map(|part| part.trim_matches('.').parse().ok()).collect()
 }
 
-/// FOLLOWING refuses a request, or releases only values that Safe Harbor allows, in every column,
-/// recoding and form of labels. No number of an age is above 90. The text of a date is a year or a
-/// decade, and its bounds are whole years. ZIP codes have three digits that more than 20,000 people
-/// share.
+/// FOLLOWING refuses a request, or releases only values that Safe Harbor allows, for every column,
+/// recoding and form of labels. No number in an age is above 90. The text of a date is a year or a
+/// decade, and the bounds of a date are whole years. ZIP codes have three digits that more than
+/// 20,000 people share.
 #[tokio::test]
 async fn following_lets_nothing_else_out() {
     let context = with_paths(1);

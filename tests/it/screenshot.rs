@@ -44,9 +44,9 @@ fn chromium(page: &Path, arguments: &[String]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Returns the elements of `report` that exceed a screen of this width, and the width that would
-/// fit them. A table that scrolls within the page does not exceed it. The page must have `sections`
-/// sections.
+/// Returns the elements of `report` that exceed a screen of this width, and the width that would be
+/// sufficient. A table that scrolls within the page does not exceed the screen. The page must have
+/// `sections` sections.
 fn overflow(scratch: &Path, report: &str, width: u32, sections: u64) -> (Vec<String>, u32) {
     let framed = report.replace('&', "&amp;").replace('"', "&quot;");
     let page = scratch.join(format!("frame-{width}.html"));
@@ -147,7 +147,7 @@ async fn a_report_fits_a_phone_a_desk_and_paper() {
     assert!(pdf.starts_with(b"%PDF") && (2..=7).contains(&pages), "{pages} pages");
 }
 
-/// If the table has rows and a node is picked, the script of the page ran.
+/// If the table has rows and a node is selected, the script of the page has run.
 #[tokio::test]
 #[cfg_attr(
     not(has_chromium),

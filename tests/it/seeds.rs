@@ -1,5 +1,6 @@
-//! Tests that a published seed reveals nothing. Two sources agree in the values that each draw
-//! keeps, and differ only in the people who have the values. Their releases have the same bytes.
+//! Tests that a published seed reveals nothing. Two sources have the same values in each group
+//! within which a random draw moves values, and differ only in the assignment of the values to
+//! people. Their releases have the same bytes.
 
 use crate::common::{collect, context};
 use std::collections::BTreeMap;
@@ -8,7 +9,7 @@ use std::path::Path;
 /// A row: region, age, illness.
 type Row = (usize, usize, usize);
 
-/// The group of a row. A draw moves values only within a group.
+/// Returns the group of a row. A random draw moves values only within a group.
 type Group = fn(&Row) -> usize;
 
 /// Returns rows of four regions and two groups of ages, with five illnesses.
@@ -16,7 +17,8 @@ fn rows() -> Vec<Row> {
     (0..96).map(|i| (i % 4, 20 + i / 4 % 20, i * i * 7 / 3 % 5)).collect()
 }
 
-/// Returns the same rows in another order, with the illnesses of each group shifted by `turn` rows.
+/// Returns the same rows in another order. Within each group, the illnesses are shifted by `turn`
+/// rows.
 fn turned(rows: &[Row], group: Group, turn: usize) -> Vec<Row> {
     let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (i, row) in rows.iter().enumerate() {
@@ -44,7 +46,7 @@ fn bytes(folder: &Path) -> Vec<Vec<u8>> {
 #[tokio::test]
 async fn a_seed_and_its_release_do_not_tell_who_has_which_value() {
     let scratch = tempfile::tempdir().unwrap();
-    // The values that each draw keeps: those of the table, of each class, or of each region.
+    // The groups within which each draw moves values: the table, the classes, and the regions.
     let draws: [(&str, Group); 3] = [
         ("", |_| 0),
         ("WITHIN CLASS", |(region, age, _)| region * 100 + age / 10),
@@ -52,7 +54,8 @@ async fn a_seed_and_its_release_do_not_tell_who_has_which_value() {
     ];
     for (number, (draw, group)) in draws.into_iter().enumerate() {
         for search in ["AT NODE (age 1, region 0)", "SEARCH USING mondrian"] {
-            // Mondrian has other classes than the node, and gives a region more than one label.
+            // Mondrian forms classes other than those of the node, and gives a region more than one
+            // label.
             if !draw.is_empty() && search.starts_with("SEARCH") {
                 continue;
             }

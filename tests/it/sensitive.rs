@@ -1,5 +1,5 @@
-//! Tests releases that also change sensitive values: randomized, or generalized as far as each row
-//! requires.
+//! Tests releases that also change sensitive values: the values are randomized, or generalized as
+//! far as each row requires.
 
 use crate::common::{Numbers, adult, collect, context, number};
 use anonsql::AnonContext;
@@ -103,8 +103,8 @@ async fn randomized_columns_keep_their_values_and_lose_their_rows() {
             assert_eq!(count(&sql).await, 0.0, "{column}");
         }
     }
-    // Income revealed the salary class, which is derived from it. Now it reveals no more than the
-    // shares in each class.
+    // Before the release, the income revealed the salary class, which is derived from it.
+    // Afterwards, the income reveals no more than the shares in each class.
     let low = "SELECT avg(CASE WHEN salary_class = 'up to 50k' THEN 1.0 ELSE 0.0 END) FROM";
     let of_low = |table: &str| format!("{low} {table} WHERE income < 30000");
     let (before, after, all) = (
@@ -118,7 +118,7 @@ async fn randomized_columns_keep_their_values_and_lose_their_rows() {
     let randomized = manifest["randomized"].as_array().unwrap();
     let within: Vec<&str> = randomized.iter().map(|c| c["within"].as_str().unwrap()).collect();
     assert_eq!(within, ["RANDOMIZED", "RANDOMIZED", "RANDOMIZED WITHIN (sex)"]);
-    // Race depends little on the classes, so a random order of it may reveal as much.
+    // Race depends little on the classes, so a random permutation of it may reveal as much.
     for column in &randomized[..2] {
         let bits = |name: &str| column[name].as_f64().unwrap();
         assert!(bits("information_after") < bits("information_before"), "{column}");

@@ -1,4 +1,4 @@
-//! Tests releases on real servers of object stores. They have the same bytes as in a folder, and a
+//! Tests releases on real servers for object stores. They have the same bytes as in a folder, and a
 //! failing server leads to a correct release or an error.
 
 use crate::azurite::{Azurite, CONTAINER, KEY};
@@ -21,7 +21,7 @@ const READ: [&str; 4] = [
     "data/hierarchies/native_country.csv",
 ];
 
-/// A server that a test starts, with the properties that the quickstart needs.
+/// A server that a test starts, with everything that the quickstart needs.
 struct Place {
     /// The scheme and the bucket.
     url: String,
@@ -85,8 +85,8 @@ fn succeeded(output: &Output) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Checks that the quickstart releases the same bytes with its source, hierarchies and target on
-/// the server as it does in a folder.
+/// Checks that the quickstart, with its source, hierarchies and target on the server, releases the
+/// same bytes as in a folder.
 fn quickstart_is_the_same(place: &Place) {
     let scratch = tempfile::tempdir().unwrap();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -148,7 +148,8 @@ fn release(how: &str) -> String {
     )
 }
 
-/// Tests a server that fails every fifth request, and a server that stops answering halfway.
+/// Tests a server that fails every fifth request, and a server that stops responding halfway
+/// through the run.
 #[test]
 #[cfg_attr(not(has_moto), ignore = "needs moto_server: pip install 'moto[server]'")]
 fn a_server_that_fails_is_asked_again_or_given_up() {

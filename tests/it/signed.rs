@@ -1,4 +1,4 @@
-//! Tests signed releases. Every change by anyone is found without the source.
+//! Tests signed releases. VERIFY detects every change without the source.
 
 use crate::common::{collect, holds, with_paths};
 use anonsql::AnonContext;
@@ -13,14 +13,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::TempDir;
 
-/// The key pair of RFC 8410, section 10, and another one. They sign nothing else.
+/// The key pair from RFC 8410, section 10, and another key pair. They are used only in tests.
 const PRIVATE: &str = "MC4CAQAwBQYDK2VwBCIEINTuctv5E1hK1bbY8fdp+K06/nwoy/HU++CXqI9EdVhC";
 const PUBLIC: &str = "MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=";
 const OTHER_PRIVATE: &str = "MC4CAQAwBQYDK2VwBCIEIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f";
 
 const REQUEST: &str = "QUASI IDENTIFIERS (g) SENSITIVE (s) SATISFYING k_anonymity(2) AND l_diversity(2) ON s";
 
-/// A folder with keys and a session with a table of people.
+/// A session with a table of people, and a folder with keys.
 struct Signed {
     folder: TempDir,
     context: AnonContext,
@@ -66,7 +66,7 @@ impl Signed {
         self.context.sql(&sql).await.unwrap_err()
     }
 
-    /// Returns the checks of VERIFY with the public key, and true if all of them pass.
+    /// Returns the checks of VERIFY with the public key, and whether all of them passed.
     async fn verified(&self, release: &Path) -> (Vec<String>, bool) {
         let verify = self.verify(release);
         let checks = answer(&self.context, &verify).await;
@@ -134,7 +134,7 @@ async fn what_was_changed_is_found_without_the_source() {
     );
 
     // A file and the manifest are changed, and every checksum is computed again. Only the signature
-    // reveals it.
+    // reveals the change.
     let forged = signed.release("forged", &sign).await;
     let other = signed.release("other", "").await;
     let part = "part-00000.parquet";
@@ -343,7 +343,8 @@ async fn a_key_that_is_none_is_refused_before_a_row_is_read() {
     }
 }
 
-/// If a release does not name the people, VERIFY does not count rows in their place.
+/// If a release does not contain the column that identifies people, VERIFY fails instead of
+/// counting rows in place of people.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_promised_of_people_is_not_counted_in_rows() {
     let signed = Signed::new().await;

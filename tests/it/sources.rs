@@ -9,8 +9,8 @@ use datafusion::datasource::MemTable;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The requests of a reported issue are refused with an error that says what to do. Their sources
-/// return different rows each time.
+/// The requests from a reported issue, whose sources return different rows each time, are refused.
+/// The error recommends an action.
 #[tokio::test]
 async fn a_source_that_is_left_to_chance_is_refused() {
     let context = context(2);
@@ -113,8 +113,8 @@ impl Observer for Watches {
     }
 }
 
-/// A file that is replaced during any phase of a run ends the run. Otherwise the manifest could
-/// have the checksum of another file, or one release could have rows of two tables.
+/// If a file is replaced during any phase of a run, the run ends with an error. Otherwise, the
+/// manifest could have the checksum of another file, or a release could contain rows of two tables.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_source_that_is_replaced_ends_the_run() {
     let scratch = tempfile::tempdir().unwrap();
@@ -157,7 +157,7 @@ async fn a_source_that_is_replaced_ends_the_run() {
     }
 }
 
-/// A run ends if rows are added to its table in memory.
+/// A run ends with an error if rows are added to its in-memory table.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_table_that_grows_ends_the_run() {
     struct Grows(Arc<MemTable>);
@@ -258,7 +258,8 @@ async fn what_a_file_cannot_tell_apart_is_not_written() {
     }
 }
 
-/// Either the empty text or NULL alone is written to a CSV file, also in a quasi-identifier.
+/// A column that contains either the empty text or NULL, but not both, is written to a CSV file,
+/// even if it is a quasi-identifier.
 #[tokio::test]
 async fn the_empty_text_alone_is_written() {
     let scratch = tempfile::tempdir().unwrap();

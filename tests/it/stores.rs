@@ -1,5 +1,5 @@
-//! Tests object stores as sources. The answers are those from files, and no output contains a
-//! credential.
+//! Tests object stores as sources. Statements have the same results as on files, and no output
+//! contains a credential.
 
 use crate::common::{anonsql, collect, context, number};
 use crate::moto::{Moto, SECRET};
@@ -36,7 +36,8 @@ async fn put(store: &dyn ObjectStore, path: &str, content: &str) {
     store.put(&Path::from(path), content.into()).await.unwrap();
 }
 
-/// A URL is accepted wherever a source's path is, and a store that the caller registered is used.
+/// A URL is accepted wherever the path of a source is, and the store that the caller registered is
+/// used.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_url_stands_where_a_path_does() {
     let (context, _) = registered(&[
@@ -93,15 +94,15 @@ async fn a_url_stands_where_a_path_does() {
     assert_eq!(partitioned.iter().map(|b| b.num_rows()).sum::<usize>(), 9);
 }
 
-/// A run ends if an object is replaced or added during the run.
+/// A run ends with an error if an object is replaced or added during the run.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_object_that_changes_during_a_run_ends_it() {
     for at in [Phase::Scan, Phase::Search, Phase::Write, Phase::Verify] {
         for path in ["people/a.csv", "people/b.csv"] {
             let (context, store) = registered(&[("people/a.csv", PEOPLE)]).await;
             let observer = Watches::new(at, move || {
-                // An object that is written again counts as another object, even with the same
-                // bytes.
+                // An object that is written again counts as a different object, even if it has the
+                // same bytes.
                 futures::executor::block_on(put(store.as_ref(), path, PEOPLE));
             });
             let context = context.with_observer(Arc::new(observer));
@@ -119,7 +120,7 @@ async fn an_object_that_changes_during_a_run_ends_it() {
     }
 }
 
-/// A URL that does not name objects is refused with an error that says what to do. A URL with
+/// A URL that does not name objects is refused, and the error recommends an action. A URL with
 /// credentials is refused and not shown.
 #[tokio::test]
 async fn what_cannot_be_read_is_refused() {
@@ -163,7 +164,7 @@ async fn what_cannot_be_read_is_refused() {
     }
 }
 
-/// A file of a web server is read. At the end, it is checked for changes.
+/// A file on a web server is read. At the end of the run, it is checked for changes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_of_a_web_server_is_a_source() {
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -189,7 +190,8 @@ async fn a_file_of_a_web_server_is_a_source() {
     assert!(e.to_string().contains("no such file"), "{e}");
 }
 
-/// Answers HEAD and GET requests, including those for a part of a file, as a plain web server does.
+/// Responds to HEAD and GET requests, including those for a part of a file, as a plain web server
+/// does.
 fn serve(mut stream: std::net::TcpStream) {
     let mut request = vec![];
     let mut buffer = [0; 1024];

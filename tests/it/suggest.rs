@@ -1,12 +1,12 @@
-//! Tests the answer of SUGGEST ROLES. It runs unchanged, is the same every time, and shows no data
-//! value.
+//! Tests the result of SUGGEST ROLES. Its script runs unchanged, it is the same every time, and it
+//! shows no data value.
 
 use crate::common::{collect, context, shared};
 use anonsql::AnonContext;
 use arrow::array::{Array, ArrayRef, AsArray};
 use std::path::Path;
 
-/// Returns the rows of the answer: column, role, reason, loss, statement.
+/// Returns the rows of the result: column, role, reason, loss, statement.
 async fn suggest(context: &AnonContext, source: &str) -> Vec<[Option<String>; 5]> {
     let mut rows = vec![];
     for batch in collect(context, &format!("SUGGEST ROLES FOR {source}")).await {
@@ -128,7 +128,7 @@ async fn no_value_is_shown() {
         for batch in collect(&paths, &format!("SELECT * FROM {source}")).await {
             for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
                 let texts = arrow::compute::cast(column, &arrow::datatypes::DataType::Utf8).unwrap();
-                // The answer for any table contains numbers and plain words.
+                // For any table, the result contains numbers and plain words.
                 let plain =
                     |v: &str| v.chars().all(|c| c.is_ascii_lowercase()) || v.chars().all(|c| c.is_ascii_digit());
                 let values = texts.as_string::<i32>().iter().flatten();

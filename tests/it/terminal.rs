@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// The longest wait for a text. A passing test waits less.
+/// The maximum time to wait for a text. A passing test waits less.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A terminal with a session of anonsql, which ends when the value is dropped.
@@ -107,7 +107,7 @@ impl Terminal {
         self.press("Enter");
     }
 
-    /// Presses a key by its name in tmux: `C-c`, `Tab`.
+    /// Presses a key, which is given by its name in tmux, such as `C-c` or `Tab`.
     fn press(&self, key: &str) {
         self.tmux(&["send-keys", key]);
     }
@@ -157,12 +157,12 @@ impl Drop for Terminal {
     }
 }
 
-/// Returns five statements that answer 100 to 104, each with its own column name.
+/// Returns five statements whose results are 100 to 104, each with its own column name.
 fn five() -> String {
     (0..5).map(|i| format!("SELECT {i} +\n  100 AS sum{i};\n")).collect()
 }
 
-/// Returns true if `shown` has the answers of the five statements once each, in order.
+/// Returns true if `shown` contains the results of the five statements once each, in order.
 fn answered(shown: &str) -> bool {
     let sums: Vec<&str> = shown.lines().filter(|l| l.starts_with("|  10")).collect();
     let all: Vec<String> = (0..5).map(|i| format!("|  {} |", 100 + i)).collect();
@@ -191,7 +191,7 @@ fn a_paste_is_run_in_order_and_none_of_it_is_lost() {
 fn what_is_typed_while_a_statement_runs_waits_for_the_prompt() {
     let terminal = Terminal::new();
     terminal.enters("SELECT count(*) AS many FROM generate_series(1, 30000000) WHERE value % 7 = 3;");
-    // This line is longer than any that the system would keep whole.
+    // This line is longer than the maximum length of a line that the system would keep.
     let long = "x".repeat(6000);
     terminal.types(&format!(
         "SELECT length('{long}') AS len; SELECT 'typed' || ' ahead' AS it"

@@ -1,5 +1,5 @@
-//! Tests the threads of a library user's process. It has the threads that its sessions request, and
-//! no other threads of anonsql.
+//! Tests the threads in the process of a program that uses the library. The process has the threads
+//! that its sessions request, and no other threads of anonsql.
 
 use crate::common::context;
 use anonsql::AnonContext;
@@ -16,8 +16,8 @@ async fn release(context: &AnonContext, target: &std::path::Path) {
     context.sql(&sql).await.unwrap();
 }
 
-/// Rayon starts the pool of the whole process at its first use. Afterwards no other code can start
-/// this pool.
+/// Rayon starts the global pool of the process at its first use. Afterwards, no other code can
+/// configure this pool.
 #[tokio::test]
 async fn the_pool_of_the_process_is_left_to_whoever_embeds_us() {
     let scratch = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Tests statements whose result is a value that describes the release.
+//! Tests functions that return a typed description of the release.
 
 use crate::common::{collect, context};
 use anonsql::error::ErrorKind;
@@ -107,7 +107,7 @@ async fn a_front_is_what_its_rows_say() {
     let apply: Vec<&str> = rows[0]["apply"].as_string::<i32>().iter().flatten().collect();
     assert_eq!(front.points.iter().map(|p| p.apply.as_str()).collect::<Vec<_>>(), apply);
     for point in &front.points {
-        // A release with a point's clauses has the figures of the point.
+        // A release with the clauses of a point has the figures of the point.
         let request = "ANONYMIZE people QUASI IDENTIFIERS (column1 USING age) SENSITIVE (column2)";
         let anonymized = context.anonymize(&format!("{request} {}", point.apply)).await.unwrap();
         let release = anonymized.release().unwrap();

@@ -1,4 +1,4 @@
-//! Compares UTILITY OF with figures that plain SQL counts on the same rows. The answer is the same
+//! Compares UTILITY OF with figures that plain SQL counts on the same rows. The result is the same
 //! for any number of threads.
 
 use crate::common::{collect, context, number, shared};
@@ -7,7 +7,8 @@ use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::Float64Type;
 use std::collections::BTreeMap;
 
-/// The value and the source's value of each figure, by column (empty for none) and measure.
+/// For each figure, the value in the release and the value in the source, by column (empty if there
+/// is none) and measure.
 type Figures = BTreeMap<(String, String), [Option<f64>; 2]>;
 
 fn figures(batches: &[RecordBatch]) -> Figures {
@@ -52,8 +53,8 @@ async fn released(threads: usize, target: &str, search: &str) -> AnonContext {
     context
 }
 
-/// Every released age is an interval of five years. SQL parses it separately and spreads its rows
-/// over the source's ages.
+/// Every released age is an interval of five years. SQL parses the interval by itself and
+/// distributes its rows over the ages in the source.
 #[tokio::test]
 async fn figures_are_those_that_sql_counts() {
     let scratch = tempfile::tempdir().unwrap();
@@ -69,8 +70,8 @@ async fn figures_are_those_that_sql_counts() {
         .await,
     );
     let of = |column: &str, measure: &str| found[&(column.to_string(), measure.to_string())];
-    // For each age: the share p in the source and q in the release, where a label spreads evenly
-    // over its ages.
+    // For each age, the share p in the source and the share q in the release. The rows of a label
+    // are distributed evenly over its ages.
     let shares = String::from(
         "WITH ages AS (SELECT age, count(*) AS n, age / 5 AS label FROM census GROUP BY age), \
          released AS (SELECT CAST(split_part(age, '-', 1) AS INT) / 5 AS label, count(*) AS m FROM published GROUP BY 1), \
@@ -146,9 +147,9 @@ async fn the_report_has_the_figures_and_no_values() {
     }
 }
 
-/// On numbers alone, the classifiers have the results of scikit-learn 1.9.1: GaussianNB, and
-/// DecisionTreeClassifier with max_depth = 8 and min_samples_leaf = 7, trained and tested on all
-/// rows of Pima.
+/// If all columns are numeric, the classifiers have the results of scikit-learn 1.9.1: GaussianNB,
+/// and DecisionTreeClassifier with max_depth = 8 and min_samples_leaf = 7, trained and tested on
+/// all rows of Pima.
 #[tokio::test]
 #[cfg_attr(not(has_shared), ignore = "needs ../shared; set ANONSQL_SHARED to the folder")]
 async fn classifiers_are_those_of_scikit_learn() {

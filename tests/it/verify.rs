@@ -82,7 +82,7 @@ async fn the_rows_of_a_failed_verify_are_there_for_who_reads_them() {
     assert_eq!(answer.verified().unwrap_err().kind(), ErrorKind::Verification);
     let batches: Vec<_> = answer.rows.try_collect().await.unwrap();
     assert!(batches[0].num_rows() >= 2);
-    // Collecting the rows also returns the failure.
+    // Collecting the rows also returns the error.
     let collected = context.execute(failed()).await.unwrap().collect().await;
     assert_eq!(collected.unwrap_err().kind(), ErrorKind::Verification);
 }

@@ -1,5 +1,5 @@
-//! Tests where warnings appear: on standard error, in the log, in the report, in values and in
-//! EXPLAIN.
+//! Tests where warnings appear: on standard error, in the log, in the report, in typed results and
+//! in EXPLAIN.
 
 use crate::common::{anonsql, collect, context, text, with_paths};
 use anonsql::manifest::WarningKind;

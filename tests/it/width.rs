@@ -1,4 +1,4 @@
-//! Tests many columns and many values. No time or memory grows faster than their numbers.
+//! Tests many columns and many values. Neither time nor memory grows faster than their numbers.
 
 use super::common::{collect, context, number};
 use std::fmt::Write;
@@ -30,7 +30,7 @@ async fn two_thousand_columns_are_kept() {
     let stored = format!("CREATE EXTERNAL TABLE released STORED AS PARQUET LOCATION '{target}/part-00000.parquet'");
     collect(&context, &stored).await;
     let columns: Vec<String> = ["a".into(), "b".into()].into_iter().chain(kept).collect();
-    // Every twentieth column is compared, and so are the first and the last ones.
+    // Every twentieth column is compared, and also the first and the last columns.
     let some: Vec<&String> = columns[..1_990].iter().step_by(20).chain(&columns[1_990..]).collect();
     let texts: Vec<String> = some.iter().map(|c| format!("arrow_cast({c}, 'Utf8') AS {c}")).collect();
     let select = |table: &str| format!("SELECT {} FROM {table}", texts.join(", "));
@@ -76,8 +76,8 @@ async fn a_hierarchy_has_a_million_values() {
         target.display()
     );
     collect(&context, &stored).await;
-    // In groups of ten thousand codes, about 500 rows of each sex are alike. In groups of a
-    // hundred, hardly five are.
+    // In groups of ten thousand codes, about 500 rows of each sex have the same label. In groups of
+    // a hundred codes, only about five rows do.
     let least = "SELECT min(n) FROM (SELECT count(*) AS n FROM released GROUP BY code, sex)";
     assert!(number(&collect(&context, least).await) >= 5.0);
     let wrong = "SELECT count(*) FROM (SELECT code, count(*) AS n FROM released GROUP BY code) AS r \

@@ -59,8 +59,8 @@ pub(super) async fn commit(place: &Place, before: Option<&DeltaVersion>, change:
         Ok(prepared) => prepared,
         Err(e) => return CommitOutcome::Failed(failed(doing, &e)),
     };
-    // The work of `deltalake-core` after a commit is skipped. It may fail although the commit
-    // succeeded.
+    // The work that `deltalake-core` does after a commit is skipped, because it may fail although
+    // the commit succeeded.
     match prepared.await {
         Ok(_) => CommitOutcome::Committed,
         Err(e) => {
@@ -70,8 +70,9 @@ pub(super) async fn commit(place: &Place, before: Option<&DeltaVersion>, change:
     }
 }
 
-/// Finds out whether a failed commit was written. If the answer to a request was lost, the request
-/// is sent again, and then conflicts with its own first attempt.
+/// Determines the outcome of a commit that failed with `error`. The store may have written the log
+/// entry: if the response to a request was lost, the client repeats the request, and the store then
+/// rejects it because the entry exists.
 async fn found_out(
     log: &LogStoreRef,
     version: u64,
@@ -91,7 +92,8 @@ async fn found_out(
     match log.read_commit_entry(version).await {
         Ok(Some(entry)) if is_own(&entry, change) => CommitOutcome::Committed,
         Ok(Some(entry)) if is_release(&entry) => CommitOutcome::Late,
-        // The next run reads the version of the other tool, and continues or fails with the reason.
+        // The next run reads the version that the other tool committed. It then continues, or fails
+        // with a specific error.
         Ok(Some(_)) => CommitOutcome::Failed(Error::new(
             ErrorKind::Unavailable,
             format!(
@@ -99,7 +101,7 @@ async fn found_out(
             ),
         )),
         _ if is_late => CommitOutcome::Late,
-        // A write without an answer may still reach the store.
+        // Without a response, it is unknown whether the store will still write the entry.
         _ => CommitOutcome::Unknown(failed(doing, error)),
     }
 }

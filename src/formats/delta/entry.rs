@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// Returns the `commitInfo` of a log entry; `None` if the entry has none.
+/// Returns the `commitInfo` of a log entry; `None` if the entry has no `commitInfo`.
 pub(super) fn commit_info(entry: &[u8]) -> Option<Value> {
     let lines = entry.split(|byte| *byte == b'\n');
     let mut entries = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());

@@ -88,9 +88,9 @@ impl PinnedTable for DeltaVersion {
         Ok(plan.await?)
     }
 
-    /// A filter is decided by partition values, and by the bounds of whole numbers and dates. Other
-    /// bounds are not exact: decimals and doubles are rounded to the digits of a double and ignore
-    /// NaN, times are cut to milliseconds, and texts to their first letters.
+    /// Returns true if partition values, or bounds of whole numbers and dates, decide the filter.
+    /// Other bounds are not exact: decimals and doubles are rounded to the precision of a double
+    /// and ignore NaN, times are truncated to milliseconds, and texts to their first characters.
     fn decides(&self, filter: &Expr, schema: &Schema) -> bool {
         let partitions = self.snapshot.metadata().partition_columns();
         let is_decided = |name: &str| {
@@ -101,7 +101,7 @@ impl PinnedTable for DeltaVersion {
         filter.column_refs().iter().all(|column| is_decided(&column.name))
     }
 
-    /// The operator that applies deletion vectors requires its own reader.
+    /// Deletion vectors are applied by an operator that requires its own reader.
     fn reads_by_place(&self) -> bool {
         self.deletes_rows
     }

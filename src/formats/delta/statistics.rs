@@ -18,7 +18,7 @@ pub(super) fn statistics(file: &File) -> Result<String> {
     let (mut nulls, mut least, mut most) = (Map::new(), Map::new(), Map::new());
     for (at, column) in metadata.file_metadata().schema_descr().columns().iter().enumerate() {
         let [name] = column.path().parts() else {
-            // Readers rarely use the bounds of nested values.
+            // Nested columns get no bounds, because readers rarely use them.
             continue;
         };
         let groups: Option<Vec<&Statistics>> = groups(&metadata).map(|group| group.column(at).statistics()).collect();

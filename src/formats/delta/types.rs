@@ -23,7 +23,7 @@ pub(super) fn stored(data_type: &DataType) -> DataType {
         DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => DataType::Binary,
         DataType::Date64 => DataType::Timestamp(TimeUnit::Microsecond, None),
         DataType::Timestamp(_, zone) => {
-            // A time with a zone is an instant, and is stored as UTC.
+            // A time with a zone is an instant, and is stored in UTC.
             DataType::Timestamp(TimeUnit::Microsecond, zone.as_ref().map(|_| "UTC".into()))
         }
         DataType::Struct(fields) => DataType::Struct(fields.iter().map(stored_field).collect()),

@@ -68,7 +68,7 @@ impl Catalog {
         Error::data(format!("{}: its files are encrypted, and cannot be read", self.doing))
     }
 
-    /// Returns the number and the time of each snapshot, sorted by number.
+    /// Returns the number and the time of each snapshot, sorted by snapshot number.
     fn snapshots(&self) -> Result<Vec<(i64, Option<String>)>> {
         // `datafusion-ducklake` has two functions that list snapshots. Only this function can read
         // the times that DuckDB writes.
@@ -157,8 +157,8 @@ impl Catalog {
         Err(Error::unknown("table", &address.table, known).context(&self.doing))
     }
 
-    /// Returns a checksum of the numbers of two kinds of rows: inlined rows, which the catalog
-    /// itself contains, and rows of files that the catalog marks as deleted. Returns `None` if
+    /// Returns a checksum of the row ids of two kinds of rows: inlined rows, which the catalog
+    /// itself contains, and rows of data files that the catalog marks as deleted. Returns `None` if
     /// there are no such rows. Fails with `ErrorKind::Data` if inlined rows were written when the
     /// table had other columns: `datafusion-ducklake` finds the columns of inlined rows by their
     /// current names, and would read a renamed column as NULL.
@@ -233,8 +233,8 @@ fn url(path: &Path) -> String {
     format!("sqlite://{}?mode=ro", spelled.collect::<String>())
 }
 
-/// Parses the time of a snapshot. A time without a zone is taken as UTC. Returns `None` if the text
-/// is not a time.
+/// Parses the time of a snapshot. A time without a zone is in UTC. Returns `None` if the text is
+/// not a time.
 fn of_snapshot(text: &str) -> Option<DateTime<Utc>> {
     let zoned = TIMES.iter().find_map(|form| DateTime::parse_from_str(text, form).ok());
     let plain = || NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M:%S%.f").ok();

@@ -6,7 +6,7 @@ use datafusion::error::DataFusionError;
 use datafusion_ducklake::DuckLakeError;
 use std::fmt;
 
-/// The start of the error for a value whose type `datafusion-ducklake` does not expect.
+/// The start of the error message for a value whose type `datafusion-ducklake` does not expect.
 const DECODING: &str = "error occurred while decoding";
 
 /// Returns the error for a failed operation on a catalog. The message begins with `doing`.

@@ -41,7 +41,8 @@ impl PinnedTable for TableSnapshot {
         self.files.keys().any(|path| self.called(path) == name)
     }
 
-    /// Also fails if the snapshot has expired, or has other files now.
+    /// Also fails with `ErrorKind::Data` if the snapshot has expired, or now consists of other
+    /// files.
     async fn files(&self) -> Result<Vec<PinnedFile>> {
         let own = self.clone();
         blocking("reading a catalog", move || own.check_unchanged()).await?;
@@ -62,7 +63,7 @@ impl PinnedTable for TableSnapshot {
         Ok(Arc::clone(&self.rows) as _)
     }
 
-    /// Filters are not passed to `datafusion-ducklake`. It would use them to skip files by the
+    /// Filters are not passed to `datafusion-ducklake`, which would use them to skip files by the
     /// bounds in the catalog.
     async fn scan(
         &self,

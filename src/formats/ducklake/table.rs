@@ -91,8 +91,8 @@ impl TableSnapshot {
         }
     }
 
-    /// Fails with `ErrorKind::Data` if the snapshot has expired, or its rows are in other files
-    /// now.
+    /// Fails with `ErrorKind::Data` if the snapshot has expired, or if its rows are now in other
+    /// files.
     pub(super) fn check_unchanged(&self) -> Result<()> {
         let now = files(
             &self.catalog,

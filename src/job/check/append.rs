@@ -1,9 +1,9 @@
-//! Refusals of APPEND: requests whose promises cannot be counted over the classes of several
-//! batches, and batches of another kind than the release that they would be added to.
+//! Checks requests with APPEND. Fails if a promise cannot be checked on the classes of several
+//! batches, or if a batch does not match the release to which it would be added.
 //!
-//! A release that grows makes two promises: each batch satisfies the models as a separate table,
-//! and all batches together satisfy them. The second promise is counted on the released labels
-//! alone, so a model that needs more is refused.
+//! A release to which batches are added makes two promises: each batch satisfies the models as a
+//! separate table, and all batches together satisfy them. The second promise is checked on the
+//! released labels alone, so models that need more information cannot be used.
 
 use super::standing::{Unlike, compared, divided, model_of, unfollowed, unlike_columns, unlike_hierarchy};
 use crate::error::{Error, Result};
@@ -15,7 +15,7 @@ use crate::model::{About, PrivacyModel};
 use arrow::datatypes::DataType;
 use std::cmp::Ordering;
 
-/// Refuses a request with APPEND that cannot be met for any data.
+/// Fails if a request with APPEND cannot be carried out, whatever the data.
 pub(super) fn check(job: &Job, target: &Target) -> Result<()> {
     if let Some(why) = refused(job, target) {
         return Err(Error::usage(format!("APPEND: {why}")));
@@ -46,7 +46,8 @@ pub(super) fn check(job: &Job, target: &Target) -> Result<()> {
     }
 }
 
-/// Returns why a request with APPEND cannot add its rows to a release, and what to do instead.
+/// Returns why a request with APPEND cannot add its rows to a release, and what to do instead;
+/// `None` if nothing prevents it.
 fn refused(job: &Job, target: &Target) -> Option<&'static str> {
     let has_forms = job.roles.quasi_identifiers.iter().any(|q| q.labels != LabelForm::Text);
     Some(match () {
@@ -85,7 +86,8 @@ fn refused(job: &Job, target: &Target) -> Option<&'static str> {
     })
 }
 
-/// Returns why a model cannot be counted over the released labels of several batches.
+/// Returns why a model cannot be checked on the released labels of several batches; `None` if it
+/// can.
 fn not_counted(model: &dyn PrivacyModel) -> Option<&'static str> {
     let reads = model.reads();
     Some(match model.about() {
@@ -102,7 +104,8 @@ fn not_counted(model: &dyn PrivacyModel) -> Option<&'static str> {
     })
 }
 
-/// Refuses a batch of another kind than the release.
+/// Fails if the batch does not match the existing release, for example in its columns, levels or
+/// promises.
 fn matches(job: &Job, target: &Target, standing: &Manifest) -> Result<()> {
     same_standards(job, standing)?;
     could_grow(job, standing)?;
@@ -180,7 +183,6 @@ fn could_grow(job: &Job, standing: &Manifest) -> Result<()> {
     Ok(())
 }
 
-/// Refuses rows whose manifest would not be signed with the key of the release.
 fn same_key(target: &Target, standing: &Manifest) -> Result<()> {
     match (&target.key, &standing.signature) {
         (None, Some(_)) => Err(Error::usage(
@@ -194,7 +196,7 @@ fn same_key(target: &Target, standing: &Manifest) -> Result<()> {
     }
 }
 
-/// Returns the error for a batch that promises less than a check of the release.
+/// Returns the error for a batch that promises less than a check in the manifest of the release.
 fn less(check: &Check) -> Error {
     let refused = model_of(check).and_then(|model| not_counted(model.as_ref()));
     let why = match refused {
@@ -206,7 +208,8 @@ fn less(check: &Check) -> Error {
     Error::usage(format!("the existing release promises {}, {why}", check.check))
 }
 
-/// Refuses released columns that differ from those of the release in name, order or role.
+/// Fails if the released columns differ from those of the existing release in name, order, role or
+/// mask.
 fn same_columns(job: &Job, standing: &Manifest) -> Result<()> {
     let unlike = match unlike_columns(job, standing) {
         None => return Ok(()),
@@ -228,7 +231,7 @@ fn same_columns(job: &Job, standing: &Manifest) -> Result<()> {
     Err(Error::usage(unlike))
 }
 
-/// Refuses rows that are partitioned by other columns than the release.
+/// Fails if the request and the existing release have different PARTITIONED BY columns.
 fn same_partitions(target: &Target, standing: &Manifest) -> Result<()> {
     if standing.partitioned_by == target.partitioned_by {
         return Ok(());
@@ -247,7 +250,8 @@ fn same_partitions(target: &Target, standing: &Manifest) -> Result<()> {
     )))
 }
 
-/// Refuses levels below those of the release, and levels whose labels have another type.
+/// Fails if AT NODE gives a level below that of the existing release, or a level whose labels have
+/// another type than those of the release.
 fn same_levels(job: &Job, standing: &Manifest) -> Result<()> {
     for (i, q) in job.roles.quasi_identifiers.iter().enumerate() {
         let Some(level) = standing.node.get(&q.column).copied() else {
@@ -277,7 +281,7 @@ fn same_levels(job: &Job, standing: &Manifest) -> Result<()> {
     Ok(())
 }
 
-/// Returns true if the labels of a column above level 0 have the type of those at level 0.
+/// Returns true if the labels of a column have the same type at level 0 and above.
 pub(crate) fn rises_from_zero(job: &Job, column: &str) -> bool {
     let mut quasi_identifiers = job.roles.quasi_identifiers.iter();
     if quasi_identifiers.any(|q| q.column == column && q.hierarchy.rule().codes().is_some()) {
@@ -287,7 +291,8 @@ pub(crate) fn rises_from_zero(job: &Job, column: &str) -> bool {
     field.is_ok_and(|field| matches!(plain_type(field.data_type()), DataType::Utf8 | DataType::Utf8View))
 }
 
-/// Returns true if a check is about the codes of a hierarchy, which are the same for every batch.
+/// Returns true if a check is about the codes of a hierarchy, such as TOP CODE, which are the same
+/// for every batch.
 fn is_of_codes(roles: &Roles, check: &Check) -> bool {
     let mut quasi_identifiers = roles.quasi_identifiers.iter();
     quasi_identifiers.any(|q| {
@@ -296,7 +301,7 @@ fn is_of_codes(roles: &Roles, check: &Check) -> bool {
     })
 }
 
-/// Returns true if a model promises at least what `check` requires.
+/// Returns true if a constraint promises at least what `check` requires.
 fn is_as_strong(roles: &Roles, constraint: &Constraint, check: &Check) -> bool {
     matches!(
         compared(roles, constraint, check),

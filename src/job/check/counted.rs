@@ -1,12 +1,12 @@
-//! Refusals of types whose values cannot be counted, because one value has several spellings that
-//! cannot be made equal.
+//! Checks that values can be counted. This is not possible for types in which the same value has
+//! several representations that cannot be normalized.
 
 use crate::error::{Error, Result};
 use arrow::datatypes::{DataType, IntervalUnit};
 use datafusion::common::DFSchema;
 
-/// Refuses columns in which a model would count several values where a reader sees one. A column
-/// that does not exist is refused by another check.
+/// Fails for columns in which a model would count several values where a reader sees one. A column
+/// that does not exist is ignored here, because another check fails for it.
 pub(crate) fn check_counted<'a>(rows: &DFSchema, columns: impl IntoIterator<Item = &'a String>) -> Result<()> {
     for column in columns {
         let field = rows.field_with_unqualified_name(column).ok();
@@ -20,8 +20,8 @@ pub(crate) fn check_counted<'a>(rows: &DFSchema, columns: impl IntoIterator<Item
     Ok(())
 }
 
-/// Returns why a value of this type, or a value within it, has several spellings; `None` if every
-/// value has one spelling.
+/// Returns why values of this type, or values inside them, have several representations; `None` if
+/// each value has one representation.
 fn spellings(data_type: &DataType) -> Option<&'static str> {
     use DataType::{
         Dictionary, FixedSizeList, Interval, LargeList, LargeListView, List, ListView, Map, RunEndEncoded, Struct,

@@ -1,11 +1,11 @@
-//! Refusals of columns that a CSV file cannot have.
+//! Checks that the released columns can be written as CSV.
 
 use crate::error::{Error, Result};
 use crate::job::Job;
 use crate::quoting::ident;
 
-/// Refuses released columns of lists, structs, maps and unions, for which CSV has no text. A mask
-/// never has such a type, whatever the type of its column.
+/// Fails if a released column contains lists, structs, maps or unions, which cannot be written as
+/// CSV. A masked column is never nested, whatever the type of the original column.
 pub(super) fn check(job: &Job) -> Result<()> {
     let fields = job.input.source.rows.schema().fields().iter();
     let mut kept = fields.filter(|field| job.roles.releases(field.name()) && job.roles.mask(field.name()).is_none());

@@ -1,5 +1,5 @@
-//! Refusals of differential privacy: requests that would reveal rows that are not drawn, or classes
-//! that are too small.
+//! Checks requests for differential privacy: fails for those that would reveal rows that are not
+//! drawn, or classes that are too small.
 
 use super::Purpose;
 use crate::error::{Error, Result};
@@ -10,12 +10,12 @@ use crate::secret::Secret;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{Expr, LogicalPlan};
 
-/// The kinds of hierarchies whose values and labels the statement's author gives, in addition to
-/// those that consist of a rule alone.
+/// The kinds of hierarchies, in addition to those that consist only of a rule, in which the author
+/// of the statement gives the values and labels.
 const GIVEN: &[&str] = &["values", "file"];
 
-/// Refuses a request for a differentially private release that would reveal more than its classes,
-/// or in which the class of a row would depend on more of the source than that row.
+/// Fails if a differentially private release would reveal more than its classes, or if the class of
+/// a row would depend on other rows of the source.
 pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
     let sample = job.guarantees.constraints.iter().find_map(|c| Some((c, c.sampling()?)));
     let Some((constraint, sampling)) = sample else {
@@ -139,8 +139,9 @@ fn column(job: &Job, q: &QuasiIdentifier) -> Option<String> {
         .map(|why| format!("column {column}: hierarchy {} {why}", hierarchy.name()))
 }
 
-/// Refuses level 0 of a hierarchy with ON UNMAPPED TOP. An unmapped value is `*` only from level 1
-/// upwards, and whether there is an unmapped value is not known before the rows are read.
+/// Returns the problem if a hierarchy with ON UNMAPPED TOP is used at level 0; `None` otherwise. An
+/// unmapped value is `*` only from level 1 on, and before the rows are read, it is not known
+/// whether there is such a value.
 fn of_ground(job: &Job, q: &QuasiIdentifier) -> Option<&'static str> {
     let place = job
         .roles
@@ -173,8 +174,8 @@ fn of_hierarchy(hierarchy: &Hierarchy) -> Option<&'static str> {
     )
 }
 
-/// Returns why a row of a source may derive from more than one row of a table; `None` if each row
-/// derives from one row.
+/// Returns the reason why a row of the source may derive from several rows of a table; `None` if
+/// each row derives from one row.
 fn rows(plan: &LogicalPlan) -> Result<Option<String>> {
     let mut together = false;
     plan.apply_with_subqueries(|node| {

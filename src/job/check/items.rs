@@ -1,10 +1,10 @@
-//! Refusals of requests about sets of items.
+//! Checks requests with sets of items.
 
 use crate::error::{Error, Result};
 use crate::job::{Format, Job, Output};
 
-/// Refuses a column of sets that no model judges, a request whose other quasi-identifiers no model
-/// judges, and clauses that a promise about sets cannot be combined with.
+/// Fails if no model is about a column of sets, if all models are about sets and none about the
+/// other quasi-identifiers, or if the request contains something that cannot be combined with sets.
 pub(super) fn check(job: &Job) -> Result<()> {
     for set in &job.roles.item_sets {
         let column = &set.column;
@@ -52,7 +52,7 @@ pub(super) fn check(job: &Job) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a target that cannot contain lists.
+/// Fails if the target cannot contain lists in this column.
 fn is_written(output: &Output, column: &str) -> Result<()> {
     let Some(target) = &output.target else {
         return Ok(());

@@ -1,5 +1,5 @@
-//! Decides whether IF NOT EXISTS keeps the target. Only a complete release, of the kind that the
-//! statement would make, is kept.
+//! Decides whether IF NOT EXISTS keeps the target. It is kept only if it is a complete release of
+//! the same kind as the statement would make.
 
 use super::standing::{Unlike, compared, divided, unfollowed, unlike_columns, unlike_hierarchy};
 use crate::drift::OnDrift;
@@ -15,8 +15,9 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 impl Job {
-    /// Returns true if the target has a release that the statement keeps. If the target has
-    /// anything else, fails with `ErrorKind::TargetExists`, and the error describes the target.
+    /// Returns true if the target has a release that IF NOT EXISTS keeps, and false if there is no
+    /// release. Fails with `ErrorKind::TargetExists` if the target has anything else, and the error
+    /// says what it is.
     pub(crate) fn keeps_target(&self) -> Result<bool> {
         let Some(target) = self
             .output
@@ -48,13 +49,15 @@ impl Job {
     }
 }
 
-/// Returns the difference if a release was not made under the policy of the statement.
+/// Returns the difference as text if the statement has a policy and the release was not made under
+/// it.
 fn other_policy(output: &Output, manifest: &Manifest) -> Option<String> {
     let is_other = output.is_under_another_policy(manifest.policy.as_ref());
     is_other.then(|| "it was not made under this policy".to_string())
 }
 
-/// Returns how the kind of a release differs from that of the statement, if it does.
+/// Returns the first difference between the release and what the statement would make, as text;
+/// `None` if they are of the same kind.
 fn other_kind(job: &Job, target: &Target, manifest: &Manifest) -> Result<Option<String>> {
     let unlike = other_policy(&job.output, manifest)
         .or_else(|| unfollowed(&job.guarantees, manifest))
@@ -65,14 +68,16 @@ fn other_kind(job: &Job, target: &Target, manifest: &Manifest) -> Result<Option<
     if unlike.is_some() {
         return Ok(unlike);
     }
-    // Levels of another hierarchy mean something else.
+    // Levels are compared only if the hierarchies are the same, because levels of another hierarchy
+    // have another meaning.
     Ok(match unlike_hierarchy(&job.roles, manifest)? {
         Some(unlike) => Some(unlike),
         None => other_levels(job, manifest).or_else(|| missing(job, manifest)),
     })
 }
 
-/// Returns how the files of a release differ from those that the statement would write.
+/// Returns how the files of a release differ from those that the statement would write; `None` if
+/// they do not.
 fn other_files(target: &Target, manifest: &Manifest) -> Option<String> {
     let is_csv = manifest.output.iter().any(|file| file.name.ends_with(".csv"));
     match (is_csv, target.format == Format::Csv) {
@@ -97,7 +102,8 @@ fn other_files(target: &Target, manifest: &Manifest) -> Option<String> {
     (!is_divided_alike).then(|| format!("it {}", divided(&manifest.partitioned_by)))
 }
 
-/// Returns how the columns of a release differ from those that the statement would release.
+/// Returns how the columns of a release differ from those that the statement would release; `None`
+/// if they do not.
 fn other_columns(job: &Job, manifest: &Manifest) -> Option<String> {
     Some(match unlike_columns(job, manifest)? {
         Unlike::Missing(column) => format!("it has the column {column:?}, which the statement does not release"),
@@ -110,8 +116,8 @@ fn other_columns(job: &Job, manifest: &Manifest) -> Option<String> {
     })
 }
 
-/// Returns how a release counts differently from the statement, apart from the source and the
-/// models: by entity or in a population.
+/// Returns how a release counts differently from the statement: by another entity, or in another
+/// population. `None` if there is no difference.
 fn other_counts(job: &Job, manifest: &Manifest) -> Option<String> {
     let counted = |entity: &Option<String>| match entity {
         Some(column) => format!("ENTITY ({column})"),
@@ -124,7 +130,8 @@ fn other_counts(job: &Job, manifest: &Manifest) -> Option<String> {
             counted(&job.input.entity)
         ));
     }
-    // A release that also counts in a population, and keeps the other promises, promises more.
+    // A release that counts in a population although the statement does not promises more, so this
+    // is not a difference.
     let is_other =
         job.input.population.is_some() && population(&job.output.statement) != population(&manifest.statement);
     is_other.then(|| match population(&manifest.statement) {
@@ -158,7 +165,7 @@ fn population(statement: &str) -> Option<Vec<Token>> {
 }
 
 /// Returns how the values of a release differ from those that the statement would release: in
-/// suppressed rows, permuted columns, recoding or the form of labels.
+/// suppressed rows, permuted columns, recoding, or the form of labels. `None` if they do not.
 fn other_values(job: &Job, manifest: &Manifest) -> Option<String> {
     match (job.guarantees.starred, manifest.suppressed_rows) {
         (true, SuppressedRows::Dropped) => return Some("its suppressed rows are DROPPED".into()),
@@ -197,8 +204,8 @@ fn other_values(job: &Job, manifest: &Manifest) -> Option<String> {
     ))
 }
 
-/// Returns which levels of a release are outside of those that the statement allows. Local recoding
-/// has no levels to compare.
+/// Returns which levels of a release are outside the range that the statement allows; `None` if
+/// there are none, or if local recoding has no levels to compare.
 fn other_levels(job: &Job, manifest: &Manifest) -> Option<String> {
     let given = match &job.goal.choice {
         Choice::Node(levels) => Some(levels),
@@ -226,7 +233,8 @@ fn other_levels(job: &Job, manifest: &Manifest) -> Option<String> {
     })
 }
 
-/// Returns a promise of the statement that a release does not make.
+/// Returns the first promise of the statement that the release does not make; `None` if it makes
+/// all of them.
 fn missing(job: &Job, manifest: &Manifest) -> Option<String> {
     let is_held = |c: &&Constraint| {
         let own = c.describe(&job.roles.quasi_identifiers);

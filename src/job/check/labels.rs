@@ -1,10 +1,10 @@
-//! Refusals of the forms of labels (LABELS).
+//! Checks the forms of labels (LABELS).
 
 use crate::error::{Error, Result};
 use crate::hierarchy::{LabelForm, has_order, plain_type};
 use crate::job::{Format, Job, Output, QuasiIdentifier};
 
-/// Refuses forms that cannot be computed for their column, or cannot be written to the target.
+/// Fails if a form cannot be computed for its column, or cannot be written to the target.
 pub(super) fn check(job: &Job) -> Result<()> {
     for q in job
         .roles
@@ -54,7 +54,7 @@ fn is_computable(job: &Job, q: &QuasiIdentifier) -> Result<()> {
             q.hierarchy.name()
         )));
     }
-    // A value that is computed from the class distinguishes classes with the same label in the
+    // A value that is computed from a class distinguishes classes that have the same label in the
     // column.
     if let Some(c) = job.guarantees.constraints.iter().find(|c| !c.is_of_classes()) {
         return Err(Error::usage(format!(

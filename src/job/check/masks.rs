@@ -1,4 +1,4 @@
-//! Refusals of masks that do not fit their columns or the promises of a request.
+//! Checks that masks fit their columns and the promises of a request.
 
 use super::Purpose;
 use crate::error::{Error, Result};
@@ -6,9 +6,10 @@ use crate::job::{Existing, Job, MaskOf};
 use crate::masks::has_text;
 use crate::quoting::ident;
 
-/// Refuses a mask on a column whose type the mask does not take, a mask by a column that does not
-/// exist or is released unchanged, and an entity that is counted by masks which people may share.
-/// Before a release, reads every secret.
+/// Fails if a mask does not accept the type of its column, if its values are promised or measured,
+/// or if the column that its clause names does not exist or is not an identifier or the entity.
+/// Fails also if the entity has a mask that several people may share. For a release, reads every
+/// secret.
 pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
     let columns = job.input.source.columns();
     let shared = |of: &&MaskOf| !of.clause.kind.tells_apart;
@@ -48,9 +49,9 @@ pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a mask of values that a model or the metric counts, because the source's values would be
-/// counted, and the release has other values. Refuses APPEND with a drawn mask, because the masks
-/// of the rows that are already released were drawn from other rows.
+/// Fails if a model or a metric evaluates the values that the mask replaces: it would evaluate the
+/// values in the source, and the release contains other values. Fails also for APPEND with a drawn
+/// mask, because the masks of the released rows were drawn from other rows.
 fn is_of_no_promise(job: &Job, column: &str, of: &MaskOf) -> Result<()> {
     let start = of.clause.kind.clause.start;
     if let Some(constraint) = job
@@ -88,9 +89,9 @@ fn is_of_no_promise(job: &Job, column: &str, of: &MaskOf) -> Result<()> {
     }
 }
 
-/// Refuses a mask by a column that is neither an identifier nor the entity alone. A mask is
-/// computed from the raw values of that column. A mask by a quasi-identifier or a sensitive
-/// attribute would distinguish the rows of a class.
+/// Fails unless the column `entity`, which the clause of the mask names, is an identifier, or is
+/// the entity and has no other role. The mask is computed from the raw values of this column, so a
+/// mask by a quasi-identifier or a sensitive attribute would distinguish rows in the same class.
 fn is_by_person(job: &Job, column: &str, entity: &str, start: &str) -> Result<()> {
     if column == entity {
         return Err(Error::usage(format!(

@@ -1,4 +1,4 @@
-//! Every refusal of a job, before anything is read. There is one file for each part of a request.
+//! Checks a job before anything is read. There is one file for each part of a request.
 
 mod append;
 mod counted;
@@ -32,8 +32,9 @@ use super::Job;
 use crate::error::Result;
 
 impl Job {
-    /// Refuses a request that is impossible, contradictory, or would break a promise. Fails with
-    /// the first such problem that is found.
+    /// Fails if the request is impossible or contradictory, or if it would break a promise. The
+    /// error is the first such problem that is found. The report file and the target are only
+    /// checked for a release and for EXPLORE.
     pub fn check(&self, purpose: Purpose) -> Result<()> {
         roles::check(self)?;
         check_counted(self.input.source.rows.schema(), self.counted())?;
@@ -64,8 +65,8 @@ impl Job {
 }
 
 impl Job {
-    /// Returns the columns whose values are distinguished: those that form classes, those that
-    /// models count, and those that masks are computed from.
+    /// Returns the columns whose distinct values matter: those that form classes, those that models
+    /// count, and those that have masks.
     fn counted(&self) -> impl Iterator<Item = &String> {
         let quasi_identifiers = self.roles.quasi_identifiers.iter().map(|q| &q.column);
         let sets = self.roles.item_sets.iter().map(|s| &s.column);

@@ -1,11 +1,12 @@
-//! Refusals of privacy models and metrics whose inputs the job lacks.
+//! Checks that privacy models and metrics have their inputs.
 
 use super::Purpose;
 use crate::error::{Error, Result};
 use crate::job::{Constraint, Job};
 
-/// Refuses a population that no model counts in, a model without its population, a release without
-/// a model, and weights without effect.
+/// Fails if a population is missing, unused or combined with a model that cannot use one, if a
+/// model about whole classes has columns after ON, if there is no model, or if weights have no
+/// effect.
 pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
     check_population(&job.guarantees.constraints, job.input.population.is_some())?;
     if let (Some(c), Some(_)) = (
@@ -44,8 +45,8 @@ pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a population that no model counts in, and a model that counts in a population if the
-/// statement has no population.
+/// Fails if there is a population in which no model counts, or if a model counts in a population
+/// and the statement names none. `is_named` is true if the statement names a population.
 pub(crate) fn check_population(constraints: &[Constraint], is_named: bool) -> Result<()> {
     let counts = constraints.iter().find(|c| c.model.reads().population);
     match counts {

@@ -1,8 +1,8 @@
-//! Mount points, which are folders that cannot be replaced by another folder.
+//! Detects mount points, which are folders that cannot be replaced by another folder.
 
 use std::path::Path;
 
-/// Returns true if something is mounted at this folder, as far as the system reports it.
+/// Returns true if the system reports that something is mounted at this folder.
 pub(super) fn is_mount_point(folder: &Path) -> bool {
     let Ok(folder) = folder.canonicalize() else {
         return false;
@@ -12,8 +12,8 @@ pub(super) fn is_mount_point(folder: &Path) -> bool {
     points.map(spelled).any(|point| Path::new(&point) == folder)
 }
 
-/// Decodes a path in the system's list of mounts, where a blank or backslash is written as three
-/// octal digits.
+/// Decodes a path in the system's list of mounts, in which blanks, tabs, line breaks and
+/// backslashes are written as three octal digits.
 fn spelled(point: &str) -> String {
     [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")]
         .iter()

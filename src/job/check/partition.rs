@@ -1,4 +1,4 @@
-//! Refusals of requests that local recoding cannot meet.
+//! Checks requests for local recoding.
 
 use crate::error::{Error, Result};
 use crate::hierarchy::{has_order, plain_type};
@@ -6,7 +6,7 @@ use crate::job::{Candidate, Choice, Constraint, Job, QuasiIdentifier};
 use crate::model::About;
 use crate::partition::Partitioner;
 
-/// Refuses requests that none of the chosen partitioning algorithms can meet.
+/// Fails if none of the chosen partitioning algorithms can satisfy the request.
 pub(super) fn check(job: &Job) -> Result<()> {
     let Choice::Partition(candidates) = &job.goal.choice else {
         return Ok(());
@@ -16,30 +16,30 @@ pub(super) fn check(job: &Job) -> Result<()> {
         _ => "RECODING LOCAL",
     };
     let refused = candidates.iter().map(|c| divided_by(job, name, c.partitioner.as_ref()));
-    // If all algorithms refuse the request, the error is that of the last algorithm.
+    // If no algorithm can satisfy the request, the error is that of the last algorithm.
     refused.reduce(Result::or).unwrap_or(Ok(()))
 }
 
-/// Returns true if a partitioning algorithm can meet the request.
+/// Returns true if a partitioning algorithm can satisfy the request.
 pub(crate) fn may_divide(job: &Job, name: &str, partitioner: &dyn Partitioner) -> bool {
     divided_by(job, name, partitioner).is_ok()
 }
 
 impl Job {
-    /// Returns the local recoding algorithms that can meet the request and serve its metric; none
-    /// if the request chooses a node.
+    /// Returns the local recoding algorithms that can satisfy the request and suit its metric;
+    /// empty if the request chooses a node.
     pub fn candidates(&self) -> Vec<&Candidate> {
         let Choice::Partition(candidates) = &self.goal.choice else {
             return vec![];
         };
-        // If there are several algorithms, an algorithm that reads the class label serves only
-        // metrics that read it.
+        // If there are several algorithms, one that reads the class label suits only metrics that
+        // also read it.
         let serves = |c: &&Candidate| {
             candidates.len() == 1 || !c.partitioner.reads_class_label() || self.goal.metric.reads().class_label
         };
         let meets = |c: &&Candidate| may_divide(self, &c.call.name, c.partitioner.as_ref());
-        // Suppressed cells serve models about groups of some columns. Labels serve all other models
-        // better.
+        // If there are several algorithms, those that suppress cells are only used for models about
+        // groups of some columns. For all other models, labels are better.
         let is_for = |c: &&Candidate| {
             let asked = self.guarantees.constraints.iter().any(|c| !c.is_of_classes());
             candidates.len() == 1 || asked || !c.partitioner.judges_groupings()
@@ -48,8 +48,8 @@ impl Job {
     }
 }
 
-/// Refuses requests that a partitioning algorithm cannot meet. `name` is the name of the algorithm
-/// in the statement.
+/// Fails if a partitioning algorithm cannot satisfy the request. `name` is the name of the
+/// algorithm in the statement.
 fn divided_by(job: &Job, name: &str, partitioner: &dyn Partitioner) -> Result<()> {
     let instead = "use a search over the lattice, such as SEARCH USING auto";
     if let Some(c) = job.guarantees.constraints.iter().find(|c| !c.is_of_classes()) {
@@ -103,9 +103,8 @@ fn divided_by(job: &Job, name: &str, partitioner: &dyn Partitioner) -> Result<()
     Ok(())
 }
 
-/// Refuses quasi-identifiers between whose values there is no distance.
 fn check_distances(job: &Job, name: &str) -> Result<()> {
-    // A column that LEVELS keeps at one level has no distances within a group.
+    // If LEVELS gives a column only one level, no distances are computed in the column.
     let has_distances = |q: &&QuasiIdentifier| q.levels.is_none_or(|(low, high)| low < high);
     for q in job.roles.quasi_identifiers.iter().filter(has_distances) {
         let field = job.input.source.rows.schema().field_with_unqualified_name(&q.column)?;
@@ -122,8 +121,8 @@ fn check_distances(job: &Job, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Refuses models that read more than the rows of groups. `scoped` is the model about the groups of
-/// some quasi-identifiers.
+/// Fails if a model needs more than the number of rows in each group. `scoped` is a model about the
+/// groups of some quasi-identifiers, for the error.
 fn counts_rows(job: &Job, name: &str, scoped: &Constraint) -> Result<()> {
     let scoped = scoped.describe(&job.roles.quasi_identifiers);
     let instead = "use a search over the lattice, such as SEARCH USING auto";

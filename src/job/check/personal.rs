@@ -1,9 +1,10 @@
-//! Refusals of requests that cannot be combined with personal limits.
+//! Checks requests with personal limits.
 
 use crate::error::{Error, Result};
 use crate::job::Job;
 
-/// Refuses requests that cannot be combined with personal limits.
+/// Fails if the request has personal limits together with something that cannot be combined with
+/// them, or if the limits themselves are invalid.
 pub(super) fn check(job: &Job) -> Result<()> {
     let Some((constraint, limit)) = job.guarantees.personal() else {
         return Ok(());

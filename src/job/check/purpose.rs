@@ -1,4 +1,4 @@
-//! The purposes of statements, and refusals of jobs that do not fit them.
+//! The purposes of statements, and a check that a job fits the purpose.
 
 use crate::error::{Error, Result};
 use crate::job::{Choice, Job};
@@ -6,20 +6,21 @@ use crate::job::{Choice, Job};
 /// The purpose for which a statement uses a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// Releases rows: ANONYMIZE, and statements that contain it.
+    /// Release rows: ANONYMIZE, and statements that contain it.
     Release,
-    /// Decides, and shows what would be or was released: EXPLAIN, COMPARE.
+    /// Decide, and show what would be or was released: EXPLAIN, COMPARE.
     Decide,
-    /// Lists every node: LATTICE OF.
+    /// List every node: LATTICE OF.
     Lattice,
-    /// Shows nodes to choose from: EXPLORE.
+    /// Show nodes from which the reader chooses: EXPLORE.
     Explore,
-    /// Returns the nodes that no other node beats: PARETO FRONT OF. Its objectives may replace the
-    /// models.
+    /// Return the nodes that no other node dominates: PARETO FRONT OF. Its objectives may replace
+    /// the models.
     Front,
 }
 
-/// For statements about nodes, refuses jobs that do not choose a node.
+/// Fails if a statement about nodes has a job that does not choose among nodes, or has models that
+/// nodes cannot be judged by.
 pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
     let statement = match purpose {
         Purpose::Release | Purpose::Decide => return Ok(()),
@@ -34,7 +35,7 @@ pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
             constraint.describe(&job.roles.quasi_identifiers)
         )));
     }
-    // Personal limits are enforced as rows are output, and these statements output no rows.
+    // Personal limits are enforced when rows are written, and these statements write no rows.
     if let Some((constraint, _)) = job.guarantees.personal() {
         return Err(Error::usage(format!(
             "{statement} judges nodes by their classes, and {} is about single rows; leave it out there, and ANONYMIZE ... AT \

@@ -1,10 +1,10 @@
-//! Refusals of permutations that are impossible or would break a promise.
+//! Checks the permutations of sensitive columns.
 
 use super::check_counted;
 use crate::error::{Error, Result};
 use crate::job::{Job, Randomization};
 
-/// Refuses permutations that are impossible or would break a promise.
+/// Fails if a permutation is impossible or would break a promise.
 pub(super) fn check(job: &Job) -> Result<()> {
     for sensitive in &job.roles.sensitive {
         let (column, Some(randomization)) = (&sensitive.column, &sensitive.randomization) else {
@@ -61,8 +61,8 @@ pub(super) fn check(job: &Job) -> Result<()> {
     Ok(())
 }
 
-/// Checks that the columns whose groups a permutation stays within are released, flat, and neither
-/// randomized nor masked.
+/// Fails unless all columns in `within` are released, not nested, and neither randomized nor
+/// masked. The permutation stays within the groups of rows with equal values in these columns.
 fn check_groups(job: &Job, column: &str, within: &[String]) -> Result<()> {
     let is_randomized = |name: &str| {
         job.roles

@@ -1,4 +1,4 @@
-//! Refusals of report files.
+//! Checks the file for a report.
 
 use crate::error::{Error, Result};
 use crate::folder::MANIFEST;
@@ -10,13 +10,15 @@ use crate::sealed::check_replaced;
 use crate::store::SingleObject;
 use std::path::Path;
 
-/// Refuses a path where the report of a job cannot be written, or would be taken for data.
+/// Fails if the report of a job cannot be written at its path, or if readers would take it for
+/// data.
 pub(super) fn check(job: &Job, report: &ReportFile) -> Result<()> {
     let read: Vec<&SourceTable> = [&job.input.source].into_iter().chain(&job.input.population).collect();
     check_report(report, job.output.target.as_ref(), &read)
 }
 
-/// Refuses an object of a release, of the log of a table, or of a source of the statement.
+/// Fails if the report would be an object in the prefix of a release, in the log of a table, or in
+/// a folder with the files of a run, or an object that the statement reads as a source.
 fn check_object(object: &SingleObject, stored: Option<&Stored>, read: &[&SourceTable]) -> Result<()> {
     let refused = |why: &str| Err(Error::usage(format!("REPORT TO {:?}: {why}", object.url())));
     if stored.is_some_and(|stored| stored.prefix.holds(object)) {
@@ -35,12 +37,11 @@ fn check_object(object: &SingleObject, stored: Option<&Stored>, read: &[&SourceT
 
 const OF_TABLE: &str = "the files of a table or of a release are there; write the report beside its folder";
 
-/// Returns true for the name of a folder with the log of a table, or with the files of a run.
+/// Returns true if a folder with this name contains the log of a table or the files of a run.
 fn is_of_table(folder: &str) -> bool {
     is_log(folder) || is_folder_of_run(folder)
 }
 
-/// Returns the error for a report file that is refused.
 fn refusal(report: &ReportFile, why: &str) -> Error {
     Error::usage(format!(
         "{} {:?}: {why}",
@@ -49,8 +50,6 @@ fn refusal(report: &ReportFile, why: &str) -> Error {
     ))
 }
 
-/// Refuses a file that the statement reads, or that its next run would read. `own` is the full path
-/// of the file.
 fn check_is_not_read(report: &ReportFile, own: &Path, read: &[&SourceTable]) -> Result<()> {
     let mut files = read.iter().flat_map(|source| &source.files);
     if files.any(|f| f.canonicalize().is_ok_and(|f| f == own)) {
@@ -70,8 +69,9 @@ fn check_is_not_read(report: &ReportFile, own: &Path, read: &[&SourceTable]) -> 
     }
 }
 
-/// Refuses a path where the report of a statement cannot be written, or would be taken for data:
-/// `target` is what the statement writes, and `read` is what it reads.
+/// Fails if the report of a statement cannot be written at its path, or if readers would take it
+/// for data. `target` is the target of the statement, and `read` contains the tables that the
+/// statement reads.
 pub(crate) fn check_report(report: &ReportFile, target: Option<&Target>, read: &[&SourceTable]) -> Result<()> {
     if let Some(object) = report.object() {
         return check_object(object, target.and_then(|t| t.stored.as_ref()), read);
@@ -86,7 +86,7 @@ pub(crate) fn check_report(report: &ReportFile, target: Option<&Target>, read: &
     if folders.any(is_of_table) {
         return refused(OF_TABLE.into());
     }
-    // The folder of a local Delta table counts as an object store, too.
+    // The target of a local Delta table also has `stored`, like a target in an object store.
     let is_table = target.is_some_and(|t| t.stored.is_some());
     let target = target.and_then(Target::folder);
     let target = target.map(|folder| resolved(&folder)).transpose()?;
@@ -116,7 +116,7 @@ pub(crate) fn check_report(report: &ReportFile, target: Option<&Target>, read: &
         return refused(format!("it would be inside another release, {}", release.display()));
     }
     check_is_not_read(report, &own, read)?;
-    // Files in the folder of a release are replaced together with the release.
+    // A report in the folder of the release is replaced together with the release.
     match target.as_deref() == Some(folder) {
         true => Ok(()),
         false => check_replaced(&own, report.overwrites())

@@ -1,10 +1,11 @@
-//! Refusals of roles: every column has one role, and every column with a role exists.
+//! Checks the roles: every column has one role, and every column with a role exists.
 
 use crate::error::{Error, Result};
 use crate::job::Job;
 use crate::quoting::ident;
 
-/// Refuses a column without a role or with two, and a role of a column that does not exist.
+/// Fails if a column has no role or two roles, if a name in the request is not a column, if two
+/// columns have the same name, or if no column forms classes.
 pub(super) fn check(job: &Job) -> Result<()> {
     let columns = job.input.source.columns();
     for (i, column) in columns.iter().enumerate() {
@@ -52,7 +53,6 @@ pub(super) fn check(job: &Job) -> Result<()> {
     Ok(())
 }
 
-/// Returns each column that has a role, with the clause or the model that gives the role.
 fn roles(job: &Job) -> Vec<(&str, &str)> {
     let mut roles: Vec<(&str, &str)> = vec![];
     roles.extend(job.roles.identifiers.iter().map(|i| (i.as_str(), "IDENTIFIERS")));
@@ -79,8 +79,8 @@ fn roles(job: &Job) -> Vec<(&str, &str)> {
     roles
 }
 
-/// Returns the error text for quasi-identifiers that are all columns of lists, such as `column`:
-/// classes cannot be formed from lists alone.
+/// Returns the error text if all quasi-identifiers are columns of lists, from which classes cannot
+/// be formed. `column` is one of them, for the example.
 pub(crate) fn no_values(column: &str) -> String {
     format!(
         "QUASI IDENTIFIERS names only columns of lists, and classes need a column of values; if there is none, make one that \

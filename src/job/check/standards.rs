@@ -1,12 +1,12 @@
-//! Refusals by the standards that a request follows, from names, types and promises alone. The
-//! values of the columns are checked before the release is written.
+//! Checks a request against the standards that it follows, using only names, types and promises.
+//! The values of the columns are checked later, before the release is written.
 
 use crate::error::{Error, Result};
 use crate::job::{Job, Roles};
 use crate::standard::{Looked, Promised, Treated};
 use crate::suggest::{Facts, ValueKind};
 
-/// Refuses a request that violates one of its standards by names, types and promises alone.
+/// Fails if names, types and promises alone show that the request violates one of its standards.
 pub(super) fn check(job: &Job) -> Result<()> {
     if job.guarantees.standards.is_empty() {
         return Ok(());
@@ -31,7 +31,7 @@ pub(super) fn check(job: &Job) -> Result<()> {
     let columns = job.roles.quasi_identifiers.len();
     let mut promised = vec![];
     for constraint in &job.guarantees.constraints {
-        // A promise ON all columns is a promise about whole classes, too.
+        // A promise ON all quasi-identifiers is also a promise about whole classes.
         let is_whole = |subset: &Vec<usize>| subset.len() == columns;
         if constraint.scope.subsets(columns)?.iter().any(is_whole) {
             promised.push(Promised {
@@ -51,7 +51,7 @@ pub(super) fn check(job: &Job) -> Result<()> {
 }
 
 /// Returns how a column will be released, as far as this is known before its values are read;
-/// `None` if it is not released.
+/// `None` if the column is not released.
 fn treated(roles: &Roles, column: &str) -> Option<Treated> {
     match roles.mask(column) {
         Some(of) => Some(Treated::Masked(of.clause.kind)),

@@ -1,5 +1,5 @@
-//! Compares a request with an existing release, as its manifest describes it. APPEND adds rows only
-//! to a release of the same kind, and IF NOT EXISTS keeps only such a release.
+//! Compares a request with an existing release as the manifest of the release describes it. APPEND
+//! adds rows only to a release of the same kind, and IF NOT EXISTS keeps only such a release.
 
 use crate::catalogue::{Argument, Arguments, Call, Value, find};
 use crate::error::Result;
@@ -12,19 +12,20 @@ use std::sync::Arc;
 
 /// A difference between the released columns of a request and those of a release.
 pub(super) enum Unlike {
-    /// The release has this column, and the request does not release it.
+    /// The release has this column, but the request does not release it.
     Missing(String),
-    /// The request releases this column, and the release does not have it.
+    /// The request releases this column, but the release does not have it.
     New(String),
     /// The column has another role in the release.
     Role(String),
-    /// The column has another mask in the release: the column, and both masks.
+    /// The column has another mask in the release: the column, the mask in the request, and the
+    /// mask in the release.
     Mask(String, String, String),
-    /// The columns are the same in another order: the order of the release.
+    /// The columns are the same in another order. The names are in the order of the release.
     Order(Vec<String>),
 }
 
-/// Returns the role of a released column as a manifest names it.
+/// Returns the role of a released column, as a manifest contains it.
 fn role(roles: &Roles, column: &str) -> Role {
     match () {
         () if roles.item_set(column).is_some() => Role::ItemSet,
@@ -36,8 +37,8 @@ fn role(roles: &Roles, column: &str) -> Role {
     }
 }
 
-/// Returns the difference between the released columns, if there is one: in names, roles, masks or
-/// order.
+/// Returns the first difference between the released columns in name, role, mask or order; `None`
+/// if there is none.
 pub(super) fn unlike_columns(job: &Job, standing: &Manifest) -> Option<Unlike> {
     let fields = job.input.source.rows.schema().fields().iter().map(|f| f.name());
     let released = fields.filter(|name| job.roles.releases(name));
@@ -60,8 +61,8 @@ pub(super) fn unlike_columns(job: &Job, standing: &Manifest) -> Option<Unlike> {
     (released != known).then(|| Unlike::Order(in_order()))
 }
 
-/// Returns the first column that the release has with another mask. Whether the secrets are the
-/// same cannot be known.
+/// Returns the first column that has another mask in the release; `None` if there is none. Whether
+/// the secrets are the same cannot be known.
 fn unlike_mask(roles: &Roles, standing: &Manifest) -> Option<Unlike> {
     const NONE: &str = "no mask";
     standing.columns.iter().find_map(|released| {
@@ -74,14 +75,16 @@ fn unlike_mask(roles: &Roles, standing: &Manifest) -> Option<Unlike> {
     })
 }
 
-/// Returns which standard of a request the release does not follow.
+/// Returns the first standard of the request that the release does not follow, as text; `None` if
+/// it follows all of them.
 pub(super) fn unfollowed(guarantees: &Guarantees, standing: &Manifest) -> Option<String> {
     let mut asked = guarantees.standards.iter().map(|standard| standard.info.name);
     let missing = asked.find(|name| !standing.following.iter().any(|own| own == name))?;
     Some(format!("it does not follow {missing}"))
 }
 
-/// Returns the first difference between the hierarchy of a column and that of the release.
+/// Returns the first difference between a hierarchy of the request and that of the release, as
+/// text; `None` if there is none.
 pub(super) fn unlike_hierarchy(roles: &Roles, standing: &Manifest) -> Result<Option<String>> {
     let generalized = roles.quasi_identifiers.iter().map(|q| (&q.column, &q.hierarchy));
     let items = roles.item_sets.iter().map(|s| (&s.column, &s.hierarchy));
@@ -98,7 +101,8 @@ pub(super) fn unlike_hierarchy(roles: &Roles, standing: &Manifest) -> Result<Opt
     Ok(None)
 }
 
-/// Returns how a release is divided into folders, in words that follow the name of the release.
+/// Describes the partitions of a release, in words that follow the name of the release in a
+/// sentence.
 pub(super) fn divided(partitioned_by: &[String]) -> String {
     match partitioned_by {
         [] => "has no partitions".into(),
@@ -106,7 +110,7 @@ pub(super) fn divided(partitioned_by: &[String]) -> String {
     }
 }
 
-/// Returns the built-in model that a check of a manifest is about; `None` if there is none.
+/// Returns the built-in model to which a check in a manifest belongs; `None` if it belongs to none.
 pub(super) fn model_of(check: &Check) -> Option<Box<dyn PrivacyModel>> {
     let (name, arguments) = check.check.split_once('(').unwrap_or((check.check.as_str(), ""));
     let (arguments, _) = arguments.split_once(')').unwrap_or((arguments, ""));
@@ -119,7 +123,7 @@ pub(super) fn model_of(check: &Check) -> Option<Box<dyn PrivacyModel>> {
     (entry.build)(&Arguments::bind(&entry.info, &call.args).ok()?).ok()
 }
 
-/// Reads an argument as it is written in a check: `5`, `1/11`, `ordered` or `k => 5`.
+/// Parses an argument as it is written in a check: `5`, `1/11`, `ordered` or `k => 5`.
 fn argument(text: &str) -> Argument {
     let (name, value) = match text.split_once("=>") {
         Some((name, value)) => (Some(name.trim().to_string()), value.trim()),
@@ -139,9 +143,9 @@ fn argument(text: &str) -> Argument {
     }
 }
 
-/// Compares the promise of a model with `check`: `Greater` means that the model promises more.
-/// Returns `None` unless the two are equal, or differ only in the first argument and this argument
-/// is the bound.
+/// Compares the promise of a constraint with `check`. `Greater` means that the constraint promises
+/// more. Returns `None` unless the two are equal, or differ only in the first argument and this
+/// argument is the bound.
 pub(super) fn compared(roles: &Roles, constraint: &Constraint, check: &Check) -> Option<Ordering> {
     let own = constraint.describe(&roles.quasi_identifiers);
     if own == check.check {
@@ -165,7 +169,7 @@ pub(super) fn compared(roles: &Roles, constraint: &Constraint, check: &Check) ->
     })
 }
 
-/// The text of a model, divided into its first argument and everything else.
+/// The text of a model, split into its first argument and the rest.
 struct Parts<'a> {
     bound: f64,
     rest: (&'a str, &'a str),

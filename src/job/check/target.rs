@@ -1,4 +1,4 @@
-//! Refusals of target folders.
+//! Checks the target of a release.
 
 use super::append;
 use super::csv;
@@ -14,8 +14,9 @@ use std::fs::symlink_metadata;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Refuses a target that cannot name its folders, that contains files that the job reads, or that
-/// exists and may not be replaced.
+/// Fails if the target cannot store the released columns or be partitioned by its columns, if it
+/// contains files that the job reads, if it does not fit APPEND, or if it exists and may not be
+/// replaced.
 pub(super) fn check(job: &Job, target: &Target) -> Result<()> {
     let path = &target.path;
     check_partition_columns(job, target)?;
@@ -57,13 +58,12 @@ pub(super) fn check(job: &Job, target: &Target) -> Result<()> {
                 format!("it has no {MANIFEST}, and rows can only be added to a release"),
             ))
         }
-        // For a target that is not a folder, the error describes the target, whatever was
+        // If the target exists but is not a folder, the error describes it, whatever the statement
         // requested.
         (_, Ok(_)) => check_mount(path).and_then(|()| folder::check_replaceable(path, replacing(target))),
     }
 }
 
-/// Refuses PARTITIONED BY with a column that is not released, or whose type cannot name folders.
 fn check_partition_columns(job: &Job, target: &Target) -> Result<()> {
     for column in &target.partitioned_by {
         if !job.roles.releases(column) {
@@ -84,7 +84,7 @@ fn check_partition_columns(job: &Job, target: &Target) -> Result<()> {
     Ok(())
 }
 
-/// Returns the clause for which the folder of a target is replaced.
+/// Returns the reason why the folder of a target is replaced.
 fn replacing(target: &Target) -> Replacing {
     match target.grows {
         Some(_) => Replacing::Append,
@@ -92,7 +92,7 @@ fn replacing(target: &Target) -> Replacing {
     }
 }
 
-/// Refuses a folder with files that the job reads.
+/// Fails if the folder contains files that the job reads.
 fn check_holds_nothing_read(input: &Input, path: &Path) -> Result<()> {
     let Ok(own) = path.canonicalize() else {
         return Ok(());
@@ -116,8 +116,8 @@ fn check_holds_nothing_read(input: &Input, path: &Path) -> Result<()> {
     }
 }
 
-/// Refuses a folder inside a release. Readers of that release would take the new files for files of
-/// the release, although its manifest does not name them.
+/// Fails if the folder is inside a release. Readers of that release would take the new files for
+/// its own, although its manifest does not contain them.
 fn check_is_outside_releases(path: &Path) -> Result<()> {
     let own = in_full(path);
     let is_release = |folder: &&Path| matches!(Manifest::read(folder), Ok(Some(_)));
@@ -131,7 +131,7 @@ fn check_is_outside_releases(path: &Path) -> Result<()> {
     }
 }
 
-/// Returns the path without symbolic links, as far as it exists.
+/// Returns the absolute path in which symbolic links are resolved as far as the path exists.
 fn in_full(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     let there = path
@@ -143,8 +143,8 @@ fn in_full(path: &Path) -> PathBuf {
     }
 }
 
-/// Refuses a target whose files the same statement would read as its source in a second run. The
-/// second run would count the released rows as people. `url` is the folder of the target.
+/// Fails if a second run of the same statement would read the files of the target as its source.
+/// The second run would then count the released rows as people. `url` is the folder of the target.
 fn check_is_not_read(input: &Input, target: &Target, url: &str) -> Result<()> {
     let folders: String = target
         .partitioned_by
@@ -167,8 +167,8 @@ fn check_is_not_read(input: &Input, target: &Target, url: &str) -> Result<()> {
     }
 }
 
-/// Refuses a mount point: a release replaces its folder in one step, and a mount point cannot be
-/// replaced.
+/// Fails if the folder is a mount point. A release replaces its folder in one step, which is not
+/// possible for a mount point.
 fn check_mount(path: &Path) -> Result<()> {
     match is_mount_point(path) {
         true => Err(Error::usage(format!(
@@ -180,7 +180,7 @@ fn check_mount(path: &Path) -> Result<()> {
     }
 }
 
-/// Refuses released columns of types that a Parquet file does not have.
+/// Fails if a released column has a type that a Parquet file cannot store.
 fn check_parquet(job: &Job) -> Result<()> {
     let fields = job.input.source.rows.schema().fields().iter();
     let mut released = fields.filter(|field| job.roles.releases(field.name()));
@@ -197,7 +197,7 @@ fn check_parquet(job: &Job) -> Result<()> {
 fn is_in_parquet(data_type: &DataType) -> bool {
     match data_type {
         DataType::Union(..) | DataType::Interval(IntervalUnit::MonthDayNano) => false,
-        // A negative scale means that the last digits before the point are zeros.
+        // With a negative scale, the last digits before the decimal point are zeros.
         DataType::Decimal32(_, scale)
         | DataType::Decimal64(_, scale)
         | DataType::Decimal128(_, scale)
@@ -215,7 +215,7 @@ fn is_in_parquet(data_type: &DataType) -> bool {
     }
 }
 
-/// Refuses released columns that a table of this format cannot have.
+/// Fails if a table of this format cannot contain one of the released columns.
 fn check_columns(job: &Job, target: &Target, format: &Entry) -> Result<()> {
     let mut names = HashSet::new();
     for field in job
@@ -239,8 +239,8 @@ fn check_columns(job: &Job, target: &Target, format: &Entry) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a prefix that contains objects that the job reads, or that has a release that may not be
-/// replaced.
+/// Fails if the prefix contains objects or files that the job reads, or if it has a release that
+/// may not be replaced.
 fn check_stored(job: &Job, target: &Target, stored: &Stored) -> Result<()> {
     let own = stored.prefix.url();
     let own_folder = target.folder();

@@ -1,25 +1,25 @@
-//! The lists that FAKE draws from: common names, and telephone numbers that are assigned to nobody.
+//! The lists from which FAKE draws: common names, and telephone numbers that are never assigned.
 //!
-//! The names are the most common ones in each country according to its statistics office. They have
-//! no accents, because mail addresses are formed from the same letters. The lists must not change:
-//! a drawn name is the same in every release with the same secret.
+//! The names are among the most common ones in each country according to its statistics office.
+//! They have no accents, because mail addresses are formed from the same letters. The lists must
+//! not change, so that every release with the same secret has the same names.
 
 /// The names and telephone numbers of one country.
 #[derive(Debug)]
 pub(super) struct Locale {
-    /// The word after LOCALE.
+    /// The text that may follow LOCALE.
     pub(super) word: &'static str,
     pub(super) forenames: &'static [&'static str],
     pub(super) surnames: &'static [&'static str],
-    /// Telephone numbers; each `#` is any digit.
+    /// Forms of telephone numbers, in which each `#` stands for any digit.
     pub(super) telephones: &'static [&'static str],
 }
 
 /// Every locale. The first one is the default.
 pub(super) const LOCALES: &[Locale] = &[EN, DE, FR];
 
-/// Names of the United States, and numbers for fiction: 555-0100 to 555-0199 in an area code
-/// (ATIS-0300115).
+/// Names from the United States, and telephone numbers reserved for fiction: 555-0100 to 555-0199
+/// in any area code (ATIS-0300115).
 const EN: Locale = Locale {
     word: "en",
     #[rustfmt::skip]
@@ -77,7 +77,8 @@ const EN: Locale = Locale {
     ],
 };
 
-/// Names of Germany, and its numbers for films (Bundesnetzagentur, Mitteilung 148/2021).
+/// Names from Germany, and telephone numbers reserved for films (Bundesnetzagentur, Mitteilung
+/// 148/2021).
 const DE: Locale = Locale {
     word: "de",
     #[rustfmt::skip]
@@ -117,7 +118,7 @@ const DE: Locale = Locale {
     ],
 };
 
-/// Names of France, and its numbers for films (Arcep, decision 2018-0881).
+/// Names from France, and telephone numbers reserved for films (Arcep, decision 2018-0881).
 const FR: Locale = Locale {
     word: "fr",
     #[rustfmt::skip]

@@ -1,15 +1,15 @@
-//! FAKE: a made-up name, mail address or telephone number in place of the value.
+//! FAKE: a made-up name, mail address or telephone number instead of the value.
 //!
 //! The word after FAKE determines what is made up: `NAME` (a forename and a surname), `FORENAME`,
-//! `SURNAME`, `MAIL` or `TELEPHONE`. The HMAC-SHA-256 of the value's text selects the fake from
-//! lists: the commonest names of a country (about a hundred forenames and a hundred surnames), and
-//! numbers that are assigned to nobody. `LOCALE` is `'en'` (the United States, also without
-//! LOCALE), `'de'` or `'fr'`. Mail addresses have the domains `example.com`, `example.net` and
+//! `SURNAME`, `MAIL` or `TELEPHONE`. The HMAC-SHA-256 of the value's text selects the fake from two
+//! lists: the most common names of a country (about a hundred forenames and a hundred surnames),
+//! and telephone numbers that are never assigned. `LOCALE` is `'en'` (the United States, also the
+//! default), `'de'` or `'fr'`. Mail addresses have the domains `example.com`, `example.net` and
 //! `example.org`, which nobody can register (RFC 2606).
 //!
 //! The same value has the same fake in all releases with the same secret. A fake never equals the
 //! value, even if case is ignored. Several values may have the same fake, because each locale has
-//! about ten thousand names, and fewer telephone numbers. NULL stays NULL.
+//! only about ten thousand full names, and even fewer telephone numbers. NULL stays NULL.
 //!
 //! Example: `IDENTIFIERS (name FAKE NAME LOCALE 'de' WITH SECRET 'env:ANONSQL_SECRET')`
 
@@ -26,11 +26,11 @@ use arrow::array::ArrayRef;
 use arrow::datatypes::DataType;
 use std::sync::Arc;
 
-/// The words that may follow LOCALE.
+/// The texts that may follow LOCALE.
 const WORDS: &[&str] = &[LOCALES[0].word, LOCALES[1].word, LOCALES[2].word];
-/// The domains that are reserved for examples.
+/// Domains that are reserved for examples.
 const DOMAINS: [&str; 3] = ["example.com", "example.net", "example.org"];
-/// The greatest number of draws for a value. A fake that equals the value is drawn again.
+/// The maximum number of draws for a value. If a fake equals the value, another fake is drawn.
 const ATTEMPTS: u8 = 16;
 
 pub(super) const KIND: MaskKind = MaskKind {
@@ -112,8 +112,8 @@ impl Fake {
         Ok(Self { what, locale })
     }
 
-    /// Returns the fake of a value. The fake differs from the value. It is the empty text if all
-    /// [`ATTEMPTS`] draws give the value itself.
+    /// Returns the fake of a value, which differs from the value. It is empty if all [`ATTEMPTS`]
+    /// draws give the value itself.
     fn of(&self, key: &Key, value: &str) -> String {
         let own = words(value);
         let is_other = |fake: &String| words(fake) != own;
@@ -146,8 +146,8 @@ impl Fake {
     }
 }
 
-/// Returns the words of a text, sorted, in lower case and without accents: `Müller, Ann` and `Ann
-/// Mueller` have the same words.
+/// Returns the words of a text in sorted order, in lower case and without accents. `Müller, Ann`
+/// and `Ann Mueller` have the same words.
 fn words(text: &str) -> Vec<String> {
     let plain = |c: char| match c {
         'ä' | 'æ' => "ae".to_string(),
@@ -171,7 +171,7 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// The source of the numbers that are drawn from a digest, four bytes for each number.
+/// A source of numbers, each taken from four bytes of a digest.
 struct Draw([u8; 32], usize);
 
 impl Draw {

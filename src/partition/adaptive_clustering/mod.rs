@@ -3,27 +3,27 @@
 //!
 //! **With limits per row** (`personal_privacy`), this is the published algorithm. The combinations
 //! are sorted by the quasi-identifiers, the first named column first. A group starts with the next
-//! rows, as few as may be released (k rows for k-anonymity). The next rows join the group if they
-//! raise the information left in the group by at least as much as they would keep at the head of
-//! the following group. **Interpretation** of the paper's line 6: the rows join when [sum of ILeft
-//! over the group with these rows] - [the same sum without these rows] >= [sum of these rows' ILeft
-//! in the group made of these rows and the rows after them, up to k]. A tail of fewer than k rows
-//! joins the last group. Each group is generalized to the lowest common ancestors in the
-//! hierarchies of its columns (local recoding). ILeft is compared in exact integers: a common
-//! multiple of the hierarchies' leaf counts represents 1. WEIGHT multiplies the loss in a column.
-//! The paper treats the sensitive attribute as one more dimension. Here it is not generalized and
-//! cancels out. Afterwards, the sensitive values of each class are generalized until every row's
-//! own limit is met (`crate::recode::personal`).
+//! rows, the minimum number that may be released (k rows for k-anonymity). The next rows join the
+//! group if they raise the information left in the group by at least as much as they would keep at
+//! the start of the following group. **Interpretation** of the paper's line 6: the rows join when
+//! [sum of ILeft over the group with these rows] - [the same sum without these rows] >= [sum of
+//! these rows' ILeft in the group made of these rows and the rows after them, up to k]. A tail of
+//! fewer than k rows joins the last group. Each group is generalized to the lowest common ancestors
+//! in the hierarchies of its columns (local recoding). ILeft is compared in exact integers: a
+//! common multiple of the hierarchies' leaf counts represents 1. WEIGHT multiplies the loss in a
+//! column. The paper treats the sensitive attribute as one more dimension. Here it is not
+//! generalized and cancels out. Afterwards, the sensitive values of each class are generalized
+//! until every row's own limit is met (`crate::recode::personal`).
 //!
 //! **Without limits per row**, the sorted order is of little use: it keeps only the first named
-//! column precise, and a release lost four times as much as with mondrian. Instead, a group starts
-//! with one combination and takes the combinations that add the least loss, until the group
-//! satisfies the models (k-member clustering: Byun, Kamra, Bertino and Li, DASFAA 2007,
-//! doi:10.1007/978-3-540-71703-4_18). **Departures** from that paper: a group chooses only among
-//! the free combinations that are its neighbours in the order of some column, so the time does not
-//! grow with the square of the table. The next group starts at the next combination, not at the
-//! farthest. Afterwards, local search divides groups and moves combinations between them while this
-//! lowers the loss, as in peel.
+//! column precise, and a release lost four times as much information as a release with mondrian.
+//! Instead, a group starts with one combination and takes the combinations that add the least loss,
+//! until the group satisfies the models (k-member clustering: Byun, Kamra, Bertino and Li, DASFAA
+//! 2007, doi:10.1007/978-3-540-71703-4_18). **Departures** from that paper: a group chooses only
+//! among the free combinations that are its neighbours in the order of some column, so the time
+//! does not grow with the square of the table. The next group starts at the next combination, not
+//! at the farthest. Afterwards, local search divides groups and moves combinations between them
+//! while this lowers the loss, as in peel.
 //!
 //! **Interpretation**: rows that are equal in every quasi-identifier join or leave a group
 //! together, because the algorithm divides the set of distinct combinations. If all combinations

@@ -5,7 +5,8 @@ use crate::partition::table::Table;
 use crate::search::{Context, Stop};
 use std::cmp::Ordering;
 
-/// The number of free combinations considered on each side of a combination, in each order.
+/// The number of free combinations considered on each side of a combination, in the order of each
+/// column.
 const REACH: usize = 16;
 
 /// Returns the groups, and the reason if the grouping stopped early. The combinations that are
@@ -29,8 +30,8 @@ pub(super) fn groups(table: &dyn Table, context: &Context) -> (Vec<Vec<u32>>, Op
     (groups, stopped)
 }
 
-/// Grows a group from a combination. Repeatedly adds the free combination that adds the least loss,
-/// until the group satisfies the models or no combination is free.
+/// Grows a group from a combination. Repeatedly adds the free combination with the minimum
+/// additional loss, until the group satisfies the models or no combination is free.
 fn grow(spans: &Spans, free: &mut Free, seed: u32) -> Vec<u32> {
     let table = spans.table;
     let (mut group, mut span) = (vec![seed], spans.single(seed));
@@ -63,7 +64,8 @@ struct Links {
 }
 
 impl Free {
-    /// Returns all combinations as free. Each order sorts by a different column first.
+    /// Returns the state in which all combinations are free. Each order sorts by a different column
+    /// first.
     fn all(table: &dyn Table) -> Self {
         let places: Vec<Vec<u32>> = table.columns().iter().map(|column| column.places()).collect();
         let width = places.len();

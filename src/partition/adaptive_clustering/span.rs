@@ -4,7 +4,7 @@ use crate::arithmetic::common_multiple;
 use crate::hierarchy::Label;
 use crate::partition::table::{Column, Table};
 
-/// The lowest common ancestors of some combinations, and the number of their rows.
+/// The lowest common ancestors of some combinations, and the number of rows of these combinations.
 #[derive(Debug, Clone)]
 pub(super) struct CommonAncestors {
     pub(super) levels: Vec<u8>,
@@ -105,8 +105,8 @@ fn lost(column: &Column, level: u8, code: u32) -> u128 {
     u128::from(level.leaves[level.codes[code as usize] as usize].saturating_sub(1))
 }
 
-/// The greatest common multiple of leaf counts at which losses are exact. Above it, losses are
-/// rounded.
+/// The maximum common multiple of the leaf counts with which losses are exact. If the multiple is
+/// larger, losses are rounded.
 const EXACT: u64 = 1 << 40;
 
 /// Returns, for each column, the loss per additional leaf under a label: a common multiple of the

@@ -11,7 +11,7 @@ use std::collections::BinaryHeap;
 /// if there are many columns.
 const PATIENCE: u64 = 1 << 29;
 
-/// Columns whose cells are suppressed, as positions among the columns, ascending.
+/// The indices of the columns whose cells are suppressed, ascending.
 pub(super) type SuppressedColumns = Vec<usize>;
 
 /// Rows that are released with the same labels.
@@ -144,8 +144,8 @@ struct Step {
 impl Eq for Step {}
 
 impl Ord for Step {
-    /// Orders steps so that the greatest has the least weight. Ties: fewer columns, then the first
-    /// named.
+    /// Reverses the order of weights, so that the heap returns the step with the minimum weight
+    /// first. Ties: the step with fewer columns, then the step with the columns named first.
     fn cmp(&self, other: &Self) -> Ordering {
         let ties = || (other.columns.len(), &other.columns).cmp(&(self.columns.len(), &self.columns));
         other.weight.total_cmp(&self.weight).then_with(ties)
@@ -220,7 +220,7 @@ fn walk(cells: &Cells, context: &Context) -> (Vec<Group>, Vec<u32>, Option<Stop>
     (groups, left, None)
 }
 
-/// Returns the cost of joining the cheapest group, the position of the group, and the united group.
+/// Returns the cost of joining the cheapest group, the index of the group, and the united group.
 /// `None` if the united group does not satisfy the models.
 fn home(cells: &Cells, groups: &[Group], single: &Group) -> Option<(f64, usize, Group)> {
     let costs = groups.iter().map(|group| cells.cost_of_uniting(group, single)).zip(0..);

@@ -1,14 +1,14 @@
-//! The exhaustive search for a table of few cells. It tries every choice that weighs less than the
-//! best choice so far.
+//! The exhaustive search for a table of few cells. It tries every choice that may weigh less than
+//! the best choice so far.
 
 use super::problem::{SuppressionChoice, TINY};
 use super::state::State;
 
-/// The greatest number of choices tried, partial or complete. It suffices for a table of up to 19
+/// The maximum number of choices tried, partial or complete. It suffices for a table of up to 19
 /// cells.
 const MOST: u32 = 1 << 20;
 
-/// The greatest number of cells and rows of a table for which all choices are tried.
+/// The maximum number of cells and rows of a table for which all choices are tried.
 const PLACES: usize = 24;
 
 /// A row or a cell that may be suppressed.
@@ -53,7 +53,7 @@ pub(super) fn best_of_all(
     trial.best
 }
 
-/// Tries every choice for the places from `next` on.
+/// Tries every choice for the rows and cells in `trial.places` from index `next` on.
 fn try_from(state: &mut State, trial: &mut Trial, next: usize) {
     let is_beaten = trial.best.as_ref().is_some_and(|(cost, _)| state.cost > *cost - TINY);
     if is_beaten || trial.left == 0 {

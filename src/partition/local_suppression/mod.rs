@@ -43,13 +43,13 @@
 //! with equal released labels, where `*` equals only `*`. This rule is stricter than the rule of
 //! sdcMicro's localSuppression, which counts a missing value as equal to any value. There, a row
 //! with `*` can be one of k rows even if a reader can tell it apart from the
-//! others. **Interpretation**: as in sdcMicro, the search is greedy. Finding the least number of
+//! others. **Interpretation**: as in sdcMicro, the search is greedy. Finding the minimum number of
 //! cells is NP-hard (Meyerson and Williams, On the complexity of optimal k-anonymity, PODS 2004,
 //! doi:10.1145/1055558.1055591).
 //!
-//! If LEVELS ends a column below the top of its hierarchy, a suppressed cell gets its label at the
-//! highest of these levels instead of `*`. Rows with different labels at that level are never in
-//! one group. A column that LEVELS keeps at one level is never suppressed.
+//! If LEVELS limits a column to levels below the top of its hierarchy, a suppressed cell gets its
+//! label at the highest of these levels instead of `*`. Rows with different labels at that level
+//! are never in one group. A column that LEVELS keeps at one level is never suppressed.
 //!
 //! Example: `SEARCH USING local_suppression`.
 //!

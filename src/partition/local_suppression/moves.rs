@@ -1,5 +1,5 @@
-//! The changes that the search makes to a choice. It flips cells and rows, suppresses and restores
-//! whole values, and repairs the choice.
+//! The changes that the search makes to a choice. It flips single cells and rows (suppresses or
+//! restores them), suppresses and restores whole values, and repairs the choice.
 
 use super::state::{Effect, State};
 use rand::RngExt;
@@ -140,8 +140,8 @@ impl State<'_> {
         self.keep();
     }
 
-    /// Returns the number of rows missing in the group of a grouping that lacks most. `None` if all
-    /// groups are large enough.
+    /// Returns the maximum number of rows that any group of a grouping lacks. `None` if all groups
+    /// are large enough.
     fn missing(&self, g: usize) -> Option<u64> {
         let lacks = |c: usize| self.is_small(c, g).then(|| self.lacks(c, g));
         (0..self.problem.rows.len()).filter_map(lacks).max()

@@ -27,9 +27,9 @@ pub(super) struct Problem {
 /// A choice of suppressed cells and rows.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct SuppressionChoice {
-    /// For each cell, combination by combination: whether it is suppressed.
+    /// For each cell, combination by combination: true if the cell is suppressed.
     pub(super) starred: Vec<bool>,
-    /// For each combination: whether its rows are entirely suppressed.
+    /// For each combination: true if its rows are entirely suppressed.
     pub(super) gone: Vec<bool>,
 }
 
@@ -83,6 +83,6 @@ impl Problem {
 /// Combinations that are released with the same labels.
 pub(super) struct CombinationGroup {
     pub(super) members: Vec<u32>,
-    /// Whether each of their cells is suppressed.
+    /// For each column: true if the cells of the members are suppressed.
     pub(super) starred: Vec<bool>,
 }

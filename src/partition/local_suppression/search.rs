@@ -12,7 +12,7 @@ const WORK: u64 = 1 << 25;
 /// The number of groups examined after which a search no longer tries to keep more cells.
 const POLISH: u64 = 1 << 28;
 
-/// The greatest and the least number of sweeps in one course.
+/// The maximum and the minimum number of sweeps in one course (one run of annealing).
 const SWEEPS: (u64, u64) = (60, 8);
 
 /// The number of courses allowed for a small table.

@@ -27,7 +27,7 @@ impl Hasher for Same {
     }
 }
 
-/// Returns a number for a label of a column. The key of a group is the sum of the numbers of its
+/// Returns the hash of a label of a column. The key of a group is the sum of the hashes of its
 /// labels. If two groups had the same key, only the count here would be wrong: the release is
 /// checked by the labels themselves.
 fn number(column: usize, of: u32, label: u32) -> u128 {
@@ -72,7 +72,7 @@ pub(super) struct State<'a> {
     pub(super) blocks: Vec<(usize, Vec<u32>)>,
     /// For each column: the groupings that contain the column.
     pub(super) with: Vec<Vec<usize>>,
-    /// The numbers of the two labels of each cell.
+    /// The hashes of the two labels of each cell.
     numbers: Vec<[u128; 2]>,
     /// The key of each combination's group, grouping by grouping.
     keys: Vec<u128>,

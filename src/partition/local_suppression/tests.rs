@@ -17,7 +17,7 @@ fn weight(toy: &Toy, partition: &Partition) -> f64 {
     groups.map(weight).sum()
 }
 
-/// Returns the least weight of all choices, found by trying each. A choice is a set of suppressed
+/// Returns the minimum weight of all choices, found by trying each. A choice is a set of suppressed
 /// columns for each combination.
 fn least(toy: &Toy) -> f64 {
     let (width, mut best) = (toy.columns.len(), f64::INFINITY);

@@ -9,19 +9,20 @@
 //! rows for k-anonymity. With `LABELS MEAN`, this is the published microaggregation: every value is
 //! replaced by the mean of its group.
 //!
-//! Distances are Euclidean over standardised columns: a value minus the mean of the column, divided
+//! Distances are Euclidean over standardized columns: a value minus the mean of the column, divided
 //! by its standard deviation over all rows. WEIGHT multiplies the squared distance in a column.
-//! Every quasi-identifier must be a number, a date or a timestamp without NULL. Ties: the least
+//! Every quasi-identifier must be a number, a date or a timestamp without NULL. Ties: the first
 //! combination in the order of values.
 //!
 //! A group is labelled by the range of its values in each column. `LABELS MEAN`, `MEDIAN` or `MODE`
 //! releases one value of the group instead. Ranges end exactly at values of the group, so that
 //! groups with different values have different labels. If labels are released and the column has a
 //! hierarchy of intervals, ranges end at the ends of the intervals. `LABELS TEXT` and `BOUNDS`
-//! release the ends: write `ranges => rounded` with them. Groups with the same labels are one
-//! class. A column whose hierarchy is more informative than intervals has labels of the hierarchy,
-//! as in mondrian. With LEVELS, rows with different labels at the highest of these levels are never
-//! in one group. A column of texts can be kept at one level (`region LEVELS 0 TO 0`).
+//! release the bounds of the range: write `ranges => rounded` with them. Groups with the same
+//! labels are one class. A column whose hierarchy is more informative than intervals has labels of
+//! the hierarchy, as in mondrian. With LEVELS, rows with different labels at the highest of these
+//! levels are never in one group. A column of texts can be kept at one level (`region LEVELS 0 TO
+//! 0`).
 //!
 //! **Interpretation**: rows that are equal in every quasi-identifier join a group together, because
 //! the algorithm divides the set of distinct combinations. If all combinations are different and
@@ -31,7 +32,7 @@
 //! satisfy them.
 //!
 //! **Departure**: the time grows with the square of the number of combinations. So a table of more
-//! than `block` combinations is first cut at the median row of the widest standardised column. The
+//! than `block` combinations is first cut at the median row of the widest standardized column. The
 //! parts are cut again until each is small enough to be grouped by itself. If the time runs out,
 //! the remaining combinations are grouped in the order of their values.
 //!
@@ -59,11 +60,12 @@ use points::Points;
 #[derive(Debug, Clone, Copy)]
 struct Mdav {
     ranges: Ranges,
-    /// Whether the statement has the option `ranges`, which sets the ends of ranges. By default,
-    /// ranges end at values of the group if the column has no hierarchy of intervals, or no label
-    /// is released.
+    /// Whether the statement has the option `ranges`, which sets the ends of ranges. If not, ranges
+    /// end at values of the group if the column has no hierarchy of intervals, or if the group is
+    /// released with one value instead of a label.
     is_told: bool,
-    /// The greatest number of combinations grouped together.
+    /// The maximum number of combinations in a block. A larger table is cut into blocks, each of
+    /// which is grouped by itself.
     block: usize,
 }
 
@@ -139,9 +141,9 @@ impl Mdav {
     }
 }
 
-/// Refuses NULL, which has no distance. Columns without an order are refused earlier, before the
-/// scan. A column that LEVELS keeps at one level needs no distances, because it does not vary
-/// within a group.
+/// Fails if a column contains NULL, which has no distance. Columns without an order are rejected
+/// earlier, before the scan. A column that LEVELS keeps at one level needs no distances, because it
+/// does not vary within a group.
 fn check(columns: &[Column]) -> Result<()> {
     let has_null = |column: &Column| column.bottom < column.top && column.lookup.values().null_count() > 0;
     match columns.iter().position(has_null) {
@@ -346,7 +348,7 @@ mod tests {
         }
     }
 
-    /// Runs the published MDAV-generic row by row over standardised values.
+    /// Runs the published MDAV-generic row by row over standardized values.
     fn by_definition(rows: &[(u32, u32)], k: usize) -> Vec<Vec<usize>> {
         let all: Vec<[f64; 2]> = rows.iter().map(|(a, b)| [f64::from(*a), f64::from(*b)]).collect();
         let mean =

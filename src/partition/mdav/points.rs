@@ -1,4 +1,4 @@
-//! The combinations of a table as points, with standardised values, means and distances.
+//! The combinations of a table as points, with standardized values, means and distances.
 
 use crate::partition::table::{Column, Table};
 use std::cmp::Ordering;
@@ -17,8 +17,9 @@ pub(super) fn distance(a: &[f64], b: &[f64]) -> f64 {
 }
 
 impl Points {
-    /// Standardises the columns of a table: mean 0 and variance 1 over its rows, times the root of
-    /// the weight. A constant column has the value 0.
+    /// Returns the points of a table. Each column is standardized to mean 0 and variance 1 over the
+    /// rows of the table. The standardized values are then multiplied by the square root of the
+    /// weight of the column. Every value of a constant column becomes 0.
     pub(super) fn of(table: &dyn Table) -> Self {
         let (width, len) = (table.columns().len(), table.len());
         let rows: Vec<f64> = (0..len as u32).map(|c| table.rows(c) as f64).collect();
@@ -103,7 +104,7 @@ impl Points {
         None
     }
 
-    /// Returns the position of the mean nearest to a combination. Ties: the first.
+    /// Returns the index in `means` of the mean nearest to a combination. Ties: the first.
     pub(super) fn nearest_mean(&self, combination: u32, means: &[Vec<f64>]) -> usize {
         let own = self.at(combination);
         let far = |mean: &Vec<f64>| distance(mean, own);

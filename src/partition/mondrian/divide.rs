@@ -7,7 +7,7 @@ use crate::partition::table::{Column, Table};
 use arrow::array::Array;
 use std::ops::Range;
 
-/// The greatest number of cuts tried per column if the models require more than a number of rows.
+/// The maximum number of cuts tried per column if the models require more than a number of rows.
 pub(super) const CUTS: usize = 64;
 
 /// The state of one run: each group is a range of `combinations`.
@@ -302,7 +302,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     proptest! {
-        /// `split => loss` divides along the column whose parts lose least. The test counts the
+        /// `split => loss` divides along the column whose parts lose least. The test computes the
         /// loss from the members of the parts.
         #[test]
         fn the_division_of_least_loss_is_taken(

@@ -1,6 +1,6 @@
 //! Local search that dissolves a few classes and walks the lattice again for their combinations
-//! alone. The first walk visits the nodes in one order for the whole table, but the nodes of least
-//! loss differ from one part of the table to the next.
+//! alone. The first walk visits the nodes in one order for the whole table, but the nodes with the
+//! minimum loss differ from one part of the table to the next.
 
 use super::improve::Improvement;
 use super::left;
@@ -16,7 +16,7 @@ const TOGETHER: usize = 4;
 /// The number of nearest classes from which these classes are drawn.
 const NEAR: usize = 8;
 
-/// The greatest number of members in the dissolved classes together.
+/// The maximum total number of members of the classes that are dissolved together.
 const SMALL: usize = 2048;
 
 /// The number of cells that a walk may generalize without finding a class to release.

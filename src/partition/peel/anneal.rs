@@ -18,21 +18,21 @@ use super::space::PeeledClass;
 use crate::search::{Context, Stop};
 use rand::RngExt;
 
-/// The greatest number of combinations of an annealed table.
+/// The maximum number of combinations of an annealed table.
 const FEW: usize = 1024;
 
-/// The greatest number of draws per combination in a round. In a small table, the number per
+/// The maximum number of draws per combination in a round. In a small table, the number per
 /// combination is eight times the number of combinations.
 const DRAWS: u64 = 2400;
 
-/// The greatest number of draws in a round.
+/// The maximum number of draws in a round.
 const MOST_DRAWS: u64 = 1 << 20;
 
 /// The number of nearest combinations that count as near a combination.
 const NEAR: usize = 24;
 
-/// Applies if a combination cannot leave its class alone. One in this many draws then dissolves the
-/// class. The other draws exchange the combination for another.
+/// If a combination cannot leave its class by itself, one in `DISSOLVED` draws dissolves the class.
+/// The other draws exchange the combination for another.
 const DISSOLVED: usize = 8;
 
 /// The number of temperatures, the first temperature as a share of the mean loss of a combination,
@@ -71,9 +71,9 @@ struct Annealing<'a, 'b> {
     /// For each combination: the combinations near it.
     near: Vec<Vec<u32>>,
     draws: Draws,
-    /// The numbers of the dissolved classes.
+    /// The indices of the dissolved classes, which new classes may reuse.
     free: Vec<usize>,
-    /// The greatest additional loss, over all rows, that the drawn change may cause.
+    /// The maximum additional loss, over all rows, that the drawn change may cause.
     most: f64,
 }
 
@@ -120,8 +120,8 @@ impl Improvement<'_> {
 }
 
 impl Annealing<'_, '_> {
-    /// Draws changes at one temperature after the other. Ends with the classes of the least loss
-    /// seen.
+    /// Draws changes at one temperature after the other. Ends with the classes that had the minimum
+    /// loss of all.
     fn cool(&mut self, placed: &[u32], draws: u64, first: f64, context: &Context) -> Result<(), Stop> {
         let (mut best, mut least) = (self.of.classes.clone(), self.of.cost());
         let mut temperature = first;
@@ -167,7 +167,7 @@ impl Annealing<'_, '_> {
             return self.dissolve(from);
         }
         // If models require more than a number of rows, the check whether a combination may leave
-        // alone comes late. So half of the draws are exchanges.
+        // its class by itself comes late. So half of the draws are exchanges.
         if may_leave && (space.table.rows_suffice() || self.draws.below(2) == 0) {
             self.exchange(one, None, to);
             return;
@@ -304,7 +304,7 @@ mod tests {
     use crate::search::SearchBudget;
     use proptest::prelude::*;
 
-    /// Returns the least loss after any single move or exchange of combinations.
+    /// Returns the minimum loss after any single move or exchange of combinations.
     fn least_after_a_change(improvement: &Improvement) -> f64 {
         let (space, classes) = (improvement.space, &improvement.classes);
         let with = |class: &PeeledClass, without: &[u32], with: &[u32]| {

@@ -7,17 +7,20 @@ use super::space::{PeeledClass, Space};
 use super::split::gains;
 use crate::search::{Context, Stop};
 
-/// The number of classes with which each class is united and divided anew, one after the other.
+/// The number of partners tried for each class. The class is united with one partner after the
+/// other, and each time the united class is divided anew.
 const PARTNERS: usize = 12;
 
-/// The greatest number of members of a class that is dissolved into arbitrary classes.
+/// The maximum number of members of a class that is dissolved into arbitrary classes.
 const FEW: usize = 64;
 
 impl Improvement<'_> {
-    /// Tries to change the classes one by one, the most expensive first. Divides the class, which
-    /// may have grown. Moves its blocks to the classes in which they lose least. Unites it with its
-    /// cheapest partners and divides the united class anew. Dissolves it. Ends when the work of the
-    /// run reaches `limit`.
+    /// Tries to change the classes one by one, the most expensive first. Takes four steps for each
+    /// class, and keeps the result of a step only if it lowers the loss. First, divides the class,
+    /// which may have grown. Second, moves its blocks to the classes in which they lose least.
+    /// Third, unites it with its cheapest partners and divides the united class anew. Fourth,
+    /// dissolves it if it is small. Skips large classes and classes without a loss. Ends when the
+    /// work of the run exceeds `limit`.
     pub(super) fn reach(&mut self, limit: u64, context: &Context) -> Result<(), Stop> {
         for class in self.dearest() {
             context.check(0)?;
@@ -101,7 +104,7 @@ impl Improvement<'_> {
 }
 
 /// Returns the parts of a class whose removal may narrow its label. They are each combination, the
-/// combinations with the least or the greatest value of a range, and the combinations with the same
+/// combinations with the lowest or the highest value of a range, and the combinations with the same
 /// label at a level below that of the class.
 fn blocks(space: &Space, class: &PeeledClass) -> Vec<Vec<u32>> {
     let mut blocks: Vec<Vec<u32>> = class.members.iter().map(|c| vec![*c]).collect();

@@ -26,14 +26,14 @@ const FAR: u64 = 1 << 26;
 /// classes.
 const AGAIN: u64 = 1 << 25;
 
-/// The greatest product of combinations, columns and classes for which blocks are compared with all
+/// The maximum product of combinations, columns and classes for which blocks are compared with all
 /// classes. In a larger table, a round would cover only a small part.
 const COMPARED: u64 = 1 << 31;
 
-/// The greatest share of the loss that may remain after a round that is worth its time.
+/// A round is worth its time if at most this share of the loss remains after the round.
 const WORTHWHILE: f64 = 0.9999;
 
-/// The greatest number of members of a dissolved class, or of two classes divided anew.
+/// The maximum number of members of a dissolved class, or of two classes divided anew.
 pub(super) const SMALL: usize = 512;
 
 /// The classes of a run, and the class of each combination.
@@ -46,7 +46,7 @@ pub(super) struct Improvement<'a> {
     ranks: Vec<Vec<u32>>,
 }
 
-/// The class number of a combination that is in no class.
+/// The class index of a combination that is in no class.
 const NONE: u32 = u32::MAX;
 
 impl<'a> Improvement<'a> {
@@ -237,7 +237,7 @@ impl<'a> Improvement<'a> {
         self.place(parts, &[class]);
     }
 
-    /// Stores classes under these free numbers first, and then under new numbers.
+    /// Stores classes at the indices in `free` first, and then at new indices.
     pub(super) fn place(&mut self, classes: Vec<PeeledClass>, free: &[usize]) {
         let mut free = free.iter().copied();
         for class in classes {
@@ -250,8 +250,8 @@ impl<'a> Improvement<'a> {
         }
     }
 
-    /// Dissolves classes whose combinations lose less in the classes of their neighbours. The most
-    /// expensive classes per row come first.
+    /// Dissolves classes whose combinations lose less in the classes of their neighbours. The
+    /// classes with the highest loss per row come first.
     fn dissolve(&mut self, order: &[u32], limit: u64, context: &Context) -> Result<(), Stop> {
         let mut place = vec![0usize; self.space.len()];
         for (at, combination) in order.iter().enumerate() {
@@ -276,7 +276,7 @@ impl<'a> Improvement<'a> {
         Ok(())
     }
 
-    /// Returns the numbers of the classes, the most expensive per row first.
+    /// Returns the indices of the classes, the class with the highest loss per row first.
     pub(super) fn dearest(&self) -> Vec<usize> {
         let with_rows = self.classes.iter().enumerate().filter(|(_, class)| class.rows > 0);
         let mut classes: Vec<(f64, usize)> = with_rows

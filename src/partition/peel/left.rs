@@ -10,7 +10,7 @@ pub(super) struct JoinedClasses {
     pub(super) suppressed: Vec<u32>,
 }
 
-/// The greatest number of compared pairs of a combination and a class. If there are more pairs, the
+/// The maximum number of compared pairs of a combination and a class. If there are more pairs, the
 /// remaining combinations are placed together.
 const COMPARED: usize = 1 << 28;
 

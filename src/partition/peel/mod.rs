@@ -23,9 +23,9 @@
 //!    repeatedly while the division loses less.
 //! 4. **Local search**, at most `rounds` rounds, each with a limited amount of work. Combinations
 //!    move to the classes of their neighbours if they lose less there. Two classes are united and
-//!    divided anew. Classes are dissolved into others. Blocks of the most expensive classes move to
-//!    the class in which they lose least of all. The lattice is walked again for a few classes that
-//!    are near each other. Each change is made only if it lowers the loss.
+//!    divided anew. Classes are dissolved into others. Blocks of the classes with the highest loss
+//!    move to the class in which they lose least of all. The lattice is walked again for a few
+//!    classes that are near each other. Each change is made only if it lowers the loss.
 //! 5. **Annealing** of a table of at most 1,024 combinations, by random changes. Their number
 //!    follows from `rounds` and the number of combinations. A change may lose more, which can lead
 //!    to other changes that lose less. At the end, no move of one combination and no exchange of
@@ -42,8 +42,8 @@
 //! quasi-identifiers, and the model assumes that the attacker knows them. With models of sensitive
 //! values, it may reveal that a more precise class would have been too uniform (Wong, Fu, Wang and
 //! Pei, Minimality attack in privacy preserving data publishing, VLDB 2007). Every algorithm that
-//! stops at the least loss has this weakness. Here the moves of the local search weaken the attack.
-//! Choose a stricter parameter if such attacks matter.
+//! stops at the minimum loss has this weakness. Here the moves of the local search weaken the
+//! attack. Choose a stricter parameter if such attacks matter.
 //!
 //! The loss is always that of `glm`, independent of MINIMIZING. For releases used to train
 //! models, `guide => class` multiplies the weight of each column by its mutual information with the
@@ -248,7 +248,7 @@ mod tests {
         }
     }
 
-    /// Returns the least loss of all partitions whose groups satisfy the models, found by trying
+    /// Returns the minimum loss of all partitions whose groups satisfy the models, found by trying
     /// every partition.
     fn least_loss(toy: &Toy, ranges: Ranges) -> f64 {
         fn extend(space: &Space, groups: &mut Vec<Vec<u32>>, next: u32, best: &mut f64) {

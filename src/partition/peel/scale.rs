@@ -8,9 +8,9 @@ use std::sync::Arc;
 /// The cell of a class in one column: a range of codes, or a lowest common ancestor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reach {
-    /// The least code of a range, or the level of the lowest common ancestor.
+    /// The lowest code of a range, or the level of the lowest common ancestor.
     pub(super) low: u32,
-    /// The greatest code of a range, or a code under the ancestor.
+    /// The highest code of a range, or a code under the ancestor.
     pub(super) high: u32,
 }
 
@@ -42,15 +42,15 @@ pub(super) struct RangeLosses {
     lookup: Arc<Lookup>,
     weight: f64,
     pub(super) exact: bool,
-    /// The loss of each range, indexed by least and greatest code. Empty if the column has many
-    /// values.
+    /// The loss of each range, indexed by the lowest and the highest code of the range. Empty if
+    /// the column has many values.
     table: Vec<f64>,
 }
 
-/// The greatest number of values of a column whose losses are computed in advance.
+/// The maximum number of values of a column whose losses are computed in advance.
 const FEW_VALUES: usize = 1024;
 
-/// The greatest number of losses per combination that are computed in advance. A table of few
+/// The maximum number of losses per combination that are computed in advance. A table of few
 /// combinations, such as a stratum, needs few losses.
 const PER_COMBINATION: usize = 1 << 10;
 
@@ -257,8 +257,8 @@ mod tests {
         }
     }
 
-    /// A hierarchy of the greatest possible height, with and without its top. The level above the
-    /// top must also fit into the table.
+    /// A hierarchy of the maximum height, with and without its top. The level above the top must
+    /// also fit into the table.
     #[test]
     fn no_label_is_lost_in_the_highest_hierarchies() {
         let whole = column(&vec![vec![0, 1]; 198], u8::MAX);

@@ -17,7 +17,8 @@ pub(super) fn split(space: &Space, class: PeeledClass, context: &Context) -> Vec
     parts
 }
 
-/// Returns the division of least loss. `None` if no division loses less than the undivided class.
+/// Returns the division with the minimum loss. `None` if no division loses less than the undivided
+/// class.
 fn divide(space: &Space, class: &PeeledClass, context: &Context) -> Option<Vec<PeeledClass>> {
     if class.members.len() < 2 || class.rows < 2 * space.table.least_rows() || class.cost() == 0.0 {
         return None;
@@ -42,11 +43,11 @@ pub(super) fn gains(from: f64, to: f64) -> bool {
     to < from - 1e-9 * from.abs().max(1.0)
 }
 
-/// The greatest number of cuts tried per column if the models require more than a number of rows.
+/// The maximum number of cuts tried per column if the models require more than a number of rows.
 const CUTS: usize = 64;
 
-/// Returns the cut of least loss between two values of an ordered column. Empty if no cut loses
-/// less.
+/// Returns the cut with the minimum loss between two values of an ordered column. Empty if no cut
+/// loses less.
 fn cuts(space: &Space, class: &PeeledClass, column: usize) -> Vec<Vec<PeeledClass>> {
     let code = |c: &u32| space.codes(*c)[column];
     let mut sorted = class.members.clone();

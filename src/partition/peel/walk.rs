@@ -30,8 +30,8 @@ impl WalkBounds {
 
 /// A node that the walk has reached: its loss and the columns raised above their lowest levels, in
 /// the order of the columns. Even if there are many columns, only a few are raised, so a node takes
-/// little memory. The column numbers are reversed, so nodes compare like the lists of all their
-/// levels.
+/// little memory. The order of the column indices is reversed, so nodes compare like the lists of
+/// all their levels.
 #[derive(Debug, PartialEq)]
 struct Step {
     loss: f64,
@@ -41,8 +41,8 @@ struct Step {
 impl Eq for Step {}
 
 impl Ord for Step {
-    /// Orders nodes so that the greatest has the least loss. Ties: the first in the order of
-    /// levels.
+    /// Reverses the order of losses, so that the heap returns the node with the minimum loss first.
+    /// Ties: the first in the order of levels.
     fn cmp(&self, other: &Self) -> Ordering {
         other
             .loss
@@ -237,7 +237,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Every node comes exactly once, and never before a node of less loss.
+        /// Every node comes exactly once, and never before a node with a lower loss.
         #[test]
         fn nodes_ascend(steps in prop::collection::vec(prop::collection::vec(0u8..4, 0..4), 1..5)) {
             let ladder = |steps: &Vec<u8>| {

@@ -65,7 +65,7 @@ impl Sizes {
 struct Value {
     column: usize,
     level: u8,
-    /// The least ground code of the table under the value.
+    /// The lowest ground code under the value that occurs in the table.
     code: u32,
     /// The effect of refining the value. `None` if it has no children.
     refined: Option<Refined>,
@@ -104,9 +104,9 @@ pub(super) struct Cuts<'a> {
     /// For each column: the ground codes that occur in the table.
     codes: Vec<Vec<u32>>,
     values: Vec<Value>,
-    /// The values that have children.
+    /// The indices of the values that have children.
     open: Vec<usize>,
-    /// For each column and ground code: the number of the value.
+    /// For each column and ground code: the index in `values` of the value that covers the code.
     value_of: Vec<Vec<u32>>,
     combinations: Vec<u32>,
     classes: Vec<Class>,
@@ -195,7 +195,7 @@ impl<'a> Cuts<'a> {
         self.value_of[column][self.table.code(column, combination) as usize]
     }
 
-    /// Returns the value of a class in a column.
+    /// Returns the index of the value of a class in a column.
     fn value(&self, class: &Class, column: usize) -> usize {
         self.value_of(column, self.combinations[class.combinations.start]) as usize
     }
@@ -357,7 +357,7 @@ impl<'a> Cuts<'a> {
         }
     }
 
-    /// Returns the value to refine next. `None` if no value can be refined.
+    /// Returns the index of the value to refine next. `None` if no value can be refined.
     pub(super) fn best(&self) -> Option<usize> {
         let smallest = self.sizes.smallest().unwrap_or(0);
         let candidates = self.open.iter().filter_map(|number| {

@@ -1,8 +1,10 @@
-//! The page of EXPLORE, on which a reader filters and sorts the nodes of a lattice and chooses one.
+//! The page of EXPLORE, on which the reader filters and sorts the nodes of a lattice and chooses
+//! one of them.
 //!
-//! The page is one HTML file with its style, its script and its data. It loads no other file, and
-//! no other script runs: the content security policy names the checksum of the page's script. The
-//! data are counts, metrics, names and rules of levels. They contain no value of any row.
+//! The page is one HTML file that contains the style, the script and the data. It loads no other
+//! file, and no other script can run, because the content security policy contains the checksum of
+//! the page's script. The data are counts, metrics, names, and the rules of levels. They contain no
+//! value from any row.
 
 use super::html::{STYLE, escape};
 use crate::error::{Error, Result};
@@ -15,7 +17,8 @@ const PAGE: &str = include_str!("page.html");
 const OWN_STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// The nodes of a lattice with their figures; lists of figures have one entry per node.
+/// The nodes of a lattice with their figures. Each list of figures has one entry per node, in the
+/// same order.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Explorer {
     /// The table that the statement reads.
@@ -26,30 +29,32 @@ pub struct Explorer {
     pub redacted: bool,
     /// The number of rows of the source.
     pub rows: u64,
-    /// The most rows that may be suppressed.
+    /// The maximum number of rows that may be suppressed.
     pub limit: u64,
     /// The quasi-identifiers.
     pub columns: Vec<Levels>,
     /// The number of nodes of the lattice, in digits.
     pub size: String,
-    /// The levels of each node; `None` if the nodes are those of the whole lattice, in the order of
-    /// their numbers (the last quasi-identifier fastest).
+    /// The levels of each node, one level per quasi-identifier; `None` if the page lists all nodes
+    /// of the lattice. These nodes are in the order of their indices, in which the level of the
+    /// last quasi-identifier changes fastest.
     pub nodes: Option<Vec<Vec<u8>>>,
-    /// k under the suppression limit.
+    /// For each node, the value of k after suppression within the limit.
     pub k: Vec<u64>,
-    /// The suppressed rows.
+    /// For each node, the number of suppressed rows.
     pub suppressed: Vec<u64>,
-    /// The released equivalence classes.
+    /// For each node, the number of released equivalence classes.
     pub classes: Vec<u64>,
-    /// One digit per node: `1` if it satisfies the models within the suppression limit, `0` if not.
+    /// One digit per node: `1` if the node satisfies the models within the suppression limit,
+    /// otherwise `0`.
     pub holds: String,
-    /// The metrics.
+    /// The metrics with their values at each node.
     pub metrics: Vec<MetricValues>,
     /// The name of the metric that the page sorts by.
     pub metric: String,
     /// The models of the statement.
     pub models: Vec<String>,
-    /// The index of the node that the statement names.
+    /// The index of the node that AT NODE gives; `None` if the statement has no AT NODE.
     pub picked: Option<usize>,
     /// A note that says which nodes of a large lattice are on the page.
     pub note: String,
@@ -60,13 +65,13 @@ pub struct Explorer {
 pub struct Levels {
     /// The column.
     pub name: String,
-    /// The column as a statement writes it.
+    /// The name of the column as an SQL identifier, quoted if necessary.
     pub ident: String,
     /// The lowest level.
     pub from: u8,
     /// The highest level.
     pub to: u8,
-    /// The rule of each level, from 0.
+    /// A description of each level, from level 0.
     pub rules: Vec<String>,
 }
 
@@ -74,7 +79,7 @@ pub struct Levels {
 #[derive(Debug, Clone, Serialize)]
 pub struct MetricValues {
     name: String,
-    /// Six significant digits; `None` where a node has no value.
+    /// For each node, the value rounded to six significant digits; `None` if the node has no value.
     values: Vec<Option<f64>>,
 }
 
@@ -90,12 +95,12 @@ impl MetricValues {
 }
 
 impl Explorer {
-    /// Returns the page.
+    /// Returns the page as HTML.
     pub fn render(&self) -> Result<String> {
         let mut data = serde_json::to_value(self)
             .map_err(|e| Error::internal(format!("the page of a lattice cannot be written: {e}")))?;
         data["software"] = format!("anonsql {}", env!("CARGO_PKG_VERSION")).into();
-        // No text of the data may close the element that contains the data.
+        // No text in the data may close the `script` element that contains the data.
         let data = data.to_string().replace('<', "\\u003c");
         let hash = STANDARD.encode(Sha256::digest(SCRIPT));
         let mut page = String::with_capacity(PAGE.len() + STYLE.len() + OWN_STYLE.len() + SCRIPT.len() + data.len());

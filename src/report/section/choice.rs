@@ -1,4 +1,4 @@
-//! The section on how the levels were chosen, and on the alternatives.
+//! The section on how the levels were chosen, and on the alternative levels.
 
 use super::entry::Entry;
 use crate::error::Result;
@@ -13,7 +13,7 @@ pub(super) const ENTRY: Entry = Entry {
     blocks,
 };
 
-/// The largest number of points of a front on the page; the JSON form has all points.
+/// The maximum number of points of a front on the page. The JSON form contains all points.
 const MOST_POINTS: usize = 40;
 
 fn blocks(report: &Report) -> Result<Vec<Block>> {
@@ -59,7 +59,7 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
     Ok(blocks)
 }
 
-/// Returns the released node with its neighbours.
+/// Returns the blocks about the released node and its neighbours.
 fn around(report: &Report) -> Result<Vec<Block>> {
     let (metric, neighbours) = (&report.choice.metric, &report.neighbours);
     let finer = neighbours.iter().filter(|n| !n.coarser).count() as u64;

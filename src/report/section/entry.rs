@@ -1,21 +1,22 @@
-//! The definition of a section of a report on `T`.
+//! The definition of a section in a report on the facts `T`.
 
 use crate::error::Result;
 use crate::report::Report;
 use crate::report::block::{Block, Section, ShortAnswer, Tone};
 
-/// A section of every report on a `T`.
+/// A section in every report on the facts `T`.
 pub(in crate::report) struct Entry<T = Report> {
-    /// The name of the section in links: letters and hyphens.
+    /// The anchor of the section in links, which consists of letters and hyphens.
     pub(super) id: &'static str,
     pub(super) heading: &'static str,
-    /// Returns the short answer, if the heading is a question that this report answers.
+    /// The function that returns the short answer. It returns `None` if these facts do not answer
+    /// the question in the heading. The function itself is `None` if the heading is not a question.
     pub(super) answer: Option<fn(&T) -> Option<ShortAnswer>>,
-    /// Returns the content below the heading and the answer.
+    /// The function that returns the content below the heading and the answer.
     pub(super) blocks: fn(&T) -> Result<Vec<Block>>,
 }
 
-/// Returns the answer to a question about released records for a release without any.
+/// Returns the short answer to a question about released records if no record was released.
 pub(super) fn nothing_released() -> ShortAnswer {
     ShortAnswer {
         tone: Tone::Good,
@@ -24,7 +25,7 @@ pub(super) fn nothing_released() -> ShortAnswer {
     }
 }
 
-/// Returns the sections that are not empty for these facts.
+/// Returns the sections for these facts, without sections that have no content.
 pub(in crate::report) fn all<T>(sections: &[Entry<T>], facts: &T) -> Result<Vec<Section>> {
     let section = |entry: &Entry<T>| {
         let answer = entry.answer.and_then(|answer| answer(facts)).map(Block::Answer);

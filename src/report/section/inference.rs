@@ -1,4 +1,5 @@
-//! The section on inference: the information that a class reveals about the sensitive attributes.
+//! The section on inference, with the information that a class reveals about the sensitive
+//! attributes.
 
 use super::entry::Entry;
 use crate::error::Result;

@@ -1,4 +1,5 @@
-//! The section on the utility of the release, with the pictures of the report on utility.
+//! The section on the utility of the release. It contains the content of the sections in the report
+//! on utility.
 
 use super::entry::{Entry, all};
 use super::utility::list::UTILITY;

@@ -1,4 +1,4 @@
-//! The section on levels: the labels of each level of a hierarchy, and the level that was released.
+//! The section on levels, with the labels at each level of a hierarchy and the released level.
 
 use super::entry::Entry;
 use crate::error::Result;

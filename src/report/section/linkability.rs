@@ -1,4 +1,4 @@
-//! The section on linkability: the re-identification risk by attacker.
+//! The section on linkability, with the re-identification risk by attacker.
 
 use super::entry::{Entry, nothing_released};
 use crate::error::Result;

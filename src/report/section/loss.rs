@@ -1,4 +1,4 @@
-//! The section on loss: the loss from generalization, and the suppressed rows.
+//! The section on loss, with the loss from generalization and the suppressed rows.
 
 use super::entry::Entry;
 use crate::error::Result;
@@ -14,11 +14,12 @@ pub(super) const ENTRY: Entry = Entry {
     blocks,
 };
 
-/// The largest loss of a column that counts as little: values that span a quarter of the hierarchy.
+/// The maximum loss in a column that the answer calls little. At this loss, a released value covers
+/// a quarter of the hierarchy.
 const LITTLE: f64 = 0.25;
 
-/// Returns the answer: the columns that lost everything, and the least and the greatest loss of the
-/// others.
+/// Returns the short answer. It names the columns that lost all information, and among the other
+/// columns the ones with the smallest and the largest loss. Returns `None` if there are no columns.
 fn answer(report: &Report) -> Option<ShortAnswer> {
     let columns = report
         .with_role(ReportedRole::QuasiIdentifier)

@@ -1,8 +1,9 @@
-//! The sections of the pages; each is one file with one line in [`SECTIONS`], or in [`UTILITY`].
+//! The sections of the pages. Each section is one file and one line in [`SECTIONS`] or in
+//! [`UTILITY`].
 //!
-//! The three questions of Opinion 05/2014 are sections with an answer that follows from the
-//! measurements. An answer is "no" only for what was counted: the quasi-identifiers that the
-//! statement names. Anything that was not examined is open.
+//! For each of the three risks in Opinion 05/2014, one section has a question as its heading, and
+//! the measurements decide the answer. An answer is "no" only for what was counted, which is the
+//! quasi-identifiers in the statement. A question about anything that was not examined stays open.
 
 mod choice;
 mod entry;
@@ -29,7 +30,7 @@ use entry::Entry;
 pub(super) use entry::all;
 pub(super) use utility::list::UTILITY;
 
-/// Every section of the report on a release, in the order of the page.
+/// Every section of the report on a release, in the order in which they appear on the page.
 pub(super) const SECTIONS: &[Entry] = &[
     warnings::ENTRY,
     release::ENTRY,

@@ -1,4 +1,5 @@
-//! The section on the rows that drawn masks leave with their own value, or near it.
+//! The section on the rows whose released value is equal or close to their own value, although the
+//! mask is drawn by chance.
 
 use super::entry::Entry;
 use crate::error::Result;

@@ -1,4 +1,4 @@
-//! The section on the record: the statement and its inputs.
+//! The section with the record of the release: the statement and its inputs.
 
 use super::entry::Entry;
 use crate::error::Result;

@@ -1,5 +1,5 @@
-//! The section on the release: the source, the target, and every column with its role and
-//! treatment.
+//! The section on the release, with the source, the target, and the role and treatment of every
+//! column.
 
 use super::entry::Entry;
 use crate::error::Result;
@@ -58,7 +58,8 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
     Ok(vec![Block::Terms(facts), Block::Table(table)])
 }
 
-/// Appends the number of persons, and how many of them are in no class of the release.
+/// Appends the number of persons in the source, and the number of those that are in no released
+/// class. Returns `line` unchanged if persons were not counted.
 fn persons(line: Line, report: &Report) -> Line {
     let (Some(read), Some(left)) = (report.release.persons_in, report.release.persons_out) else {
         return line;

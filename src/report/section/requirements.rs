@@ -1,4 +1,4 @@
-//! The section on requirements: the privacy models, recounted.
+//! The section on requirements, with the privacy models evaluated again on the release.
 
 use super::entry::Entry;
 use crate::error::Result;

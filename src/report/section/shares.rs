@@ -1,4 +1,4 @@
-//! The section on how the records are spread over the labels of each column.
+//! The section on the distribution of the records over the labels of each column.
 
 use super::entry::Entry;
 use crate::error::Result;

@@ -1,4 +1,4 @@
-//! The section for the signature of the person who approves the release.
+//! The section with room for the signature of the person who approves the release.
 
 use super::entry::Entry;
 use crate::error::Result;
@@ -12,7 +12,7 @@ pub(super) const ENTRY: Entry = Entry {
     blocks,
 };
 
-/// A line to write on; a phone is wide enough for it.
+/// A blank line for handwriting. It fits the width of a phone.
 const BLANK: &str = "____________________________";
 
 fn blocks(_: &Report) -> Result<Vec<Block>> {

@@ -1,4 +1,4 @@
-//! The section on singling out: equivalence classes by size.
+//! The section on singling out, with the equivalence classes by size.
 
 use super::entry::{Entry, nothing_released};
 use crate::error::Result;
@@ -69,7 +69,7 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
     ])
 }
 
-/// Returns the classes by size.
+/// Returns the table of the classes by size.
 fn table(report: &Report) -> TableBlock {
     let (_, many) = report.unit();
     let members = if report.release.entity.is_some() {
@@ -99,7 +99,8 @@ fn table(report: &Report) -> TableBlock {
     table
 }
 
-/// Returns the picture of the classes by size, in shares of the members before and after.
+/// Returns the bar chart of the classes by size. Each bar is the share of the members, before or
+/// after the release. `all_before` and `all_after` are the total numbers of members.
 fn bars(report: &Report, [all_before, all_after]: [u64; 2]) -> Bars<'static> {
     let (_, many) = report.unit();
     let part = |part: u64, all: u64| Some(if all == 0 { 0.0 } else { part as f64 / all as f64 });

@@ -1,4 +1,4 @@
-//! The section on terms: the words of the page as ISO/IEC 20889 defines them.
+//! The section on terms, with the definitions of ISO/IEC 20889 for the words on the page.
 
 use super::entry::Entry;
 use crate::error::Result;

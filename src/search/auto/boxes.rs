@@ -2,10 +2,11 @@
 //!
 //! A box consists of all nodes between two nodes. The bound of a box is the bound of its most
 //! specific node without suppression, plus the excess of the most general node assessed at or above
-//! the box. The box with the least bound also bounds the whole lattice. It is cut in two at the
-//! position that is expected to give the halves the best bounds. Two nodes are then assessed: the
-//! most general node of the lower half and the most specific node of the upper half. Between these
-//! cuts, steps from random nodes lead to the node with the least expected cost.
+//! the box. The minimum bound of all boxes is also a bound for the whole lattice. The box with this
+//! bound is cut in two, at the column and level that are expected to give the halves the best
+//! bounds. Two nodes are then assessed: the most general node of the lower half and the most
+//! specific node of the upper half. Between these cuts, steps from random nodes lead to a node with
+//! a low expected cost.
 //!
 //! The time limit is checked within each step, because one choice among thousands of columns takes
 //! long. For the same reason, a step in a wide lattice chooses among a few columns at a time, not
@@ -19,22 +20,23 @@ use crate::search::oracle::Oracle;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// The greatest number of boxes plus remembered nodes. A box or node takes some hundreds of bytes,
+/// The maximum number of boxes plus remembered nodes. A box or node takes some hundreds of bytes,
 /// and more in a lattice of over [`WIDE`] columns.
 const MEMORY: usize = 1 << 21;
 /// A lattice with more than `WIDE` columns is wide. A step in a wide lattice chooses among `FEW`
 /// columns at a time.
 const WIDE: usize = 64;
 const FEW: usize = 4;
-/// The number of cuts between two attempts to improve the incumbent: among the early cuts, and
-/// later.
+/// The number of cuts between two attempts to improve the incumbent: first during the early cuts,
+/// then during all later cuts.
 const LOOKS: (u64, u64) = (2, 8);
 /// The number of cuts that count as early.
 const EARLY: u64 = 256;
 /// The number of random nodes from which an attempt starts.
 const PLACES: usize = 8;
 
-/// A box: every node between two nodes, with its bounds.
+/// A box: all nodes from `bottom` to `top`. The bound of the box is `lower`, the bound of its
+/// bottom without suppression, plus `excess`, a lower bound on the excess of every node in the box.
 struct Region {
     bottom: Node,
     top: Node,
@@ -48,7 +50,8 @@ impl Region {
     }
 }
 
-// Orders boxes so that the greatest has the least bound. Ties: the order of the nodes.
+// Reverses the order of bounds, so that the heap returns the box with the minimum bound first.
+// Ties: the order of the nodes.
 impl Ord for Region {
     fn cmp(&self, other: &Self) -> Ordering {
         let by_bound = other.bound().total_cmp(&self.bound());
@@ -164,8 +167,9 @@ impl<'a> Boxes<'a> {
         Ok((!self.context.cannot_win(made.bound(), &made.bottom)).then_some(made))
     }
 
-    /// Returns the cut of a box: the position, and the greatest level of the lower half. The cut
-    /// maximises the lesser of the two halves' expected bounds. `None` for a single node.
+    /// Returns the cut of a box: the index of a column, and the highest level of this column in the
+    /// lower half. The cut maximizes the lower of the two expected bounds of the halves. `None` if
+    /// the box is a single node.
     fn cut(&self, parent: &Region) -> Result<Option<(usize, u8)>, Stop> {
         let mut best: Option<((f64, f64), usize, u8)> = None;
         for i in 0..parent.bottom.levels().len() {
@@ -185,8 +189,8 @@ impl<'a> Boxes<'a> {
         Ok(best.map(|(_, i, level)| (i, level)))
     }
 
-    /// Steps from random nodes and from the incumbent, and assesses the reached node with the least
-    /// expected cost.
+    /// Steps from random nodes and from the incumbent, and assesses the reached node with the
+    /// minimum expected cost.
     fn look(&mut self) -> Result<(), Stop> {
         let lattice = self.oracle.lattice();
         let mut places: Vec<Node> = (0..PLACES).map(|_| lattice.sample(&mut self.context.rng)).collect();
@@ -204,7 +208,7 @@ impl<'a> Boxes<'a> {
         Ok(())
     }
 
-    /// Steps to the neighbour with the least expected cost until no neighbour is expected to cost
+    /// Steps to the neighbour with the minimum expected cost until no neighbour is expected to cost
     /// less. In a wide lattice, chooses among a few columns at a time.
     fn settled(&self, mut node: Node) -> Result<(f64, Node), Stop> {
         let (bottom, top) = (self.oracle.lattice().bottom(), self.oracle.lattice().top());
@@ -237,8 +241,8 @@ impl<'a> Boxes<'a> {
         }
     }
 
-    /// Returns the expected cost of a node. Infinite for an assessed node, so that it is not chosen
-    /// again.
+    /// Returns the expected cost of a node. The cost is infinite for an assessed node, so that the
+    /// node is not chosen again.
     fn expected_cost(&self, node: &Node) -> f64 {
         if self.context.recall(node).is_some() {
             return f64::INFINITY;

@@ -30,7 +30,7 @@ pub(super) struct CoverRun<'a> {
     /// For each node: false if the node cannot win or is assessed.
     open: Vec<bool>,
     assessed: Vec<bool>,
-    /// Every open node, and some closed nodes that are not removed yet.
+    /// The indices of every open node, and of some closed nodes that are not removed yet.
     left: Vec<u32>,
     sample: Vec<Sampled>,
     guess: Guess,
@@ -81,8 +81,8 @@ impl<'a> CoverRun<'a> {
         end
     }
 
-    /// Records the bound proven so far: the lesser of the least bound of the open nodes and the
-    /// cost of the incumbent.
+    /// Records the bound proven so far: the minimum of the bounds of all open nodes and the cost of
+    /// the incumbent.
     fn prove(&mut self) {
         let open = (0..self.open.len()).filter(|&x| self.open[x]).map(|x| self.bound(x));
         let least = open.fold(f64::INFINITY, f64::min);
@@ -115,7 +115,7 @@ impl<'a> CoverRun<'a> {
     }
 
     /// Assesses nodes one by one: mostly the node that is expected to exclude most nodes, and
-    /// sometimes the node with the least expected cost. Used if the assessment of a node can
+    /// sometimes the node with the minimum expected cost. Used if the assessment of a node can
     /// exclude all nodes below.
     fn cover(&mut self) -> Result<(), Stop> {
         self.assess(&[0])?;
@@ -192,8 +192,8 @@ impl<'a> CoverRun<'a> {
         best.map_or(0, |(_, index)| index)
     }
 
-    /// Climbs from the best sampled node to the open node with the least expected cost, and returns
-    /// it.
+    /// Climbs from the best sampled node to the open node with the minimum expected cost, and
+    /// returns it.
     fn most_promising(&self) -> usize {
         let ranked = self.sample.iter().map(|s| (self.promise(&s.levels, s.index), s));
         let best = ranked.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.index.cmp(&a.1.index)));
@@ -202,8 +202,8 @@ impl<'a> CoverRun<'a> {
         })
     }
 
-    /// Steps from neighbour to neighbour while the worth grows. Returns the worth and the index of
-    /// the last node.
+    /// Steps from neighbour to neighbour while the value of `worth` grows. Returns the worth and
+    /// the index of the last node.
     fn climb(
         &self,
         start: &Sampled,
@@ -262,7 +262,8 @@ impl<'a> CoverRun<'a> {
         self.sample.iter().map(worth).sum()
     }
 
-    /// Returns the negated guessed cost. Nodes that are expected to fail have the least values.
+    /// Returns the negated guessed cost. Nodes that are expected not to be anonymous have the
+    /// lowest values.
     fn promise(&self, levels: &[u8], index: usize) -> f64 {
         let limit = self
             .guess

@@ -11,12 +11,12 @@ use crate::search::oracle::{Assessment, Oracle};
 
 /// The variance of a single observation around the fit.
 const NOISE: f64 = 0.1;
-/// The prior variances of a step and of the constant.
+/// The prior variances: first of a step from one level to the next, then of the constant.
 const DOUBT: (f64, f64) = (0.2, 25.0);
-/// The least standard deviation assumed for a guess.
+/// The minimum standard deviation assumed for a guess.
 const SPREAD: f64 = 0.1;
 
-/// The greatest number of terms for which the full matrix of covariances is stored.
+/// The maximum number of terms for which the full matrix of covariances is stored.
 const JOINT: usize = 512;
 
 /// The uncertainty of the terms of a fit.
@@ -162,9 +162,11 @@ pub(super) struct Guess {
     excess: Fit,
     floor: Fit,
     rows: f64,
-    /// The greatest excess, which the bottom has. `None` until the bottom is assessed.
+    /// The excess of the bottom, which is the maximum of all nodes. `None` until the bottom is
+    /// assessed.
     most_excess: Option<f64>,
-    /// The least excess per suppressed row seen. Half of it represents an excess of 0.
+    /// The minimum excess per suppressed row of all assessed nodes. Half of this number represents
+    /// an excess of 0.
     excess_of_row: f64,
     floors_tell: bool,
 }
@@ -215,8 +217,8 @@ impl Guess {
         logit(suppressed.max(0.5), self.rows)
     }
 
-    /// Returns an excess on the scale of the fit: the logit of its share of the greatest excess.
-    /// Infinite if no node has this excess.
+    /// Returns an excess on the scale of the fit: the logit of its share of the maximum excess.
+    /// Infinite if the excess is above the maximum, or if the maximum is not known yet.
     pub(super) fn excess_scale(&self, excess: f64) -> f64 {
         match self.most_excess {
             Some(most) if excess <= most => logit(excess.max(0.5 * self.excess_of_row.min(most)), most),
@@ -246,13 +248,13 @@ impl Guess {
         }
     }
 
-    /// Returns the guessed excess, as a number.
+    /// Returns the guessed excess, not on the scale of the fit but as a cost.
     pub(super) fn excess_number(&self, levels: &[u8]) -> f64 {
         self.most_excess
             .map_or(0.0, |most| most / (1.0 + (-self.excess.at(levels)).exp()))
     }
 
-    /// Returns the guessed floor, as a number of at least `least`.
+    /// Returns the guessed floor as a cost, and at least `least`.
     pub(super) fn floor_number(&self, levels: &[u8], least: f64) -> f64 {
         if self.floors_tell {
             self.floor.at(levels).exp().max(least)

@@ -1,14 +1,14 @@
 //! Auto: finds the optimum with few assessments if it can finish the lattice, and otherwise a good
 //! node with a proven bound.
 //!
-//! Every node has a lower bound on its cost. The bound is the greatest of a bound known without an
+//! Every node has a lower bound on its cost. The bound is the maximum of a bound known without an
 //! assessment and the floors of the assessed nodes below the node. If the excess (cost minus floor)
-//! never grows along generalization, the greatest excess of the assessed nodes above is added. If
+//! never grows along generalization, the maximum excess of the assessed nodes above is added. If
 //! anonymity is monotone, a failed node excludes every node below. So one assessment can exclude
 //! most of the lattice, and a few dozen well-chosen assessments prove the optimum. The choice is a
 //! guess: suppressed rows, excess and floor are each fitted, on a logarithmic scale, as a sum of
 //! one term per column and level. The next node is the one that is expected to exclude most of a
-//! random sample of the open nodes, or sometimes the node with the least expected cost. Guesses
+//! random sample of the open nodes, or sometimes the node with the minimum expected cost. Guesses
 //! only choose nodes. Only bounds exclude them.
 //!
 //! This method stores a few numbers for every node. A lattice too large for this is searched by

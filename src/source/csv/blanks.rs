@@ -7,8 +7,8 @@ use crate::error::{Error, Result};
 use crate::warning::mostly_padded;
 use csv::ByteRecord;
 
-/// Returns true if blanks separate fields and are not part of the fields: a blank must follow at
-/// least three of four delimiters. The other delimiters may have no blank, because their rows may
+/// Returns true if blanks separate fields and are not part of the fields: at least three of four
+/// delimiters must be followed by a blank. The others may have no blank, because their rows may
 /// have been written by hand. The first record is ignored if there are other records.
 pub(super) fn separate(records: &[ByteRecord]) -> bool {
     let rows = match records {
@@ -35,9 +35,9 @@ pub(super) fn padded(rows: &[ByteRecord], names: &[String], is_said: bool) -> Ve
     padded.map(|(_, name)| name.clone()).collect()
 }
 
-/// Fails with `ErrorKind::Data` if a field would be in quotes without its leading and trailing
-/// blanks. Readers treat a quote after a blank as part of the field, and a delimiter after this
-/// quote as the end of the field.
+/// Fails with `ErrorKind::Data` if a field, without its leading and trailing blanks, is enclosed in
+/// quotes. Readers treat a quote after a blank as part of the field. They then treat a delimiter
+/// inside the quotes as the end of the field.
 pub(super) fn before_quotes(records: &[ByteRecord], text: &[u8], dialect: &Dialect) -> Result<()> {
     let quote = [dialect.quote];
     let is_quoted = |field: &[u8]| field.len() > 1 && field.starts_with(&quote) && field.ends_with(&quote);
@@ -65,7 +65,7 @@ mod tests {
             (&[&["age", "work"], &["39", " Private"]], true),
             (&[&["age", "work"], &["39", " Private"], &["39", "Private"]], false),
             (&[&["39", " Private", "x"]], false),
-            // One row was written by hand, without blanks.
+            // One row was written by hand, without blanks after the delimiters.
             (
                 &[&["38", "a"], &["39", " a"], &["40", " b"], &["41", "c"], &["42", " d"]],
                 true,

@@ -10,8 +10,8 @@ use std::io::Read;
 pub(crate) struct Dialect {
     pub(crate) delimiter: u8,
     pub(crate) quote: u8,
-    /// The character that makes the next quote in a quoted field part of the text. A doubled quote
-    /// has the same effect.
+    /// The escape character: in a quoted field, a quote after it is part of the text. A doubled
+    /// quote has the same effect.
     pub(crate) escape: Option<u8>,
     /// The first character of comment lines, which are skipped.
     pub(crate) comment: Option<u8>,

@@ -1,4 +1,4 @@
-//! The kinds of texts in a CSV file, and the type that the texts of a column imply.
+//! The kinds of texts in a CSV file, and the type that the texts in a column imply.
 //!
 //! A text is treated as a number only if the number preserves the whole text. `007`, `+7`, whole
 //! numbers beyond 64 bits and numbers with more digits than a 64-bit float preserves remain texts.
@@ -8,7 +8,8 @@
 use arrow::datatypes::{DataType, TimeUnit};
 use std::fmt::LowerExp;
 
-/// The kind of one text. Kinds of times are ordered by the number of their digits after the second.
+/// The kind of one text. Kinds of times are ordered by the number of digits of their fractional
+/// seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Boolean,
@@ -24,16 +25,16 @@ enum Kind {
     Text,
 }
 
-/// The flag of a column that contains times which 64-bit nanoseconds cannot represent.
+/// The flag for a column that contains times which 64-bit nanoseconds cannot represent.
 const FAR: u16 = 1 << 13;
-/// The flag of a column that contains times without a zone.
+/// The flag for a column that contains times without a zone.
 const LOCAL: u16 = 1 << 14;
-/// The flag of a column that contains times in UTC.
+/// The flag for a column that contains times in UTC.
 const IN_UTC: u16 = 1 << 15;
 /// The UTC zone as Arrow writes it.
 const UTC: &str = "+00:00";
 
-/// The set of kinds of a column's texts.
+/// The set of the kinds of all texts in a column.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Kinds(u16);
 
@@ -65,7 +66,7 @@ impl Kinds {
         Self(self.0 | other.0)
     }
 
-    /// Returns the type that all texts fit, which is text if no other type does.
+    /// Returns a type that can represent all texts. It is text if there is no other such type.
     pub(crate) fn data_type(self) -> DataType {
         let only = |kinds: u16| self.0 != 0 && self.0 & !kinds == 0;
         let is_in_utc = only(Self::TIMES | IN_UTC | FAR);
@@ -156,7 +157,8 @@ fn without_zone(text: &str) -> &str {
     &text[..end.unwrap_or(text.len())]
 }
 
-/// Returns the kind of a time that has as many digits after the second as `unit`.
+/// Returns the kind of a time with the maximum number of fractional digits that `unit` can
+/// represent.
 fn most(unit: TimeUnit) -> Kind {
     match unit {
         TimeUnit::Second => Kind::Second,
@@ -263,7 +265,7 @@ fn kind(text: &str) -> Kind {
     }
 }
 
-/// The ways to write the UTC zone.
+/// The notations for the UTC zone.
 const IN_UTC_ZONES: [&str; 5] = ["Z", "z", "+00:00", "+0000", "+00"];
 
 /// Returns true if a time ends with the UTC zone.
@@ -271,8 +273,8 @@ fn is_in_utc(text: &str) -> bool {
     text.len() > DAY + CLOCK && IN_UTC_ZONES.iter().any(|zone| text.ends_with(zone))
 }
 
-/// Returns true if a text is a time with at most the digits of `unit`. Its zone must be UTC if
-/// `in_utc` is true, and missing otherwise.
+/// Returns true if a text is a time with at most as many fractional digits as `unit` can represent.
+/// Its zone must be UTC if `in_utc` is true, and missing otherwise.
 fn is_time_of(text: &str, unit: TimeUnit, in_utc: bool) -> bool {
     (Kind::Second..=most(unit)).contains(&kind(text)) && is_in_utc(text) == in_utc
 }

@@ -1,11 +1,12 @@
-//! Computes the line in which a record begins. A CSV reader counts the lines before a record, but
-//! then also skips empty lines and comments, so the line number of the reader may be too low.
+//! Computes the number of the line in which a record begins. The line number that the CSV reader
+//! reports may be too low: it does not include empty lines and comments that the reader skips
+//! directly before the record.
 
 use csv::ByteRecord;
 use std::io::{BufRead, BufReader, Read};
 
-/// Returns the line in which a record begins. `bytes` must be the bytes from which the record was
-/// read. Lines that begin with `comment` are skipped.
+/// Returns the number of the line in which a record begins. `bytes` must be the bytes from which
+/// the record was read. Lines that begin with `comment` are skipped.
 pub(super) fn line(record: &ByteRecord, bytes: impl Read, comment: Option<u8>) -> u64 {
     let Some(before) = record.position() else {
         return 0;

@@ -1,10 +1,10 @@
 //! Checks that quotes in a CSV file occur only where they are allowed.
 //!
 //! CSV readers accept any bytes. If a quoted field is never closed, all following rows become part
-//! of the field, and text between a closing quote and the next delimiter becomes part of the field,
-//! too. In both cases, the table would have a value that nobody wrote, so both are faults. The
-//! bytes are checked while they are streamed, and the bytes between two quotes are skipped by a
-//! fast search.
+//! of the field. Text between a closing quote and the next delimiter also becomes part of the
+//! field. In both cases, the table would have a value that nobody wrote, so both are reported as
+//! faults. The bytes are checked while they are streamed, and the bytes between two quotes are
+//! skipped by a fast search.
 
 use super::dialect::Dialect;
 use memchr::{memchr, memchr_iter, memchr2};
@@ -100,8 +100,8 @@ impl Quotes {
             terminator,
             is_single: columns == 1,
             state: State::Plain,
-            // These bytes mean that a file begins at the start of a line, but not after an empty
-            // line.
+            // These bytes indicate that the file begins at the start of a line, but not after an
+            // empty line.
             last: [0, terminator.unwrap_or(b'\n')],
             lines: 0,
             opened: 0,

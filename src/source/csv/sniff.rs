@@ -3,8 +3,8 @@
 //! A delimiter is possible if it gives every row the same number of fields, at least two, and all
 //! quotes are where they are allowed. If several delimiters are possible, the one with the largest
 //! share of columns of numbers, dates or times is chosen. The first line is a header unless one of
-//! its fields has the type of the fields below it: text above numbers is a header, and numbers
-//! above numbers are a row. If the rows do not decide, the result is an error, and not a guess.
+//! its fields has the type of the fields below it: text above numbers indicates a header, and
+//! numbers above numbers indicate a row. It is an error if the rows do not determine the result.
 
 use super::blanks;
 use super::dialect::Dialect;
@@ -49,8 +49,8 @@ const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 /// Words that stand for a missing value, in lower case.
 const MISSING: [&str; 8] = ["na", "n/a", "null", "none", "nan", "?", "-", "."];
 
-/// Detects the properties of a file. `sample` is the content of the file, or only its beginning if
-/// `whole` is false, and may then end anywhere. At most `most` rows are read.
+/// Detects the properties of a file. `sample` is the content of the file. If `whole` is false, it
+/// is only the beginning of the content, and may end anywhere. At most `most` rows are read.
 pub(crate) fn sniff(sample: &[u8], whole: bool, most: usize, asked: &Asked) -> Result<Sniffed> {
     let text = text(sample, whole)?;
     let mut dialect = dialect(text, whole, most, asked)?;
@@ -80,7 +80,7 @@ pub(crate) fn continued(sample: &[u8], whole: bool, dialect: Dialect, asked: &As
     })
 }
 
-/// Returns the sample without a byte order mark. Fails unless it is UTF-8 without Excel's `sep=`.
+/// Removes the byte order mark. Fails if the sample is not UTF-8, or begins with Excel's `sep=`.
 fn text(sample: &[u8], whole: bool) -> Result<&[u8]> {
     let convert = |from: &str| format!("write the file again as UTF-8: iconv -f {from} -t UTF-8 FILE > NEW");
     if sample.starts_with(&[0xff, 0xfe]) || sample.starts_with(&[0xfe, 0xff]) {
@@ -170,7 +170,7 @@ fn dialect(text: &[u8], whole: bool, most: usize, asked: &Asked) -> Result<Diale
             [(dialect, records), ..] => return Ok(with_single_quotes(*dialect, records, text, whole, asked)),
             [] => {}
         }
-        // A faulty table with several columns is not read as one column.
+        // A table with several columns and a fault is not read as a single column.
         if let Some((dialect, _)) = tried.first()
             && faulty.is_none_or(|(is_table, _)| !is_table)
             && tried.iter().all(|(_, records)| is_even(records))
@@ -260,7 +260,7 @@ fn is_missing(field: &str, asked: &Asked) -> bool {
     field.is_empty() || asked.null.as_deref() == Some(field) || MISSING.iter().any(|m| field.eq_ignore_ascii_case(m))
 }
 
-/// Counts the columns whose first field looks like a name, and those where it looks like a value.
+/// Returns the numbers of columns whose first field looks like a name, and like a value.
 fn header_votes(records: &[ByteRecord], asked: &Asked) -> (usize, usize) {
     let (mut names, mut values) = (0, 0);
     let Some((first, rows)) = records.split_first() else {

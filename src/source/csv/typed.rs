@@ -27,7 +27,7 @@ pub(crate) enum TypeOrigin {
 }
 
 /// Returns an expression that converts a column of texts to a type. `column` is the index of the
-/// column in the files. Errors use it to find the line of a text that does not fit.
+/// column in the files; errors use it to find the line of a text that does not fit.
 pub(crate) fn typed(
     texts: Expr,
     (column, name): (usize, &str),

@@ -13,7 +13,7 @@ use arrow::json::ReaderBuilder;
 use std::io::BufRead;
 use std::sync::Arc;
 
-/// A value that is not of its column's type. `row` is the index of the row, from 0.
+/// A value that does not have the type of its column. `row` is the index of the row, from 0.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Misfit {
     pub(crate) row: usize,
@@ -42,7 +42,8 @@ pub(super) fn is_number(data_type: &DataType) -> bool {
     data_type.is_integer() || matches!(data_type, DataType::Float32 | DataType::Float64)
 }
 
-/// Returns a nested type whose fields are replaced by `other`. Returns any other type unchanged.
+/// Returns a nested type whose fields are replaced by the results of `other`. Returns any other
+/// type unchanged.
 fn within(data_type: &DataType, other: &mut dyn FnMut(&Field) -> Field) -> DataType {
     match data_type {
         DataType::Struct(fields) => DataType::Struct(fields.iter().map(|f| other(f)).collect()),
@@ -231,7 +232,7 @@ fn numbers<T: ArrowPrimitiveType>(texts: &StringArray, read: fn(&str) -> Option<
     values.map(|values| Arc::new(values) as ArrayRef)
 }
 
-/// Converts numbers to a narrower type; `None` if a number is out of its range.
+/// Converts numbers to a narrower type; `None` if a number is out of the range of this type.
 fn narrowed(numbers: Option<ArrayRef>, to: &DataType) -> Result<Option<ArrayRef>, ArrowError> {
     let numbers = match numbers {
         Some(numbers) if numbers.data_type() != to => numbers,

@@ -70,7 +70,7 @@ fn chunks(mut from: impl Read + Send + 'static) -> ByteStream {
     futures::stream::iter(std::iter::from_fn(next)).boxed()
 }
 
-/// Returns the original error of a stream that was read as a local file.
+/// Returns the original error of a stream that was read through the interface of a local file.
 fn unwrapped(error: io::Error) -> DataFusionError {
     match error.downcast::<Error>() {
         Ok(own) => own.into(),

@@ -206,7 +206,7 @@ impl TextOpener {
         Ok(rows.boxed())
     }
 
-    /// Returns the first error of a file; `None` if it can be read without an error.
+    /// Returns the first error that occurs when the file is read; `None` if there is no error.
     async fn first_error(&self, file: &PartitionedFile) -> Option<DataFusionError> {
         match self.rows(file).await {
             Ok(rows) => rows.try_for_each(|_| async { Ok(()) }).await.err(),
@@ -235,7 +235,7 @@ impl TextOpener {
     }
 }
 
-/// Returns the original error of the bytes, which a decoder of Arrow has wrapped.
+/// Returns the original error of the byte stream, which a decoder of Arrow has wrapped.
 fn unwrapped(error: ArrowError) -> DataFusionError {
     match error {
         ArrowError::ExternalError(inner) => match inner.downcast::<DataFusionError>() {

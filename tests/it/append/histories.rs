@@ -46,7 +46,7 @@ fn models(random: &mut impl Rng) -> Vec<Model> {
     models
 }
 
-/// The number of runs by outcome, over all histories.
+/// The number of runs for each outcome, over all histories.
 #[derive(Debug, Default)]
 struct Told {
     added: u64,

@@ -20,8 +20,8 @@ use std::path::Path;
 /// Rows as texts: the two quasi-identifiers, the illness and the pay.
 pub type Row = Vec<Option<String>>;
 
-/// A model that is checked here by its definition. The sensitive value is the illness, or the pay
-/// for the ordered distance.
+/// A model that the tests check by its definition. The sensitive value is the illness. For the
+/// ordered distance, it is the pay.
 #[derive(Debug, Clone, Copy)]
 pub enum Model {
     K(usize),
@@ -137,8 +137,8 @@ pub fn release(folder: &Path) -> (Manifest, Vec<Vec<Row>>) {
     (manifest, batches)
 }
 
-/// Checks that a release satisfies the models over each batch and over all rows, and that its
-/// manifest agrees.
+/// Checks that a release satisfies the models over each batch alone and over all rows, and that its
+/// manifest states the same results.
 pub fn check(folder: &Path, models: &[Model]) -> (Manifest, Vec<Vec<Row>>) {
     let (manifest, batches) = release(folder);
     let all: Vec<Row> = batches.concat();

@@ -1,4 +1,5 @@
-//! Tests releases that grow in folders: several runs at once, runs that are killed, partitions.
+//! Tests releases that grow in folders: with simultaneous runs, with killed runs, and with
+//! partitions.
 
 use super::{Model, check, release};
 use crate::common::{collect, context};
@@ -56,8 +57,8 @@ async fn runs_at_once_add_their_batch_or_lose() {
     assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 1);
 }
 
-/// A run that is killed at any moment leaves a complete release: the one before the run or the one
-/// after it.
+/// A run that is killed at any moment leaves a complete release: either the release before the run
+/// or the release after it.
 #[test]
 fn a_killed_run_leaves_a_whole_release() {
     let scratch = tempfile::tempdir().unwrap();

@@ -141,7 +141,7 @@ async fn a_batch_is_added_once() {
     collect(&context, &add("copy.parquet", "OPTIONS (read_again true)")).await;
 }
 
-/// Waiting rows are kept in the store, and the next batch includes them.
+/// Rows that are held back are kept in the store, and the next batch includes them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rows_that_wait_are_kept_in_the_store() {
     let store = Arc::new(InMemory::new());
@@ -154,7 +154,7 @@ async fn rows_that_wait_are_kept_in_the_store() {
     collect(&context, &add("p")).await;
     let waiting = "CREATE EXTERNAL TABLE w STORED AS PARQUET LOCATION 's3://lake/waiting/'; SELECT age FROM w";
     assert_eq!(number(&collect(&context, waiting).await), 55.0);
-    // A person aged 57 shares a class with the waiting person.
+    // A person aged 57 shares a class with the person whose row was held back.
     let more = "(SELECT * FROM p UNION ALL SELECT 57, 'f')";
     let batch = &collect(&context, &add(more)).await[0];
     let waiting = batch.column_by_name("waiting").unwrap();

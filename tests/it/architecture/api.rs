@@ -1,4 +1,4 @@
-//! Compares the public API with a file, so that programs only meet deliberate changes.
+//! Compares the public API with a file, so that the API changes only deliberately.
 //!
 //! `UPDATE_DOCS=1 cargo test --all-features --test it architecture::api` rewrites the file.
 
@@ -123,8 +123,8 @@ fn declared(item: &Item) -> (String, Vec<String>) {
     }
 }
 
-/// Returns the public parts that an `impl` adds to its type: functions and constants, or the name
-/// of a trait.
+/// Returns the public parts that an `impl` adds to its type: its functions and constants, or, for
+/// the `impl` of a trait, the name of the trait.
 fn added(item: &ItemImpl) -> Vec<String> {
     if let Some((_, of, _)) = &item.trait_ {
         return vec![format!("impl {}", line(of))];
@@ -140,7 +140,7 @@ fn added(item: &ItemImpl) -> Vec<String> {
     public.collect()
 }
 
-/// Returns the `impl`s of a type in the type's own room.
+/// Returns the `impl`s of a type that are in the same room as the type.
 fn impls<'a>(tree: &'a Tree, of: &'a Exported) -> impl Iterator<Item = &'a ItemImpl> {
     let items = tree
         .modules

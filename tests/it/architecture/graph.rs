@@ -1,11 +1,12 @@
-//! The arrows from each file of `src` to the files that it uses, and the arrows that break the
-//! rules of the rooms.
+//! The arrows from each file of `src` to the files that it uses. Some arrows break the rules of the
+//! rooms.
 
 use super::paths::paths;
 use super::tree::{Files, Tree, room};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The files that each file uses, with one path as an example, and the files that name DataFusion.
+/// For each file, the files that it uses, each with one path as an example. Also the files that
+/// name DataFusion.
 #[derive(Debug, Default)]
 pub struct Graph {
     arrows: BTreeMap<String, BTreeMap<String, String>>,
@@ -54,7 +55,7 @@ impl Graph {
         }
     }
 
-    /// Returns the cycles of files that use each other, each as the set of its files.
+    /// Returns the cycles of files that use each other. Each cycle is the set of its files.
     pub fn circles(&self) -> Vec<BTreeSet<&str>> {
         let reached: BTreeMap<&str, BTreeSet<&str>> =
             self.arrows.keys().map(|f| (f.as_str(), self.reached(f))).collect();
@@ -82,8 +83,8 @@ impl Graph {
         self.lines(|from, to| circle.contains(from) && circle.contains(to))
     }
 
-    /// Returns the arrows to a room below the file's own, and the files that name DataFusion
-    /// without permission from the table.
+    /// Returns the arrows from a file to a room below the file's own room, and the files that name
+    /// DataFusion although the table does not allow it.
     pub fn breaches(&self, rooms: &[Room]) -> Vec<String> {
         let place = |file: &str| match room(file) {
             "lib" | "main" => rooms.len(),

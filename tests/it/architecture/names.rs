@@ -1,13 +1,13 @@
-//! The names of types. Two rooms have no type of the same name, so that a name means one thing in
-//! every file. Types that only their own module can use do not count.
+//! Tests the names of types. No two rooms have a type of the same name, so that a name has the same
+//! meaning in every file. Types that only their own module can use do not count.
 
 use super::source;
 use super::tree::{Files, Tree, name, room};
 use std::collections::BTreeMap;
 use syn::{Item, Visibility};
 
-/// The names that several rooms may have, each with the reason. They are the words of the open
-/// sets: whoever knows one set knows the others.
+/// The names that several rooms may have, each with the reason. They are the common words of the
+/// open sets: a reader who knows one set knows the others.
 const IDIOMS: &[(&str, &str)] = &[
     (
         "Arguments",
@@ -43,7 +43,8 @@ fn visible_type(item: &Item) -> Option<String> {
     name(item).filter(|_| !is_private).map(ToString::to_string)
 }
 
-/// Returns the names that several rooms have. Each name has one file of each room.
+/// Returns the names that several rooms have. For each name, the result has one file from each
+/// room.
 fn shared(files: &Files) -> BTreeMap<String, BTreeMap<String, String>> {
     let mut found: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
     for module in &Tree::read(files, "lib.rs").modules {

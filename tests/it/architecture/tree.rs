@@ -83,8 +83,8 @@ impl Tree {
         index
     }
 
-    /// Returns the files that define the item that `path`, written in `module`, names. Modules and
-    /// names of other crates have no such file.
+    /// Returns the files that define the item that `path` names when it is written in `module`. If
+    /// `path` names a module or an item of another crate, there are no such files.
     pub fn files(&self, module: usize, path: &Path) -> Vec<&str> {
         let named = self.named(module, path, &mut HashSet::new());
         let items = named.into_iter().filter_map(|named| match named {
@@ -186,7 +186,7 @@ impl Visit<'_> for Imports<'_> {
     }
 }
 
-/// Returns the paths of an import, each with the name that it introduces; a glob introduces none.
+/// Returns the paths of an import, each with the name that it introduces; `None` for a glob.
 pub fn imports(import: &ItemUse) -> Vec<(Path, Option<String>)> {
     fn collect(tree: &UseTree, path: &Path, found: &mut Vec<(Path, Option<String>)>) {
         let then = |name: &Ident| {

@@ -12,7 +12,7 @@ pub struct Page {
 
 /// A fenced block of code.
 pub struct Block {
-    /// The number of its first line of code, from 1.
+    /// The line number of its first line of code, counted from 1.
     pub line: usize,
     pub language: Language,
     pub text: String,
@@ -27,7 +27,7 @@ pub enum Language {
     Shell,
     /// Compiles as a documentation test of the library.
     Rust,
-    /// Output of earlier blocks: the page must have printed each line before.
+    /// Output of earlier blocks: the page must already have printed each line.
     Output,
     /// A fragment of syntax, or a file of another tool.
     Shown,
@@ -40,7 +40,7 @@ impl Page {
         Self::parse(path, text)
     }
 
-    /// Panics if a block does not end, or is in a language that nothing checks.
+    /// Panics if a block is not closed, or is in a language that no test checks.
     pub fn parse(path: &Path, text: String) -> Self {
         let blocks = blocks(path, &text);
         Self {
@@ -69,7 +69,7 @@ impl Page {
         self.targets().filter_map(|target| target.split_once('#')).collect()
     }
 
-    /// Returns the names of the page's headings in links.
+    /// Returns the names that links use for the page's headings.
     pub fn headings(&self) -> Vec<String> {
         let fenced = self.text.split("\n```").step_by(2);
         let lines = fenced.flat_map(str::lines).filter(|line| line.starts_with('#'));
@@ -77,8 +77,8 @@ impl Page {
     }
 }
 
-/// Returns the name of a heading in a link: lower case, with hyphens for spaces, and without other
-/// signs.
+/// Returns the name that links use for a heading: in lower case, with hyphens for spaces, and
+/// without other punctuation.
 fn slug(heading: &str) -> String {
     let kept = heading.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
     kept.collect::<String>().to_lowercase().replace(' ', "-")

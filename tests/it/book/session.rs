@@ -27,8 +27,8 @@ pub struct Scratch {
 }
 
 /// One run of the command for all the SQL of a page. Each SQL block is a named pipe, and the
-/// command opens a pipe after it has executed the block before. So a shell block between two SQL
-/// blocks runs between them.
+/// command opens a pipe after it has executed the previous block. Therefore, a shell block between
+/// two SQL blocks runs between them.
 struct Session {
     child: Child,
     pipes: std::vec::IntoIter<PathBuf>,
@@ -76,7 +76,7 @@ impl Scratch {
             let name = entry.file_name();
             match name.to_str().unwrap() {
                 "out" | "target" => {}
-                // The page may write to these folders, so they are copies.
+                // The page may write to these folders, so they are copied.
                 "data" | "sql" => copy(&entry.path(), &scratch.root().join(name)),
                 _ => std::os::unix::fs::symlink(entry.path(), scratch.root().join(name)).unwrap(),
             }
@@ -207,7 +207,7 @@ impl Session {
     /// Waits until the command reads the next pipe. Fails if the command has ended.
     fn next(&mut self) -> Result<File, String> {
         let path = self.pipes.next().unwrap();
-        // Without a reader, opening the pipe fails at once.
+        // If no process reads from the pipe, opening it fails immediately.
         let without_waiting = OFlags::NONBLOCK.bits().cast_signed();
         loop {
             let opened = OpenOptions::new().write(true).custom_flags(without_waiting).open(&path);
@@ -232,8 +232,8 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // If the page failed, the command still waits for its next block. Otherwise the command has
-        // ended.
+        // If the page failed, the command is still waiting for its next block. Otherwise, the
+        // command has ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

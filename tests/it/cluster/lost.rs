@@ -1,4 +1,5 @@
-//! Tests killed workers. The release is the same as without the loss, or there is no release.
+//! Tests runs in which workers are killed. The release is the same as if no worker had been lost,
+//! or there is no release.
 
 use super::workers::Workers;
 use super::{SECRET, SETUP, driver, people, strangers, sums};
@@ -11,7 +12,7 @@ use std::time::{Duration, Instant};
 const SQL: &str = "ANONYMIZE people TO 'out' OVERWRITE OPTIONS (rows_per_file 25000) IDENTIFIERS (person, score) \
     QUASI IDENTIFIERS (age USING age, zip USING zip) SENSITIVE (illness) KEEP (note, name) SATISFYING k_anonymity(5)";
 
-/// The phases in which workers take part, by their names in `--log json`.
+/// The phases in which workers take part, as they are named in `--log json`.
 const PHASES: [&str; 3] = ["scan", "write", "verify"];
 
 /// A driver whose log is read while it runs.
@@ -42,8 +43,8 @@ impl Running {
         }
     }
 
-    /// Reads the log until a phase begins or ends. Returns the duration of the phase in seconds, if
-    /// it ended.
+    /// Reads the log until a phase begins or ends. If the phase ended, returns its duration in
+    /// seconds.
     pub fn until(&mut self, phase: &str, state: &str) -> Option<f64> {
         loop {
             let line = self.log.next().unwrap().unwrap();
@@ -55,8 +56,8 @@ impl Running {
         }
     }
 
-    /// Waits until the driver ends. Returns true if a worker was reported as lost, or the rest of
-    /// the log if the driver failed.
+    /// Waits until the driver ends. Returns true if a worker was reported as lost. If the driver
+    /// failed, returns the rest of the log as the error.
     pub fn end(mut self) -> Result<bool, String> {
         let left: Vec<String> = self.log.by_ref().map(|line| line.unwrap()).collect();
         let is_lost = |line: &String| line.contains("\"event\":\"worker\"") && line.contains("\"state\":\"lost\"");

@@ -1,5 +1,5 @@
-//! Tests releases for which workers on loopback read and write. The workers are processes of the
-//! command, or planted workers.
+//! Tests releases whose rows are read and written by workers on loopback. The workers are processes
+//! of the command, or planted workers.
 
 mod lost;
 mod planted;
@@ -63,7 +63,7 @@ pub fn sums(folder: &Path) -> BTreeMap<String, String> {
     sums
 }
 
-/// Returns the entries of a folder that `known` does not name.
+/// Returns the entries of a folder whose names are not in `known`.
 pub fn strangers(folder: &Path, known: &[&str]) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let is_known = |path: &PathBuf| known.iter().any(|name| path.ends_with(name));

@@ -1,4 +1,4 @@
-//! Tests workers that send false reports, and a worker of another version.
+//! Tests workers that send false reports, and a worker with another version of anonsql.
 
 use super::lost::Running;
 use super::same::REQUESTS;
@@ -28,7 +28,7 @@ use tonic::transport::server::{Server, TcpIncoming};
 const SQL: &str = "ANONYMIZE people TO 'out' OPTIONS (rows_per_file 25000) IDENTIFIERS (person, score, name) \
     QUASI IDENTIFIERS (age USING age, zip USING zip) KEEP (note, illness) SATISFYING k_anonymity(5)";
 
-/// The falsification of a planted worker's reports.
+/// The way in which a planted worker falsifies its reports.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Lie {
     /// Reports are unchanged.
@@ -119,8 +119,8 @@ impl ExecutionPlan for Doctored {
     }
 }
 
-/// Returns the rows of a batch in reverse order if they all belong to one bucket, and else
-/// unchanged.
+/// Returns the rows of a batch in reverse order if they all belong to one bucket. Otherwise,
+/// returns the batch unchanged.
 fn reversed(batch: &RecordBatch) -> Result<RecordBatch> {
     let buckets = batch.column_by_name("__anonsql_bucket").unwrap();
     if partition(&[Arc::clone(buckets)])?.len() > 1 {
@@ -130,7 +130,7 @@ fn reversed(batch: &RecordBatch) -> Result<RecordBatch> {
     Ok(take_record_batch(batch, &backwards)?)
 }
 
-/// Returns the plan with the falsification inserted below the operator that writes.
+/// Returns the plan with the falsification inserted below the operator that writes the files.
 fn disordered(plan: &Arc<dyn ExecutionPlan>, own: &Doctored) -> Arc<dyn ExecutionPlan> {
     let children = plan
         .children()
@@ -276,8 +276,8 @@ fn a_lie_is_caught() {
     people(folder);
     assert!(driver(folder, None, SQL).status().unwrap().success());
     let expected = sums(&folder.join("out"));
-    // The planted worker runs alone, or beside an honest one. The honest one then receives the
-    // refused work.
+    // The planted worker runs alone, or beside an honest worker, which then receives the refused
+    // work.
     for (lie, is_alone, is_released) in [
         (Lie::Twice, false, true),
         (Lie::RowMoreOnce, false, true),
@@ -343,7 +343,7 @@ fn a_refused_worker_recounts_for_nobody() {
     }
 }
 
-/// The driver leaves to workers all work that workers can do.
+/// The driver assigns to workers all work that workers can do.
 #[test]
 fn workers_do_what_they_can() {
     let scratch = tempfile::tempdir().unwrap();

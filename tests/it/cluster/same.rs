@@ -6,7 +6,7 @@ use crate::common::anonsql;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The statements: the name, the request, and true if workers write the files.
+/// The statements: the name, the request, and whether workers write the files.
 pub const REQUESTS: &[(&str, &str, bool)] = &[
     (
         "plain",
@@ -145,7 +145,8 @@ fn files_below(folder: &Path) -> usize {
         .sum()
 }
 
-/// Rows are added to a release. The numbers of the new files continue those of the existing ones.
+/// APPEND adds rows to a release. The numbers of the new files continue those of the existing
+/// files.
 #[test]
 fn a_release_grows_alike() {
     let scratch = tempfile::tempdir().unwrap();
@@ -171,7 +172,7 @@ fn a_release_grows_alike() {
     assert_eq!(one, two);
 }
 
-/// Files have only a few rows, so buckets end within classes.
+/// Files have only a few rows, so that the limits of buckets lie within classes.
 #[test]
 fn files_smaller_than_classes_are_the_same() {
     let scratch = tempfile::tempdir().unwrap();
@@ -203,7 +204,7 @@ fn a_worker_with_another_secret_is_refused() {
     assert!(!folder.join("out").exists());
 }
 
-/// The driver reads a source that workers cannot read.
+/// If workers cannot read a source, the driver reads it.
 #[test]
 fn a_source_of_other_rows_is_read_by_the_driver() {
     let scratch = tempfile::tempdir().unwrap();
@@ -253,7 +254,7 @@ fn addresses_elsewhere_and_nobody_there_are_errors() {
         ("df://127.0.0.1:1", "no executor answers"),
         ("df://127.0.0.1:1,http://127.0.0.1:1", "one scheduler"),
     ] {
-        // A worker that does not answer now may answer later.
+        // A worker that does not respond now may respond later.
         let answers = !said.contains("answers") && !said.contains("leads");
         let sql =
             "CREATE TABLE t AS VALUES (1), (2); ANONYMIZE t QUASI IDENTIFIERS (column1) SATISFYING k_anonymity(2)";

@@ -25,8 +25,8 @@ const REQUEST: &str = "OPTIONS (rows_per_file 25000) IDENTIFIERS (person, score,
                        QUASI IDENTIFIERS (age USING age, zip USING zip) KEEP (illness) SATISFYING k_anonymity(5)";
 
 /// Rows are encrypted between workers and on the way to the driver. A program without a certificate
-/// of the authority gets no answer. A worker is not used if its certificate is for another name or
-/// from another authority.
+/// from the authority gets no response. A worker is not used if its certificate is for another name
+/// or from another authority.
 #[test]
 fn certificates_are_asked_for_on_both_sides() {
     let scratch = tempfile::tempdir().unwrap();
@@ -48,7 +48,8 @@ fn certificates_are_asked_for_on_both_sides() {
     };
     let alone = driver(folder, None, &format!("ANONYMIZE people TO 'alone' {REQUEST}"));
     assert!({ alone }.status().unwrap().success());
-    // Each worker has its own address, and one name has the addresses of all workers.
+    // Each worker has its own address, and a single host name resolves to the addresses of all
+    // workers.
     let urls = workers.urls();
     let looked_up = urls.split(',').next().unwrap().replace("https:", "dns+https:");
     for (target, urls) in [("named", &urls), ("found", &looked_up)] {
@@ -62,7 +63,7 @@ fn certificates_are_asked_for_on_both_sides() {
         (&urls, None, "--cluster-tls FOLDER"),
         (&urls, Some(other.as_path()), "no worker of the cluster answers"),
         (&urls, Some(folder), "ca.crt"),
-        // The certificate is for localhost, and not for the address.
+        // The certificate is for the name localhost, and not for the IP address.
         (&by_address, Some(own.as_path()), "no worker of the cluster answers"),
         (&plain, None, "no worker of the cluster answers"),
     ] {

@@ -49,7 +49,8 @@ fn has(seen: &[u8], text: &str) -> bool {
     seen.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
-/// The location of a secret is sent, but neither the secret of a hash nor the key of a store.
+/// The location of a secret is sent, but neither the secret of a hash nor the key of a store is
+/// sent.
 #[test]
 fn no_secret_travels() {
     let scratch = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
 //! Workers on loopback, or executors of Ballista with their scheduler. A test starts them, and they
-//! end with the test.
+//! are stopped when the test ends.
 
 use super::SECRET;
 use std::io::{BufRead, BufReader};
@@ -38,7 +38,7 @@ impl Workers {
         Self::with_secret(count, folder, SECRET)
     }
 
-    /// Starts workers with another secret of hashes.
+    /// Starts workers with the given secret for hashes.
     pub fn with_secret(count: usize, folder: &Path, secret: &str) -> Self {
         Self::with(count, folder, "http", |worker| {
             worker.env("SALT", secret);
@@ -107,7 +107,7 @@ impl Workers {
         }
     }
 
-    /// Returns the addresses in the form that `--cluster` takes.
+    /// Returns the addresses as the value of `--cluster`.
     pub fn urls(&self) -> String {
         if let Some((_, url)) = &self.scheduler {
             return url.clone();
@@ -116,7 +116,7 @@ impl Workers {
         urls.join(",")
     }
 
-    /// Kills a worker with SIGKILL.
+    /// Kills the worker with index `which` by SIGKILL.
     pub fn kill(&mut self, which: usize) {
         self.running[which].0.kill().unwrap();
         self.running[which].0.wait().unwrap();

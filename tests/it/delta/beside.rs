@@ -115,7 +115,7 @@ async fn drift_of_a_table_is_named() {
 }
 
 /// Each batch is an entry of the log that removes nothing. Every version is a release that
-/// satisfies the models, and rows whose class would be too small wait.
+/// satisfies the models, and rows whose class would be too small are held back.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_table_grows_by_versions() {
     let context = session().await;
@@ -130,7 +130,7 @@ async fn a_table_grows_by_versions() {
         };
         collect(&context, &add("SELECT * FROM p")).await;
         collect(&context, &add("SELECT age + 20 AS age, sex FROM p")).await;
-        // This batch has only two men, so their rows wait.
+        // This batch has only two men, so their rows are held back.
         collect(&context, &add("SELECT * FROM p WHERE age <> 41")).await;
         let files = manifest(&table, 0).output.len();
         for (version, people) in [(0u64, 6), (1, 12), (2, 15)] {
@@ -149,8 +149,8 @@ async fn a_table_grows_by_versions() {
             .await;
             assert!(holds(&checks), "{checks:?}");
         }
-        // The batches of a partitioned release are not counted one by one, so a strict VERIFY does
-        // not pass.
+        // VERIFY does not count the batches of a partitioned release one by one, so a strict VERIFY
+        // does not pass.
         collect(&context, "SET anonsql.strict = true").await;
         match context.sql(&format!("VERIFY '{to}' {VERIFY}")).await {
             Ok(_) => assert_eq!(how, ""),
@@ -178,7 +178,7 @@ async fn a_table_grows_by_versions() {
     }
 }
 
-/// If several runs add to the same version, only one of them succeeds.
+/// If several runs append to the same version, only one of them succeeds.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_two_batches_at_once_one_is_added() {
     let context = session().await;
@@ -260,7 +260,7 @@ async fn a_table_is_where_it_is() {
     }
 }
 
-/// A version has a short form. It is accepted wherever a table is.
+/// A version can be named in a short form, which is accepted wherever a table is.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_version_has_a_short_form() {
     let context = session().await;
@@ -332,7 +332,7 @@ async fn what_other_tools_commit_is_no_release() {
     }
 }
 
-/// A report replaces no file of a table and is not written into a release.
+/// A report does not replace a file of a table, and is not written into a release.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_report_is_in_no_table() {
     let context = session().await;

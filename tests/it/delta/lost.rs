@@ -71,7 +71,8 @@ async fn a_lost_manifest_is_made_again_from_the_log() {
     let newest = collect(&context, &format!("RESTORE MANIFEST OF '{to}'")).await;
     assert_eq!(text(&newest, "outcome", "present", "version"), "3");
 
-    // A place without a Delta table and a log without the text of the manifest are errors.
+    // It is an error if there is no Delta table at the location, or if the log does not contain the
+    // text of the manifest.
     let nothing = scratch.path().join("nothing");
     let e = context
         .sql(&format!("RESTORE MANIFEST OF '{}'", nothing.display()))
@@ -110,7 +111,7 @@ async fn a_lost_manifest_in_a_store_is_made_again() {
     let verify = format!("VERIFY 's3://lake/out' {VERIFY} AGAINST p");
     assert!(holds(&collect(&context, &verify).await));
     // The files of a killed run are deleted together with its manifest. The manifest of a release
-    // stays.
+    // is kept.
     let run = "20260101T000000Z00000000";
     for killed in [
         format!("out/run={run}/part-0.parquet"),
@@ -121,8 +122,8 @@ async fn a_lost_manifest_in_a_store_is_made_again() {
     assert_eq!(rows(&collect(&context, "SELECT * FROM delta.'s3://lake/out'").await), 6);
 }
 
-/// Tables by earlier versions of anonsql, with the manifest in the folder of the run, can be read,
-/// replaced and extended.
+/// Tables that earlier versions of anonsql wrote have the manifest in the folder of the run. They
+/// can be read, replaced and extended.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_manifest_in_the_folder_of_its_run_is_read() {
     let context = session().await;
@@ -156,7 +157,7 @@ async fn a_manifest_in_the_folder_of_its_run_is_read() {
     .await;
 }
 
-/// The package deltalake vacuums every file that no entry of the log names, creates a checkpoint
+/// The package deltalake deletes every file that no entry of the log names, creates a checkpoint
 /// and cleans up the log.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[cfg_attr(not(has_deltalake), ignore = "needs pip install deltalake duckdb pyarrow")]

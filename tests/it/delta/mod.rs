@@ -1,5 +1,5 @@
-//! Tests Delta tables as sources and targets. A statement reads one version, a release is one
-//! commit, and other tools read the same rows.
+//! Tests Delta tables as sources and targets. A statement reads one version, a release is committed
+//! as one version, and other tools read the same rows.
 
 mod beside;
 mod lost;
@@ -67,8 +67,8 @@ fn manifest(table: &Path, version: u64) -> Manifest {
     serde_json::from_slice(&text).unwrap()
 }
 
-/// A release in a local table is created, refused, kept, and replaced with other columns. Each
-/// version can be read by its number.
+/// A release in a local table is created, refused, kept, and replaced by a release with other
+/// columns. Each version can be read by its number.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_release_is_a_version_of_a_table() {
     let context = session().await;
@@ -283,7 +283,7 @@ async fn features_of_a_table_are_read_or_refused() {
     assert_eq!(rows(&collect(&context, &sql).await), 4);
     let filtered = format!("SELECT count(*) FROM delta.'{}' WHERE age > 32", table.display());
     assert_eq!(number(&collect(&context, &filtered).await), 3.0);
-    // The table is no longer the release in its properties.
+    // The table is no longer the release that its properties describe.
     let overwrite = format!(
         "ANONYMIZE p TO '{}' STORED AS DELTA OVERWRITE {REQUEST}",
         table.display()

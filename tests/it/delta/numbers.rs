@@ -43,7 +43,7 @@ async fn decimals_beyond_64_bits_are_released() {
         200
     );
 
-    // The same table has a deletion vector, which is applied each time that the rows are read.
+    // The same table gets a deletion vector, which is applied each time that the rows are read.
     let added = action(&entry(&table, 0), "add").clone();
     let mut deleted = added.clone();
     deleted["deletionVector"] = deletion_vector(&[1, 4]);
@@ -73,8 +73,9 @@ fn with_statistics(table: &std::path::Path, statistics: &Value) {
     commit(table, 0, &actions);
 }
 
-/// In the log, the bounds of decimals, doubles, times and texts are rounded, cut, or lack NaN. No
-/// row is lost because of these bounds. The bounds of whole numbers and dates exclude files.
+/// In the log, the bounds of decimals and doubles are rounded, the bounds of times and texts are
+/// truncated, and no bound includes NaN. No row is lost because of these bounds. The bounds of
+/// whole numbers and dates are used to skip files.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rounded_bounds_lose_no_rows() {
     let context = context(2);
@@ -136,8 +137,8 @@ async fn rounded_bounds_lose_no_rows() {
     assert_eq!(number(&counted), 0.0);
 }
 
-/// A filter on a value never matches NULL partitions. Filters on decimals and dates find their
-/// partitions.
+/// A filter on a value never matches the partition of NULL. Filters on decimals and dates find
+/// their partitions.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn partitions_are_filtered_as_rows_are() {
     let context = context(2);

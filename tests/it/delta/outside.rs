@@ -1,5 +1,5 @@
-//! Tests Delta tables from outside: with commands that are killed or run at once, on an S3 server,
-//! and with other readers.
+//! Tests Delta tables from outside: with commands that are killed or run at the same time, on an S3
+//! server, and with other readers.
 
 use super::{REQUEST, TABLE, VERIFY, manifest, session};
 use crate::common::{collect, holds, number, process, rows};
@@ -65,7 +65,7 @@ fn a_killed_run_leaves_a_whole_table() {
 
 /// Runs Python with these arguments. Returns its output, parsed as JSON.
 pub(super) fn python(script: &str, arguments: &[&str]) -> Value {
-    // Python is ended at once, because threads of the packages sometimes abort it at exit.
+    // Python exits immediately, because threads of the packages sometimes abort a normal exit.
     let script = format!("{script}\nimport os\nsys.stdout.flush()\nos._exit(0)\n");
     let output = Command::new("python3")
         .args(["-c", &script])
@@ -76,8 +76,8 @@ pub(super) fn python(script: &str, arguments: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// A script that reads the rows of a version with the package deltalake, and with DuckDB on top of
-/// it.
+/// A script that reads the rows of a version with the package deltalake, and with DuckDB through
+/// this package.
 const READ: &str = r#"
 import json, sys, duckdb
 from deltalake import DeltaTable
@@ -93,8 +93,8 @@ print(json.dumps({
 }, default=str))
 "#;
 
-/// The Python packages deltalake and DuckDB read the released rows: after a create, after an
-/// overwrite, and from the previous version.
+/// The Python packages deltalake and DuckDB read the released rows: after a new release, after
+/// OVERWRITE, and from the previous version.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[cfg_attr(not(has_deltalake), ignore = "needs pip install deltalake duckdb pyarrow")]
 async fn other_readers_read_the_rows_of_the_manifest() {
@@ -143,8 +143,8 @@ async fn other_readers_read_the_rows_of_the_manifest() {
     }
 }
 
-/// Tables by the package deltalake are sources. They have partitions of several types, appends and
-/// deletions.
+/// Tables that the package deltalake wrote can be used as sources. They have partitions of several
+/// types, appended rows and deleted rows.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[cfg_attr(not(has_deltalake), ignore = "needs pip install deltalake duckdb pyarrow")]
 async fn tables_of_other_writers_are_sources() {
@@ -179,8 +179,8 @@ print(DeltaTable(sys.argv[1]).version())
     assert_eq!(rows(&collect(&context, &sql).await), 90);
 }
 
-/// Tests a table on an S3 server: anonsql's own access to the store, one winner among several
-/// processes, and no credential in any output.
+/// Tests a table on an S3 server: anonsql accesses the store by itself, only one of several
+/// processes succeeds, and no output contains a credential.
 #[test]
 #[cfg_attr(not(has_moto), ignore = "needs moto_server: pip install 'moto[server]'")]
 fn a_table_on_a_server() {

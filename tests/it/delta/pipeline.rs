@@ -90,8 +90,8 @@ fn nights_end_as_a_scheduler_expects() {
     assert!(removed.iter().any(|action| action.get("remove").is_some()));
 }
 
-/// A store that does not answer does not count as a first night. The exit code makes the scheduler
-/// try again.
+/// If a store does not respond, the run does not treat this as the first night. The exit code makes
+/// the scheduler try again.
 #[test]
 fn a_store_that_does_not_answer_ends_the_night() {
     let pipeline = Pipeline(tempfile::tempdir().unwrap());

@@ -19,7 +19,7 @@ const LEFT: &str = "run=20260101T000000Z00000000/part-00000-000000000000.parquet
 /// The number of versions of each table.
 const VERSIONS: u64 = 3;
 
-/// Creates a table of three versions: a release, another release that replaces it, and an added
+/// Creates a table of three versions: a release, another release that replaces it, and an appended
 /// batch.
 async fn grown(context: &AnonContext, table: &Path, partitions: &str) {
     let to = table.display();
@@ -39,7 +39,7 @@ fn added(table: &Path, version: u64) -> BTreeSet<String> {
     entry(table, version).iter().filter_map(path).collect()
 }
 
-/// Makes all files in a folder look old.
+/// Sets the modification times of all files in a folder to a time in the past.
 fn aged(folder: &Path) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -118,8 +118,8 @@ fn spark_vacuum(table: &Path, retention: Duration) -> Vec<String> {
     gone
 }
 
-/// Spark's VACUUM deletes the files that it may delete. The manifest of each version stays, and the
-/// newest release satisfies the models. If a manifest is lost nevertheless, it is restored.
+/// Spark's VACUUM deletes only the files that it may delete. The manifest of each version is kept,
+/// and the newest release satisfies the models. If a manifest is lost nevertheless, it is restored.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn vacuum_of_spark_leaves_the_manifests() {
     let context = session().await;
@@ -215,7 +215,7 @@ print(json.dumps(DeltaTable(sys.argv[1]).version()))
     assert!(holds(&collect(&context, &verify).await));
     fs::remove_dir_all(table.join("_anonsql")).unwrap();
     let restored = collect(&context, &format!("RESTORE MANIFEST OF '{to}'")).await;
-    // The clean-ups also create versions.
+    // The clean-ups also create versions of the table.
     let version: u64 = text(&restored, "outcome", "restored", "version").parse().unwrap();
     assert!(version >= VERSIONS - 1, "{version}");
     assert_eq!(fs::read(&newest).unwrap(), before);

@@ -1,5 +1,5 @@
-//! Tests DuckLake tables as sources. Each snapshot is read as DuckDB reads it, and snapshots that
-//! would be read differently are refused.
+//! Tests DuckLake tables as sources. Each snapshot gives the same rows as in DuckDB. Snapshots that
+//! would be read incorrectly are refused.
 //!
 //! DuckDB wrote the lake: see make.py. Its data path is relative to the folder of the package, the
 //! working directory of the tests.
@@ -27,7 +27,7 @@ async fn session() -> AnonContext {
     context
 }
 
-/// Returns the only value of an answer, or `None` for NULL.
+/// Returns the only value in the result of a statement; `None` for NULL.
 fn value(batches: &[RecordBatch]) -> Option<f64> {
     let numbers = cast(batches[0].column(0), &DataType::Float64).unwrap();
     let numbers = numbers.as_primitive::<Float64Type>();
@@ -48,9 +48,9 @@ fn copied(folder: &Path) -> String {
     catalog.display().to_string()
 }
 
-/// The figures of every snapshot are those of DuckDB. The snapshots have delete files, rows in the
-/// catalog, deleted rows, partitions, merged files and files of other writers. Their columns were
-/// added, dropped, renamed or given another type.
+/// The figures for every snapshot are those of DuckDB. The snapshots have delete files, rows in the
+/// catalog, deleted rows, partitions, merged files and files from other writers. In some of them,
+/// columns were added, dropped, renamed or given another type.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_snapshot_is_read_as_duckdb_reads_it() {
     let context = session().await;
@@ -105,7 +105,7 @@ async fn values_are_read_by_their_types() {
     }
 }
 
-/// Filters and limits give the right answers: no bound of the catalog leaves rows out.
+/// Filters and limits give correct results: no bound in the catalog excludes a matching row.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bounds_of_the_catalog_leave_no_row_out() {
     let context = session().await;
@@ -209,8 +209,8 @@ async fn rows_of_the_catalog_have_a_checksum() {
     }
 }
 
-/// Commits by other programs during a run do not affect the run. If they expire its snapshot, the
-/// run ends with an error.
+/// Commits by other programs during a run do not affect the run. If another program expires the
+/// snapshot of the run, the run ends with an error.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_statement_is_pinned_to_its_snapshot() {
     let scratch = tempfile::tempdir().unwrap();
@@ -241,8 +241,8 @@ async fn a_statement_is_pinned_to_its_snapshot() {
     assert_eq!(Manifest::read(&out).unwrap().unwrap().rows_out, 164);
 }
 
-/// A snapshot that the crate would read wrongly, or not at all, is an error. The error says what to
-/// do and quotes no value.
+/// It is an error if the crate would read a snapshot incorrectly, or cannot read it. The error
+/// recommends an action and quotes no value.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_not_read_is_refused() {
     let context = session().await;
@@ -305,7 +305,8 @@ async fn what_is_not_read_is_refused() {
     )
     .await;
 
-    // The path has characters with a meaning in URLs. The catalogs after it are damaged.
+    // The path contains characters with a special meaning in URLs. The catalogs that follow are
+    // damaged.
     let catalog = copied(scratch.path());
     collect(&context, &risk(&format!("{catalog}#people"))).await;
     let whole = std::fs::read(&catalog).unwrap();

@@ -37,7 +37,7 @@ fn file(name: &str) -> String {
     path.display().to_string()
 }
 
-/// Returns the texts of the only column of an answer.
+/// Returns the texts in the only column of a result.
 async fn texts(context: &AnonContext, sql: &str) -> Vec<String> {
     let batches = collect(context, sql).await;
     let texts = batches
@@ -65,10 +65,10 @@ async fn times_of_spark_are_read_as_they_were_written() {
     let external = format!("CREATE EXTERNAL TABLE t STORED AS PARQUET LOCATION '{folder}'");
     collect(&context, &external).await;
     assert_times(&context, "t").await;
-    // Nested times equal the times in the column beside them.
+    // The nested times equal the times in the top-level column.
     let same = "WHERE (at IS NOT DISTINCT FROM ats[1]) AND (at IS NOT DISTINCT FROM s['at'])";
     assert_eq!(rows(&collect(&context, &format!("SELECT id FROM t {same}")).await), 18);
-    // Filters are pushed down to the file. They skip no matching row.
+    // Filters are pushed down to the file. They do not exclude a matching row.
     for (filter, found) in [
         ("date_part('year', at) = 9999", 2),
         ("at < arrow_cast('1000-01-01', 'Timestamp(µs)')", 2),

@@ -136,7 +136,8 @@ async fn a_column_of_a_csv_file_is_found() {
     fs::write(&file, more.collect::<String>()).unwrap();
     scene.seal("more", |_| {});
     assert_eq!(scene.failing("more", "", "").await, set(&[COLUMNS, MORE]));
-    // The same names in another order have another meaning for a reader that uses positions.
+    // The names are the same, but in another order. A reader that finds columns by their positions
+    // would confuse them.
     scene.copy("text", "renamed");
     let file = scene.path("renamed").join("part-00000.csv");
     let (header, rest) = text.split_once('\n').unwrap();

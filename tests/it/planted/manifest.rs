@@ -39,14 +39,14 @@ async fn a_column_is_found_whatever_the_statement_of_the_manifest_is() {
     for more in ["", &scene.against()] {
         assert_eq!(scene.failing("garbled", "", more).await, set(&[COLUMNS, UNREADABLE]));
     }
-    // The manifest calls the column kept, but its statement does not.
+    // The manifest gives the column the role KEEP, but its statement does not.
     with_names(&scene, "named").await;
     scene.seal("named", |m| {
         let column = r#"{"name": "name", "data_type": "Utf8", "role": "keep"}"#;
         m.columns.push(serde_json::from_str(column).unwrap());
     });
     assert_eq!(scene.failing("named", "", "").await, set(&[COLUMNS, NAMED]));
-    // A role is not that of the statement, and a column is missing.
+    // One role differs from the role in the statement, and a column is missing.
     scene.copy("plain", "role");
     scene.seal("role", |m| {
         let column = m.columns.iter_mut().find(|c| c.role == Role::Keep).unwrap();
@@ -221,7 +221,7 @@ async fn levels_of_other_columns_and_levels_that_are_gone_are_found() {
         scene.seal(name, forge);
         assert!(failing(name).await.contains(LEVELS), "{name}");
     }
-    // If a column has two levels, the right one is unclear.
+    // If a column has two levels, it is not known which one is correct.
     scene.copy("plain", "twice");
     let path = scene.path("twice").join("_manifest.json");
     let text = fs::read_to_string(&path).unwrap();

@@ -1,9 +1,9 @@
-//! Tests violations planted in copies of a release. VERIFY finds each by the check for this kind,
-//! and passes the untouched release.
+//! Tests violations planted in copies of a release. VERIFY detects each violation by the check for
+//! its kind, and passes the untouched release.
 //!
 //! After a change, the copy is sealed again: its manifest gets the correct sizes and checksums of
-//! the files. So no violation is found by a checksum alone, except violations of the files
-//! themselves.
+//! the files. Therefore, no violation is detected by a checksum alone, except violations of the
+//! files themselves.
 
 mod folder;
 mod manifest;
@@ -42,8 +42,8 @@ fn set(names: &[&str]) -> BTreeSet<String> {
 async fn the_untouched_release_passes() {
     let scene = Scene::new().await;
     assert_eq!(scene.failing("plain", "", &scene.against()).await, set(&[]));
-    // A release that the tests only rewrite still passes. So no violation is found because the
-    // tests write releases differently.
+    // A release that the tests only rewrite still passes. Therefore, no violation is detected
+    // merely because the tests write releases differently.
     scene.plant("plain", "rewritten", |_| {}).await;
     assert_eq!(scene.failing("rewritten", "", &scene.against()).await, set(&[]));
     for (name, layout, more) in [
@@ -371,7 +371,7 @@ async fn raw_values_are_found() {
     let found = scene.failing("folder", "k_anonymity(5)", &scene.against()).await;
     assert_eq!(found, set(&[FOLDER, BEYOND]));
 
-    // A user without manifest and source, who knows the required levels, finds it too.
+    // A user who has neither manifest nor source, but knows the required levels, detects it too.
     std::fs::remove_file(scene.path("folder").join("_manifest.json")).unwrap();
     let sql = format!(
         "VERIFY '{}' QUASI IDENTIFIERS (age, sex, zip USING zip LEVELS 1 TO 2) SATISFYING k_anonymity(5)",

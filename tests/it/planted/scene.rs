@@ -35,12 +35,12 @@ pub const ROLES: &str = "IDENTIFIERS (name, ssn, birth_date, education, native_c
 pub struct Scene {
     pub scratch: tempfile::TempDir,
     pub context: AnonContext,
-    /// A context in which a path of a folder is a table.
+    /// A context in which the path of a folder can be used as a table.
     pub paths: AnonContext,
 }
 
 impl Scene {
-    /// Returns a copy of the only scene, which is created once.
+    /// Returns a copy of the shared scene, which is created once.
     pub async fn new() -> Self {
         static ONLY: OnceCell<Scene> = OnceCell::const_new();
         let only = ONLY.get_or_init(Self::made).await;
@@ -152,7 +152,8 @@ impl Scene {
     }
 }
 
-/// Returns the rows of a VERIFY: each check, and true if it passed.
+/// Returns the rows of a VERIFY: each check, with true if it passed, false if it failed, and `None`
+/// if it was not checked.
 pub async fn checks(context: &AnonContext, sql: &str) -> Vec<(String, Option<bool>)> {
     let statement = anonsql::internal::session::parse(sql).unwrap().remove(0);
     let answer = match context.execute(statement).await {
@@ -181,7 +182,7 @@ fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-/// Returns the writer of a Parquet file with only rows, configured as for a release.
+/// Returns a writer for a Parquet file that contains only rows, configured as for a release.
 pub fn writer(path: &Path, batch: &RecordBatch) -> ArrowWriter<File> {
     let properties = WriterProperties::builder()
         .set_statistics_enabled(EnabledStatistics::Chunk)

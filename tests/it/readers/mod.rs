@@ -5,7 +5,7 @@ use crate::common::{collect, with_paths};
 use serde_json::Value;
 use std::process::Command;
 
-/// Values of every type of Parquet files, including the least, the greatest and NULL.
+/// Values of every type in Parquet files, including the minimum, the maximum and NULL.
 const VALUES: &str = "SELECT * FROM (VALUES \
     (1, 'a', CAST(-9223372036854775808 AS BIGINT), CAST(0.1 AS DOUBLE), CAST(0.07 AS DECIMAL(18, 2)), \
      arrow_cast('12345678901234567890123.45', 'Decimal128(25, 2)'), DATE '1582-10-15', arrow_cast('0001-01-01T00:00:00', 'Timestamp(µs)'), \
@@ -78,7 +78,7 @@ const ROWS: [[Option<&str>; 12]; 4] = [
     ],
 ];
 
-/// Every kept value is read unchanged, and every label is read as text.
+/// Every kept value is read back unchanged, and every label is read back as text.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[cfg_attr(not(has_deltalake), ignore = "needs pip install deltalake duckdb pyarrow")]
 async fn other_programs_read_the_values_that_were_released() {

@@ -1,5 +1,5 @@
-//! Compares `docs/src/reference` with the pages that the catalogues give. `UPDATE_DOCS=1` writes
-//! the pages again.
+//! Compares `docs/src/reference` with the pages that are generated from the catalogues.
+//! `UPDATE_DOCS=1` writes the pages again.
 
 mod page;
 mod source;

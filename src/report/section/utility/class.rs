@@ -1,5 +1,5 @@
-//! The section on the class label: the information of columns about it, and the accuracy of
-//! classifiers.
+//! The section on the class label: how much information the columns contain about it, and how
+//! accurately classifiers predict it.
 
 use super::{cell, name, note};
 use crate::error::Result;
@@ -52,8 +52,8 @@ fn blocks(utility: &Utility) -> Result<Vec<Block>> {
     Ok(blocks)
 }
 
-/// Returns the picture and the table of figures of the source and of the release. Returns nothing
-/// if there are no figures.
+/// Returns a picture and a table that show the figures of the source and of the release side by
+/// side. Returns no blocks if there are no figures.
 fn side_by_side(
     title: &str,
     heading: &str,

@@ -1,4 +1,4 @@
-//! The section on the correlations of columns.
+//! The section on the correlations between columns.
 
 use super::{cell, name, note};
 use crate::error::Result;
@@ -8,7 +8,7 @@ use crate::report::number::number;
 use crate::report::section::entry::Entry;
 use crate::utility::{Figure, MeasureKind, Utility};
 
-/// The number of pairs in the picture; the table has all.
+/// The maximum number of pairs of columns in the picture. The table contains all pairs.
 const DRAWN: usize = 12;
 
 pub(in crate::report::section) const ENTRY: Entry<Utility> = Entry {

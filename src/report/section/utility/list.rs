@@ -4,7 +4,8 @@ use super::{class, correlations, definitions, distributions, masked};
 use crate::report::section::entry::Entry;
 use crate::utility::Utility;
 
-/// Every section of the report on the utility of a release, in the order of the page.
+/// Every section of the report on the utility of a release, in the order in which they appear on
+/// the page.
 pub(in crate::report) const UTILITY: &[Entry<Utility>] = &[
     distributions::ENTRY,
     class::ENTRY,

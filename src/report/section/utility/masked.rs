@@ -1,4 +1,4 @@
-//! The section on the changes that drawn masks make.
+//! The section on the changes that masks make if they are drawn by chance.
 
 use super::{cell, name};
 use crate::error::Result;

@@ -1,7 +1,7 @@
 //! A result row of SUGGEST ROLES.
 
 /// The warning in the result row with the proposed statement.
-pub(super) const WARNING: &str = "a proposal based on names, forms and counts, without knowledge of other public \
+pub(super) const WARNING: &str = "a proposal based on names, forms and counts, without knowledge of public \
                                   data: read every line, run RISK OF on the quasi-identifiers, and decide";
 
 /// A row of the result.

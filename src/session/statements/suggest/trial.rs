@@ -99,7 +99,7 @@ impl Outcome {
             told += &format!(" ({loss:.2} by {search})");
         }
         if self.search == LOCAL {
-            told += "; RECODING LOCAL also tries other algorithms, and does not lose more";
+            told += "; RECODING LOCAL tries more algorithms, and does not lose more";
         }
         if self.is_without_diversity {
             told += "; no release has different sensitive values in every class, so l_diversity is not requested";
