@@ -79,6 +79,8 @@ def path(of: str | os.PathLike[str], **options: object) -> PathSource:
     >>> str(path("people.csv", delimiter=";"))
     "'people.csv' OPTIONS (delimiter ';')"
     """
+    if not isinstance(of, (str, os.PathLike)):
+        raise TypeError(f'a path is a text or a pathlib.Path, not {type(of).__name__}; write anonsql.path("people.csv")')
     return PathSource(os.fspath(of), options)
 
 

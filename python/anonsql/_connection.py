@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import sys
@@ -60,6 +61,8 @@ def connect(
         raise ValueError("threads is at least 1; leave it out for one per core")
     if temp_dir is not None and not isinstance(temp_dir, (str, os.PathLike)):
         raise TypeError(f'temp_dir is the path of a folder, not {type(temp_dir).__name__}; write temp_dir="/tmp"')
+    if isinstance(of_memory, float) and not math.isfinite(of_memory):
+        raise ValueError('memory_limit is a finite number of bytes; write memory_limit="2GB", or leave it out')
     # The number of bytes is whole, but the caller may write it as a float, such as 2e9.
     written = str(int(of_memory) if isinstance(of_memory, float) else of_memory)
     return Connection(Session(of_threads, None if of_memory is None else written, temp_dir))
@@ -428,10 +431,14 @@ class Connection:
         if not isinstance(text, str):
             written = "request.rows() or request.to(...)" if isinstance(text, Anonymize) else 'con.sql("SELECT ...")'
             raise TypeError(f"a statement is a string, not {type(text).__name__}; write {written}")
-        with _told(self._progress) as told:
-            kind, rows, values, notes = self._session.run(text, told)
-        for note in notes:
-            warnings.warn(note, AnonsqlWarning, stacklevel=_caller())
+        notes: list[str] = []
+        try:
+            with _told(self._progress) as told:
+                kind, rows, values = self._session.run(text, notes, told)
+        finally:
+            # Statements before the one that failed may have made releases with warnings.
+            for note in notes:
+                warnings.warn(note, AnonsqlWarning, stacklevel=_caller())
         return _result(kind, rows, values)
 
 

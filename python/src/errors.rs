@@ -1,9 +1,9 @@
 //! Converts the crate's errors to exceptions of `anonsql._errors`, by kind and typed detail.
 //! Nothing is parsed from the text of an error.
 
-use anonsql::NearestMiss;
 use anonsql::error::{Error, ErrorKind, Position};
 use anonsql::manifest::{Check, Drift};
+use anonsql::{NearestMiss, Verification};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -109,12 +109,13 @@ pub fn unfit(py: Python<'_>, message: &str) -> PyErr {
 }
 
 /// Returns the exception for a VERIFY whose checks do not hold.
-pub fn unverified(py: Python<'_>, found: &[Check]) -> PyErr {
-    let failed = found.iter().filter(|check| !check.ok).map(|check| check.check.as_str());
-    let failed: Vec<&str> = failed.collect();
+///
+/// `failed` has the names of these checks, and in a strict session what could not be checked.
+pub fn unverified(py: Python<'_>, verification: &Verification, failed: &[String]) -> PyErr {
     let raise = || {
         let details = PyDict::new(py);
-        details.set_item("checks", checks(py, found)?)?;
+        details.set_item("checks", checks(py, &verification.checks)?)?;
+        details.set_item("gaps", &verification.gaps)?;
         let message = format!("a check of VERIFY does not hold: {}", failed.join("; "));
         named(py, "VerificationFailed", &message, &details)
     };

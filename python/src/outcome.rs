@@ -2,7 +2,7 @@
 
 use crate::errors::checks;
 use crate::rows::Batches;
-use anonsql::error::{Error, Result};
+use anonsql::error::{Error, ErrorKind, Result};
 use anonsql::manifest::Warning;
 use anonsql::{Anonymized, Outcome, Release};
 use pyo3::prelude::*;
@@ -58,10 +58,7 @@ impl Told {
                 let told = Self::of_release(*anonymized).await?;
                 Ok(Self { report, ..told })
             }
-            _ => Err(Error::new(
-                anonsql::error::ErrorKind::Internal,
-                "this result is not supported in Python",
-            )),
+            _ => Err(unsupported("this result")),
         }
     }
 
@@ -83,7 +80,8 @@ impl Told {
                 manifest,
             } => {
                 let json = serde_json::to_string(&manifest);
-                let json = json.map_err(|_| Error::data("the manifest cannot be written as JSON"))?;
+                let json =
+                    json.map_err(|_| Error::new(ErrorKind::Internal, "the manifest cannot be written as JSON"))?;
                 let manifest = Manifest {
                     json,
                     metrics: manifest.metrics.into_iter().collect(),
@@ -107,7 +105,7 @@ impl Told {
                 };
                 (value, None)
             }
-            _ => return Err(Error::data("this release is not supported in Python")),
+            _ => return Err(unsupported("this release")),
         };
         Ok(Self {
             rows,
@@ -116,10 +114,11 @@ impl Told {
         })
     }
 
-    /// Returns all checks of a VERIFY if some of them fail; `None` for any other result.
-    pub fn unverified(&self) -> Option<&[anonsql::manifest::Check]> {
+    /// Returns a VERIFY and the names of its checks that fail, if some fail; `None` for any other
+    /// result.
+    pub fn unverified(&self) -> Option<(&anonsql::Verification, &[String])> {
         match &self.value {
-            Value::Verified { verification, failed } if !failed.is_empty() => Some(&verification.checks),
+            Value::Verified { verification, failed } if !failed.is_empty() => Some((verification, failed)),
             _ => None,
         }
     }
@@ -165,6 +164,11 @@ impl Told {
         };
         Ok((kind, self.rows, value))
     }
+}
+
+/// Returns the error for a variant that this crate does not know.
+fn unsupported(what: &str) -> Error {
+    Error::new(ErrorKind::Internal, format!("{what} is not supported in Python"))
 }
 
 /// Sets the figures of a release.

@@ -15,14 +15,14 @@ use datafusion::common::TableReference;
 use datafusion::execution::memory_pool::MemoryReservation;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyList};
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-/// The kind of a result, its rows, its values, and the notes of the statements.
-type Ran<'py> = (&'static str, Option<Batches>, Bound<'py, PyDict>, Vec<String>);
+/// The kind of a result, its rows if it has any, and its values.
+type Ran<'py> = (&'static str, Option<Batches>, Bound<'py, PyDict>);
 
 /// A session and the threads that its statements run on.
 #[pyclass(frozen, module = "anonsql._anonsql")]
@@ -62,26 +62,29 @@ impl Session {
     }
 
     /// Runs the statements of a text up to the first that fails. Returns the kind of the last
-    /// result, its rows if it has any, its values, and the notes of all statements. `progress` is
-    /// called every 100 ms with the name of the phase, the rows or nodes so far, their total if it
-    /// is known, and the best value of a search.
-    #[pyo3(signature = (text, progress = None))]
-    fn run<'py>(&self, py: Python<'py>, text: &str, progress: Option<follow::Told>) -> PyResult<Ran<'py>> {
+    /// result, its rows if it has any, and its values. Appends the notes of all statements to
+    /// `notes`, also if a statement fails. `progress` is called every 100 ms with the name of the
+    /// phase, the rows or nodes so far, their total if it is known, and the best value of a search.
+    #[pyo3(signature = (text, notes, progress = None))]
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        text: &str,
+        notes: &Bound<'py, PyList>,
+        progress: Option<follow::Told>,
+    ) -> PyResult<Ran<'py>> {
         let context = self.context(py)?;
         let script = py.detach(|| context.script(text)).map_err(|e| exception(py, &e))?;
-        let (mut notes, mut last) = (vec![], None);
+        let mut last = None;
         for statement in script {
-            if let Some(failed) = last.as_ref().and_then(Told::unverified) {
-                return Err(unverified(py, failed));
+            if let Some((verification, failed)) = last.as_ref().and_then(Told::unverified) {
+                return Err(unverified(py, verification, failed));
             }
             let statement = statement.map_err(|e| exception(py, &e))?;
-            let (told, said) = self.one(py, &context, statement, progress.as_ref())?;
-            last = Some(told);
-            notes.extend(said);
+            last = Some(self.one(&context, statement, notes, progress.as_ref())?);
         }
         let last = last.ok_or_else(|| exception(py, &Error::usage("there is no statement to run")))?;
-        let (kind, rows, values) = last.into_python(py)?;
-        Ok((kind, rows, values, notes))
+        last.into_python(py)
     }
 
     /// Parses a text, and returns its statements as anonsql prints them.
@@ -208,14 +211,15 @@ impl Session {
     }
 
     /// Runs one statement with the interpreter's lock released. Checks for Ctrl-C and calls
-    /// `progress` while it runs.
+    /// `progress` while it runs. Appends the statement's notes to `notes`.
     fn one(
         &self,
-        py: Python<'_>,
         context: &AnonContext,
         statement: Statement,
+        notes: &Bound<'_, PyList>,
         progress: Option<&follow::Told>,
-    ) -> PyResult<(Told, Vec<String>)> {
+    ) -> PyResult<Told> {
+        let py = notes.py();
         let follow = Arc::new(Follow::default());
         let context = context.clone().with_observer(Arc::clone(&follow) as Arc<dyn Observer>);
         let job = async move { Told::read(context.outcome(statement).await?).await };
@@ -229,13 +233,16 @@ impl Session {
             let done = self.embedded.run(job, || goes_on(&mut raised, look));
             (done, raised)
         });
+        for note in follow.notes() {
+            notes.append(note)?;
+        }
         // No release satisfies a model whose function raised an exception.
         if let Some(raised) = models.iter().find_map(|model| model.take_raised()) {
             return Err(raised);
         }
         match (done, raised) {
             (Ok(_), None) if follow.was_deferred() => Err(done_already()),
-            (Ok(told), None) => Ok((told, follow.notes())),
+            (Ok(told), None) => Ok(told),
             (Ok(_), Some(raised)) if raised.is_instance_of::<PyKeyboardInterrupt>(py) => Err(done_already()),
             (Err(e), None) => Err(exception(py, &e)),
             (Err(e), Some(_)) if e.kind() != ErrorKind::Interrupted => Err(exception(py, &e)),

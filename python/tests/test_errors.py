@@ -112,3 +112,28 @@ def test_a_statement_that_does_not_parse_says_where(con: anonsql.Connection) -> 
         with pytest.raises(anonsql.InvalidStatement) as raised:
             con.sql(wrong)
         assert (raised.value.line, raised.value.column) == place
+
+
+def test_warnings_of_releases_before_a_failure_are_issued(con: anonsql.Connection) -> None:
+    released = "ANONYMIZE people IDENTIFIERS (name) QUASI IDENTIFIERS (age, sex) KEEP (diagnosis) SATISFYING k_anonymity(1)"
+    with pytest.warns(anonsql.AnonsqlWarning), pytest.raises(anonsql.InvalidStatement):
+        con.sql(f"{released}; SELECT * FROM nobody")
+
+
+def test_a_strict_verify_in_a_script_says_what_it_could_not_check(con: anonsql.Connection, tmp_path: Path) -> None:
+    request = con.anonymize("people").identifiers("name").quasi("age", "sex").sensitive("diagnosis")
+    release = request.satisfying(k_anonymity=1, t_closeness=(1, "diagnosis")).to(tmp_path / "out")
+    con.set(strict=True)
+    verified = con.verify(release)
+    assert verified.failed and all(check.ok for check in verified.checks)
+    with pytest.raises(anonsql.VerificationFailed, match="not checked: ") as raised:
+        con.sql(f"{con._session.promised(str(tmp_path / 'out'))}; SELECT 1")
+    assert raised.value.gaps and all(check.ok for check in raised.value.checks)
+
+
+def test_numbers_that_are_none_are_refused() -> None:
+    for memory in (float("nan"), float("inf")):
+        with pytest.raises(ValueError, match="memory_limit is a finite number of bytes"):
+            anonsql.connect(memory_limit=memory)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match='write anonsql.path'):
+        anonsql.path(3)  # type: ignore[arg-type]
