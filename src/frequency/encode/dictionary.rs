@@ -265,7 +265,7 @@ mod tests {
         let array: ArrayRef = Arc::new(Float64Array::from(vec![f64::NAN]));
         let shared = Arc::new(Shared::new("bmi", array.data_type()).unwrap());
         let e = Local::new(shared, true).unwrap().encode(&array).unwrap_err();
-        assert!(e.to_string().contains("column bmi holds NaN"), "{e}");
+        assert!(e.to_string().contains("column bmi contains NaN"), "{e}");
         let nested = DataType::new_list(DataType::Int32, true);
         assert!(Shared::new("tags", &nested).unwrap_err().to_string().contains("nested"));
     }

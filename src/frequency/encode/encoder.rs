@@ -78,6 +78,6 @@ mod tests {
         let mut encoder = Encoder::new("bmi", &values).unwrap();
         let changed: ArrayRef = Arc::new(Float64Array::from(vec![1.0, f64::NAN]));
         let e = encoder.encode(&changed).unwrap_err();
-        assert!(e.to_string().contains("column bmi holds NaN"), "{e}");
+        assert!(e.to_string().contains("column bmi contains NaN"), "{e}");
     }
 }
