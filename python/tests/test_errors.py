@@ -115,14 +115,18 @@ def test_a_statement_that_does_not_parse_says_where(con: anonsql.Connection) -> 
 
 
 def test_warnings_of_releases_before_a_failure_are_issued(con: anonsql.Connection) -> None:
-    released = "ANONYMIZE people IDENTIFIERS (name) QUASI IDENTIFIERS (age, sex) KEEP (diagnosis) SATISFYING k_anonymity(1)"
+    released = "ANONYMIZE people QUASI IDENTIFIERS (age) KEEP (name, sex, diagnosis) SATISFYING k_anonymity(1)"
     with pytest.warns(anonsql.AnonsqlWarning), pytest.raises(anonsql.InvalidStatement):
         con.sql(f"{released}; SELECT * FROM nobody")
 
 
 def test_a_strict_verify_in_a_script_says_what_it_could_not_check(con: anonsql.Connection, tmp_path: Path) -> None:
-    request = con.anonymize("people").identifiers("name").quasi("age", "sex").sensitive("diagnosis")
-    release = request.satisfying(k_anonymity=1, t_closeness=(1, "diagnosis")).to(tmp_path / "out")
+    # The distribution of the whole table cannot be read from a release with suppressed rows.
+    con.sql("CREATE TABLE few AS VALUES (30, 'flu'), (30, 'cold'), (30, 'flu'), (99, 'gout')")
+    request = con.anonymize("few").quasi("column1").sensitive("column2").at_node(column1=0)
+    request = request.satisfying(k_anonymity=2, t_closeness=(1, "column2")).suppress("50%")
+    release = request.to(tmp_path / "out")
+    assert release.suppressed == 1
     con.set(strict=True)
     verified = con.verify(release)
     assert verified.failed and all(check.ok for check in verified.checks)
