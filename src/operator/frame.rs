@@ -1,4 +1,4 @@
-//! The frame, which implements ExecutionPlan for an [`Operator`].
+//! The frame, which implements `ExecutionPlan` for an [`Operator`].
 
 use crate::error::{Error, Result};
 use arrow::datatypes::SchemaRef;
