@@ -215,11 +215,11 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "ANONYMIZE people TO 'out' @ SATISFYING k_anonymity(2) OVERWRITE",
-        "OVERWRITE stands after the target: TO 'target' OVERWRITE",
+        "write OVERWRITE after the target: TO 'target' OVERWRITE",
     ),
     (
         "ANONYMIZE people TO 'out' @ PARTITIONED BY (sex) SATISFYING k_anonymity(2)",
-        "PARTITIONED stands after the target",
+        "write PARTITIONED after the target",
     ),
     (
         "ANONYMIZE people @",
