@@ -18,10 +18,10 @@
 //! ([`Weighed`]). [`SpecialUniques`] finds rows that a few columns make unique.
 //!
 //! ```
-//! use anonsql::internal::risk::{Histogram, Risk, Settings};
+//! use anonsql::internal::risk::{Histogram, Risk, RiskSettings};
 //!
 //! let histogram: Histogram = [(1, 2), (3, 1)].into_iter().collect();
-//! let risk = Risk::of(&histogram, None, &Settings::default())?;
+//! let risk = Risk::of(&histogram, None, &RiskSettings::default())?;
 //! assert_eq!((risk.prosecutor.highest, risk.prosecutor.mean), (1.0, 0.6));
 //! # Ok::<(), anonsql::error::Error>(())
 //! ```
