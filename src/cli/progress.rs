@@ -20,9 +20,10 @@ pub struct PhaseCounters {
     pub expected: Arc<AtomicU64>,
     /// The progress of the search; `None` for any other phase.
     pub search: Arc<Mutex<Option<Progress>>>,
-    /// The time at which the progress bar first showed a row. The remaining time is estimated from
-    /// this time on, so that earlier work, such as sorting, does not count.
-    first: Arc<Mutex<Option<Instant>>>,
+    /// The time at which the progress bar first showed a row, and the number of rows at that time.
+    /// The remaining time is estimated from this time on, so that earlier work, such as sorting,
+    /// does not count.
+    first: Arc<Mutex<Option<(Instant, u64)>>>,
     /// The counters of the traffic with object stores.
     traffic: Arc<Traffic>,
     /// The values of these counters at the start of the phase.
@@ -57,11 +58,14 @@ impl PhaseCounters {
     /// Describes the number of rows so far, and the remaining time.
     fn counted(&self) -> String {
         let (rows, expected) = (self.rows.load(Ordering::Relaxed), self.expected.load(Ordering::Relaxed));
-        let since = match rows {
-            0 => Duration::ZERO,
-            _ => self.first.lock().get_or_insert_with(Instant::now).elapsed(),
+        let (since, before) = match rows {
+            0 => (Duration::ZERO, 0),
+            _ => {
+                let (first, before) = *self.first.lock().get_or_insert_with(|| (Instant::now(), rows));
+                (first.elapsed(), before)
+            }
         };
-        counted(rows, expected, since)
+        counted(rows, expected, since, before)
     }
 }
 
@@ -96,8 +100,9 @@ fn grouped(number: u128) -> String {
 }
 
 /// Describes the number of rows and, if it can be estimated, the remaining time. `since` is the
-/// time since the first row. `expected` may be an estimate, so a running phase never shows 100%.
-fn counted(rows: u64, expected: u64, since: Duration) -> String {
+/// time since the bar first showed rows, and `before` is the number of rows at that time.
+/// `expected` may be an estimate, so a running phase never shows 100%.
+fn counted(rows: u64, expected: u64, since: Duration, before: u64) -> String {
     if expected == 0 {
         return match rows {
             0 => String::new(),
@@ -106,8 +111,8 @@ fn counted(rows: u64, expected: u64, since: Duration) -> String {
     }
     let percent = (u128::from(rows) * 100 / u128::from(expected)).min(99);
     let mut text = format!("{percent}%, {} of {} rows", HumanCount(rows), HumanCount(expected));
-    if rows > 0 && rows < expected && since >= Duration::from_secs(1) {
-        let left = since.as_secs_f64() * (expected - rows) as f64 / rows as f64;
+    if rows > before && rows < expected && since >= Duration::from_secs(1) {
+        let left = since.as_secs_f64() * (expected - rows) as f64 / (rows - before) as f64;
         text += &format!(", {} left", rounded(left));
     }
     text
@@ -219,16 +224,18 @@ pub mod tests {
     #[test]
     fn the_time_left_follows_from_the_rows_so_far() {
         let ten = Duration::from_secs(10);
-        assert_eq!(counted(100, 400, ten), "25%, 100 of 400 rows, 30 s left");
-        assert_eq!(counted(100, 4_000, ten), "2%, 100 of 4,000 rows, 6 min left");
-        assert_eq!(counted(1, 4_000, ten), "0%, 1 of 4,000 rows, 11.1 h left");
+        assert_eq!(counted(100, 400, ten, 0), "25%, 100 of 400 rows, 30 s left");
+        assert_eq!(counted(100, 4_000, ten, 0), "2%, 100 of 4,000 rows, 6 min left");
+        assert_eq!(counted(200, 400, ten, 100), "50%, 200 of 400 rows, 20 s left");
+        assert_eq!(counted(100, 400, ten, 100), "25%, 100 of 400 rows");
+        assert_eq!(counted(1, 4_000, ten, 0), "0%, 1 of 4,000 rows, 11.1 h left");
         assert_eq!(
-            counted(100, 400, Duration::ZERO),
+            counted(100, 400, Duration::ZERO, 0),
             "25%, 100 of 400 rows",
             "nothing is known yet"
         );
         assert_eq!(
-            counted(500, 400, ten),
+            counted(500, 400, ten, 0),
             "99%, 500 of 400 rows",
             "the estimate was too small"
         );

@@ -2,7 +2,7 @@
 //! may query such a view without knowing about the value. EXPLAIN would then print the value as a
 //! part of the plan, even if the statement itself contains no hidden value.
 
-use datafusion::common::TableReference;
+use datafusion::common::ResolvedTableReference;
 use datafusion::sql::parser::{CopyToSource, Statement as DfStatement};
 use datafusion::sql::sqlparser::ast::{ObjectName, Query, SetExpr, Visit, Visitor};
 use parking_lot::RwLock;
@@ -10,24 +10,26 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// The names of the tables whose definition contains a value that must not be shown. A name is kept
-/// after its table is dropped, until a new table with this name is created.
+/// The full names of the tables whose definition contains a value that must not be shown. A name is
+/// kept after its table is dropped, until a new table with the same full name is created.
 #[derive(Debug, Clone, Default)]
-pub(super) struct HidingTables(Arc<RwLock<BTreeSet<String>>>);
+pub(super) struct HidingTables(Arc<RwLock<BTreeSet<ResolvedTableReference>>>);
 
 impl HidingTables {
-    /// Returns true if the statement names one of these tables.
+    /// Returns true if the statement names one of these tables. Catalogs and schemas are not
+    /// compared, so a table of the same name in another schema counts as one of them.
     pub(super) fn are_read_by(&self, statement: &DfStatement) -> bool {
         let known = self.0.read();
-        !known.is_empty() && relations(statement).iter().any(|name| known.contains(name))
+        let named = |names: &BTreeSet<String>| known.iter().any(|table| names.contains(table.table.as_ref()));
+        !known.is_empty() && named(&relations(statement))
     }
 
     /// Records whether the definition of the table `name` contains a hidden value (`hides`).
-    pub(super) fn note(&self, name: &TableReference, hides: bool) {
+    pub(super) fn note(&self, name: ResolvedTableReference, hides: bool) {
         let mut known = self.0.write();
         match hides {
-            true => known.insert(name.table().to_string()),
-            false => known.remove(name.table()),
+            true => known.insert(name),
+            false => known.remove(&name),
         };
     }
 }
@@ -55,9 +57,11 @@ fn relations(statement: &DfStatement) -> BTreeSet<String> {
         }
 
         fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
-            // The name of the table in the query `TABLE t` is not visited as a relation.
+            // The name of the table in the query `TABLE t` is not visited as a relation. The parser
+            // does not keep whether it was quoted.
             if let SetExpr::Table(table) = query.body.as_ref() {
-                self.0.extend(table.table_name.clone());
+                let name = table.table_name.iter();
+                self.0.extend(name.flat_map(|name| [name.clone(), name.to_lowercase()]));
             }
             ControlFlow::Continue(())
         }

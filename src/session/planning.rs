@@ -114,7 +114,10 @@ impl AnonContext {
         let rows = self.session.execute_logical_plan(plan).await?;
         self.made.note_written(rows.logical_plan())?;
         if let Some(name) = defined {
-            self.hiding_tables.note(&name, hides);
+            let config = self.session.copied_config();
+            let catalog = &config.options().catalog;
+            self.hiding_tables
+                .note(name.resolve(&catalog.default_catalog, &catalog.default_schema), hides);
         }
         if let Some((name, why)) = made
             && let Some(table) = self.there(&name).await

@@ -104,6 +104,8 @@ fn explain_is_refused_where_a_plan_has_it() {
         AS a WHERE ill <> upper(getenv('SECRET'))";
     let within = "EXPLAIN SELECT * FROM (ANONYMIZE 'people.csv' QUASI IDENTIFIERS (age, zip) KEEP (ill) SATISFYING k_anonymity(1)) \
         AS a JOIN v ON a.age = v.age";
+    // A view of the same name in another schema is a different view, too.
+    let elsewhere = "CREATE VIEW other.v AS SELECT 1 AS age";
     for statements in [
         &[FILTER, "EXPLAIN SELECT * FROM v"][..],
         &[FILTER, "EXPLAIN ANALYZE SELECT * FROM v"],
@@ -114,6 +116,7 @@ fn explain_is_refused_where_a_plan_has_it() {
         &[FILTER, "EXPLAIN WITH p AS (SELECT * FROM v) SELECT * FROM p"],
         &[FILTER, over, "EXPLAIN SELECT * FROM w"],
         &[FILES, "EXPLAIN SELECT * FROM v"],
+        &[FILTER, "CREATE SCHEMA other", elsewhere, "EXPLAIN SELECT * FROM v"],
         &[beside],
         &[FILTER, within],
     ] {

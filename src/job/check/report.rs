@@ -19,8 +19,8 @@ pub(super) fn check(job: &Job, report: &ReportFile) -> Result<()> {
 
 /// Fails if the report would be an object in the prefix of a release, in the log of a table, or in
 /// a folder with the files of a run, or an object that the statement reads as a source.
-fn check_object(object: &SingleObject, stored: Option<&Stored>, read: &[&SourceTable]) -> Result<()> {
-    let refused = |why: &str| Err(Error::usage(format!("REPORT TO {:?}: {why}", object.url())));
+fn check_object(clause: &str, object: &SingleObject, stored: Option<&Stored>, read: &[&SourceTable]) -> Result<()> {
+    let refused = |why: &str| Err(Error::usage(format!("{clause} {:?}: {why}", object.url())));
     if stored.is_some_and(|stored| stored.prefix.holds(object)) {
         return refused("the release has its prefix there; write the report beside that prefix");
     }
@@ -74,7 +74,7 @@ fn check_is_not_read(report: &ReportFile, own: &Path, read: &[&SourceTable]) -> 
 /// statement reads.
 pub(crate) fn check_report(report: &ReportFile, target: Option<&Target>, read: &[&SourceTable]) -> Result<()> {
     if let Some(object) = report.object() {
-        return check_object(object, target.and_then(|t| t.stored.as_ref()), read);
+        return check_object(report.clause(), object, target.and_then(|t| t.stored.as_ref()), read);
     }
     let refused = |why: String| Err(refusal(report, &why));
     if report.path().is_dir() {

@@ -150,7 +150,11 @@ async fn what_does_not_match_is_refused() {
     collect(&context, "CREATE HIERARCHY other AS INTERVALS (10, 20)").await;
     for (from, to, said) in [
         ("k_anonymity(2)", "k_anonymity(1)", "promises k_anonymity(2)"),
-        (" AND l_diversity(2) ON illness", "", "promises l_diversity(2) ON illness"),
+        (
+            " AND l_diversity(2) ON illness",
+            "",
+            "promises l_diversity(2) ON illness",
+        ),
         ("USING age", "USING other", "differs from the hierarchy of the release"),
         ("(illness, pay)", "(illness) KEEP (pay)", "in the same role"),
         (
