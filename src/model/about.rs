@@ -9,8 +9,8 @@ use crate::items::ItemBound;
 
 /// The subject of a model's guarantee.
 ///
-/// By default, a model is about classes ([`About::Classes`]), and a model of your own keeps this
-/// default. The other variants are those of `personal_privacy`, `km_anonymity` and
+/// By default, a model is about classes ([`About::Classes`]), and a model of your own must keep
+/// this default. The other variants are those of `personal_privacy`, `km_anonymity` and
 /// `differential_privacy`, whose guarantees are enforced by stages of their own.
 ///
 /// ```

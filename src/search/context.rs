@@ -252,7 +252,7 @@ impl Context {
         self.memory.len()
     }
 
-    /// Makes `node` the result. Used by algorithms that choose by another rule than the minimum
+    /// Makes `node` the result. Used by algorithms that choose by a rule other than the minimum
     /// cost (Datafly and MA-Datafly).
     pub(crate) fn settle(&mut self, node: Node, assessment: Assessment) {
         self.incumbent = Some((node, assessment));

@@ -243,8 +243,8 @@ async fn combinations_of_coarser_levels_are_divided() {
     }
 }
 
-/// In COMPARE, a choice that divides combinations of coarser levels does not affect the other
-/// choices.
+/// If one alternative of COMPARE has to begin at coarser levels to save memory, the other
+/// alternatives still search the whole lattice.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn comparisons_search_the_whole_lattice() {
     let scratch = tempfile::tempdir().unwrap();

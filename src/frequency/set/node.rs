@@ -187,7 +187,7 @@ mod tests {
             Arc::new(TaskContext::default().with_runtime(runtime.build_arc().unwrap()))
         };
         let bottom = Node::new(vec![0; 70]);
-        // If spill files are disabled, the computation exceeds the memory.
+        // If spill files are disabled, the classes do not fit in memory.
         let (held, without, node) = (Arc::clone(&base), context(DiskManagerMode::Disabled), bottom.clone());
         let refused = move || {
             Planned::new(&without)

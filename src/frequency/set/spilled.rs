@@ -209,8 +209,9 @@ impl Spilled {
     fn wanted(&self, found: &Grouped, most: u64, demand: Option<Demand>) -> usize {
         let done = found.suppressed.len();
         let suppressed: u64 = found.suppressed.iter().sum();
-        // The number of rows by which the limit must be exceeded, divided by the number of
-        // suppressed rows per slice, plus a tenth.
+        // The number of slices that probably prove that the limit is exceeded: the number of
+        // suppressed rows that exceeds the limit, plus 10 percent, divided by the number of
+        // suppressed rows per slice.
         let proof = |limit: u64, rows: u64| ((limit + 1) as u128 * 11 / 10).div_ceil(u128::from(rows.max(1))) as usize;
         match (done, demand) {
             (0, _) if most <= FEW => SLICES,

@@ -6,8 +6,9 @@ use crate::job::{Existing, Job, MaskOf};
 use crate::masks::has_text;
 use crate::quoting::ident;
 
-/// Fails if a mask does not accept the type of its column, if its values are promised or measured,
-/// or if the column that its clause names does not exist or is not an identifier or the entity.
+/// Fails if a mask does not accept the type of its column, if a model or a metric evaluates the
+/// values of the column, or if the column that the mask's clause names does not exist or is not an
+/// identifier or the entity.
 /// Fails also if the entity has a mask that several people may share. For a release, reads every
 /// secret.
 pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {

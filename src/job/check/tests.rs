@@ -5,7 +5,7 @@ use crate::job::{Choice, Job, Randomization, ReportFile};
 use crate::{metric, partition};
 use datafusion::prelude::SessionContext;
 
-/// A change of the job, with the expected refusal.
+/// A change to the job, with the expected refusal.
 type Case = (fn(&mut Job), &'static str);
 
 /// Returns the refusal of a job after this change.

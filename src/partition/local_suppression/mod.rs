@@ -14,7 +14,8 @@
 //! 2. **Remaining rows.** Each combination joins the released group in which this suppresses the
 //!    fewest additional cells, including the cells of the group. If rows may be suppressed, a
 //!    combination is suppressed as a row if it can join no group or its cells weigh less than the
-//!    additional cells. The rows that still remain join groups until they satisfy the models.
+//!    additional cells. Combinations that can neither join a group nor be suppressed form one
+//!    group. Released groups are added to this group until it satisfies the models.
 //!
 //! If the models concern the groups of some columns (those of `ON (a, b)`, or those of every set of
 //! m columns with `ON ANY m`), a suppressed cell affects the groups of all these sets that contain

@@ -210,8 +210,8 @@ mod tests {
         groups.map(|(labels, rows)| (labels.join(" "), rows)).collect()
     }
 
-    /// The value 0 has 4 rows, 1 has 1, 2 has 1 and 5 has 4, so the median is between 1 and 2. Then
-    /// 0 can form its own group, but 1 cannot.
+    /// The value 0 has 4 rows, 1 has 1, 2 has 1 and 5 has 4, so the median is between 1 and 2. The
+    /// half [0, 1] is not cut again: 0 could form a group of its own, but 1 could not.
     #[test]
     fn a_range_is_cut_at_the_median_row() {
         let numbers = column(&["a"; 6], true);

@@ -10,6 +10,7 @@ use crate::quoting::quote;
 use crate::recount::{ReleasedTable, coded_plan};
 use crate::risk::Histogram;
 use crate::spill::SpillSpace;
+use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream_partitioned};
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
@@ -38,6 +39,15 @@ impl Disclosed {
         self.least_distinct = Some(self.least_distinct.map_or(distinct, |least| least.min(distinct)));
         self.greatest_distance = farther.or(self.greatest_distance);
         self.rows_in_uniform_classes += if distinct == 1 { size } else { 0 };
+    }
+
+    /// Adds the figures of other classes.
+    pub(super) fn merge(&mut self, other: Self) {
+        let least = [self.least_distinct, other.least_distinct].into_iter().flatten();
+        self.least_distinct = least.min();
+        let distances = [self.greatest_distance, other.greatest_distance].into_iter().flatten();
+        self.greatest_distance = distances.reduce(f64::max);
+        self.rows_in_uniform_classes += other.rows_in_uniform_classes;
     }
 }
 
@@ -105,6 +115,21 @@ impl ReadingPlans {
         Ok(Some(own).filter(Self::is_of_the_same_types))
     }
 
+    /// Builds the plans like [`ReadingPlans::of`]. In each partition, the rows of the release are
+    /// consecutive rows of the files.
+    pub(super) async fn in_order(
+        session: &SessionContext,
+        released: &ReleasedTable,
+        attributes: &[&str],
+    ) -> Result<Option<Self>> {
+        let partitions = session.copied_config().target_partitions();
+        let found = Self::of(session, partitions, released, attributes).await?;
+        match found {
+            Some(own) if !are_consecutive(own.released.as_ref()) => Self::of(session, 1, released, attributes).await,
+            found => Ok(found),
+        }
+    }
+
     /// Returns true if the attributes have the same types in the release and in the source.
     fn is_of_the_same_types(&self) -> bool {
         let (own, whole) = (self.released.schema(), self.whole.as_ref().map(|whole| whole.schema()));
@@ -134,6 +159,12 @@ impl ReadingPlans {
             .await
             .map(Some)
     }
+}
+
+/// Returns true if the rows of each partition are consecutive rows of the files. They are not if an
+/// operator distributes the rows among the partitions.
+fn are_consecutive(plan: &dyn ExecutionPlan) -> bool {
+    !plan.is::<RepartitionExec>() && plan.children().iter().all(|child| are_consecutive(child.as_ref()))
 }
 
 /// Returns the query for the rows of a release. `keys` are the names of the quasi-identifiers in

@@ -45,8 +45,14 @@ impl ReleaseFacts<'_> {
             thresholds: THRESHOLDS.into_iter().chain(required.map(|k| 1.0 / k as f64)).collect(),
             ..RiskSettings::default()
         };
-        let before = self.risk_before(&settings).await?;
-        let (disclosure, sizes) = self.disclosure().await?;
+        // These parts do not depend on each other, and none of them keeps all threads busy.
+        let parts = futures::try_join!(
+            self.risk_before(&settings),
+            self.disclosure(),
+            self.utility(staged.map(|s| s.target)),
+            self.neighbours(),
+        );
+        let (before, (disclosure, sizes), utility, neighbours) = parts?;
         let after = match sizes.filter(|_| released.population.is_none()) {
             Some(sizes) => Risk::of(&sizes, None, &settings)?,
             None => risk(session, released, &settings).await?,
@@ -81,9 +87,9 @@ impl ReleaseFacts<'_> {
             disclosure,
             own_values: self.own_values(),
             suppression: self.suppression(),
-            utility: self.utility(staged.map(|s| s.target)).await?,
+            utility,
             choice: self.choice()?,
-            neighbours: self.neighbours().await?,
+            neighbours,
             front: self.front(),
             not_covered: report::not_covered(&columns, &free_text, job.input.entity.is_some()),
             columns,

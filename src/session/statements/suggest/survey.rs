@@ -192,7 +192,7 @@ fn facts(field: &Field, rows: u64, counts: Counts, column: Option<&ArrayRef>, is
     for text in texts {
         *groups.entry(text).or_default() += 1;
     }
-    // For the separation, NULL is a value like any other. It is not counted as a distinct value.
+    // In `separation`, NULL counts as a value like any other. In `distinct`, it does not count.
     let alike: u64 = groups.values().map(|n| n * (n - 1)).sum();
     facts.separation = apart(alike as f64, texts.len() as f64);
     if is_whole {

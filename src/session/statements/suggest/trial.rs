@@ -40,7 +40,7 @@ const TIME_LIMIT: &str = "5s";
 pub(super) struct Trial {
     /// The loss according to the general loss metric, from 0 to 1.
     pub(super) loss: f64,
-    /// The loss of each quasi-identifier by generalization.
+    /// For each quasi-identifier, the loss that generalization causes.
     pub(super) columns: Vec<f64>,
     /// The number of quasi-identifiers that are `*` in every row.
     pub(super) at_top: usize,
