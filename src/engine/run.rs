@@ -4,7 +4,7 @@ use super::apply::{foresee_rewrite, rewrite};
 use super::decide::{Decision, Evaluator, decide, join};
 use super::examine::{Findings, examine};
 use super::items::with_items;
-use super::publish::{Inputs, Placed, ReleasedRows, ToPublish, publish, publish_rows, refuse_repeated};
+use super::publish::{Inputs, Placed, ReleasedRows, RowsToPublish, ToPublish, publish, publish_rows, refuse_repeated};
 use super::scan::{Scanned, detail_requests, scan};
 use super::verify::{Recounted, Union, recount, recount_union};
 use super::waiting::put_all;
@@ -159,7 +159,15 @@ pub async fn release_rows(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Resul
     let rewrite = rewrite(job, &decision, observer).await?;
     let written = keep_rows(job, &decision, rewrite, observer).await?;
     let recounted = recount(job, &decision, &written, None, observer).await?.require()?;
-    publish_rows(job, (&decision, findings), &written, &recounted, observer).await
+    publish_rows(RowsToPublish {
+        job,
+        decision: &decision,
+        findings,
+        written: &written,
+        recounted: &recounted,
+        observer,
+    })
+    .await
 }
 
 /// Returns the figures that the release of a job would have, without writing anything. Nothing is

@@ -1,4 +1,4 @@
-use super::{Inputs, ToPublish, publish, publish_rows};
+use super::{Inputs, RowsToPublish, ToPublish, publish, publish_rows};
 use crate::engine::apply::rewrite;
 use crate::engine::decide::Decision;
 use crate::engine::examine::Findings;
@@ -106,9 +106,16 @@ async fn rows_are_handed_out_without_what_is_only_recounted() {
     let rewrite = rewrite(&job, &decision, &silent()).await.unwrap();
     let written = keep_rows(&job, &decision, rewrite, &silent()).await.unwrap();
     let recounted = recount(&job, &decision, &written, None, &silent()).await.unwrap();
-    let rows = publish_rows(&job, (&decision, Findings::default()), &written, &recounted, &silent())
-        .await
-        .unwrap();
+    let rows = publish_rows(RowsToPublish {
+        job: &job,
+        decision: &decision,
+        findings: Findings::default(),
+        written: &written,
+        recounted: &recounted,
+        observer: &silent(),
+    })
+    .await
+    .unwrap();
     let schema = rows.table.schema();
     let columns: Vec<&str> = schema.fields().iter().map(|f| f.name().as_str()).collect();
     assert_eq!(columns, ["age", "zip"]);
