@@ -8,7 +8,7 @@ use super::publish::{Inputs, Placed, ReleasedRows, RowsToPublish, ToPublish, pub
 use super::scan::{Scanned, detail_requests, scan};
 use super::verify::{Recounted, Union, recount, recount_union};
 use super::waiting::put_all;
-use super::write::{Staging, Written, keep_rows, write_files};
+use super::write::{StagedTarget, Staging, Written, keep_rows, write_files};
 use crate::error::{Error, ErrorKind, Result};
 use crate::job::{Input, Job, Output, Target};
 use crate::metric::Metric;
@@ -67,10 +67,14 @@ async fn placed(job: &Arc<Job>, (target, stage): (&Target, Staging), observer: &
         };
         let findings = examine(job, &decision, observer).await?;
         let rewrite = rewrite(job, &decision, observer).await?;
-        let written = write_files(job, &decision, rewrite, (target, &stage), observer).await?;
+        let to = StagedTarget {
+            target,
+            staging: &stage,
+        };
+        let written = write_files(job, &decision, rewrite, to, observer).await?;
         let recounted = recount(job, &decision, &written, Some(&stage), observer).await?;
         let recounted = recounted.require()?;
-        let union = recount_union(job, &written, &recounted, (target, &stage), observer).await?;
+        let union = recount_union(job, &written, &recounted, to, observer).await?;
         Ok(Batch::Staged(Box::new(StagedRelease {
             decision,
             findings,

@@ -4,7 +4,7 @@ use crate::engine::decide::Decision;
 use crate::engine::examine::Findings;
 use crate::engine::testing::{decided, job, silent, target};
 use crate::engine::verify::{Recounted, recount};
-use crate::engine::write::{Staging, Written, keep_rows, write_files};
+use crate::engine::write::{StagedTarget, Staging, Written, keep_rows, write_files};
 use crate::folder::Manifest;
 use crate::job::Job;
 use crate::staging::Stage;
@@ -20,9 +20,11 @@ async fn recounted(folder: &Path) -> (Arc<Job>, Decision, Written, Recounted, St
     let decision = decided(&job).await;
     let rewrite = rewrite(&job, &decision, &silent()).await.unwrap();
     let stage = Staging::Folder(Stage::open(&target.path).unwrap());
-    let written = write_files(&job, &decision, rewrite, (&target, &stage), &silent())
-        .await
-        .unwrap();
+    let to = StagedTarget {
+        target: &target,
+        staging: &stage,
+    };
+    let written = write_files(&job, &decision, rewrite, to, &silent()).await.unwrap();
     let recounted = recount(&job, &decision, &written, Some(&stage), &silent())
         .await
         .unwrap();
