@@ -160,9 +160,9 @@ fn beats(job: &Job, evaluator: &Evaluator, found: &Division, best: &Division) ->
     Ok(value(found)? < value(best)?)
 }
 
-/// Runs an algorithm that divides the base set within the budget of `context`, and judges the groups
-/// as they would be released. Also returns the reason if the budget ended the algorithm early. If
-/// `dispensable` is true, the algorithm is not run once the budget is used up.
+/// Runs an algorithm that divides the base set within the budget of `context`, and judges the
+/// groups as they would be released. Also returns the reason if the budget ended the algorithm
+/// early. If `dispensable` is true, the algorithm is not run once the budget is used up.
 fn divide<'a>(
     job: &Job,
     evaluator: &Arc<Evaluator>,

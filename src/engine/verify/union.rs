@@ -44,8 +44,8 @@ pub(in crate::engine) struct Union {
 }
 
 /// Recounts the written rows alone, and all rows of the release that the target grows together with
-/// the written rows. Returns `None` if the target grows no release. Fails as infeasible if a promise
-/// is not kept.
+/// the written rows. Returns `None` if the target grows no release. Fails as infeasible if a
+/// promise is not kept.
 pub(in crate::engine) async fn recount_union(
     job: &Job,
     written: &Written,
