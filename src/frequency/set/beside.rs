@@ -186,7 +186,7 @@ impl People {
         let (keys, more) = others.into_parts();
         let (keys, more) = sorted(words, keys, more);
         let rows: Vec<u64> = set.counts().iter().copied().chain(more.iter().map(|_| 0)).collect();
-        let keys = [set.keys(), keys.as_slice()].concat();
+        let keys: Vec<u64> = [set.keys(), keys.as_slice()].concat();
         people.extend(more);
         let node = set.node().clone();
         Ok(Some(
