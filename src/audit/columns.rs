@@ -42,10 +42,16 @@ pub(super) fn known(claim: &Claim, found: &mut Verification) -> Result<Vec<Known
             (None, None) if named.levels.is_some() => Some(Hierarchy::suppression_of(column)?),
             (None, None) => None,
         };
-        let form = manifest.and_then(|m| m.form_of(column)).unwrap_or(named.form);
-        let is_folder = claim.folders.contains(&named.column);
-        let text = claim.evidence.as_ref().map_or(TEXT, |e| e.text(column));
-        let mut one = Known::try_new(column, hierarchy, (levels, form), is_folder, text)?;
+        let mut one = Known {
+            column: column.into(),
+            codes: hierarchy.as_ref().and_then(|hierarchy| hierarchy.rule().codes()),
+            hierarchy,
+            levels,
+            form: manifest.and_then(|m| m.form_of(column)).unwrap_or(named.form),
+            is_folder: claim.folders.contains(&named.column),
+            text: claim.evidence.as_ref().map_or(TEXT, |e| e.text(column)),
+        };
+        one.check_levels()?;
         if let (None, Some(manifest)) = (&one.codes, manifest.filter(|_| is_in_manifest)) {
             one.codes = codes(claim, manifest, column)?;
         }

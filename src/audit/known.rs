@@ -34,32 +34,20 @@ pub(super) struct Known {
 }
 
 impl Known {
-    pub(super) fn try_new(
-        column: &str,
-        hierarchy: Option<Arc<Hierarchy>>,
-        (levels, form): (Option<(u8, u8)>, LabelForm),
-        is_folder: bool,
-        text: &'static str,
-    ) -> Result<Self> {
-        if let (Some(hierarchy), Some((_, high))) = (&hierarchy, levels)
+    /// Fails as a usage error if the hierarchy lacks a level of the labels.
+    pub(super) fn check_levels(&self) -> Result<()> {
+        if let (Some(hierarchy), Some((_, high))) = (&self.hierarchy, self.levels)
             && high > hierarchy.height()
         {
             return Err(Error::usage(format!(
-                "column {column}: hierarchy {} has the levels 0 to {}, not {high}; VERIFY needs the hierarchy that the \
+                "column {}: hierarchy {} has the levels 0 to {}, not {high}; VERIFY needs the hierarchy that the \
                  column was released with",
+                self.column,
                 hierarchy.name(),
                 hierarchy.height()
             )));
         }
-        Ok(Self {
-            column: column.into(),
-            codes: hierarchy.as_ref().and_then(|hierarchy| hierarchy.rule().codes()),
-            hierarchy,
-            levels,
-            form,
-            is_folder,
-            text,
-        })
+        Ok(())
     }
 
     /// Returns the form in which the values of the table `released` are compared with generalized

@@ -63,12 +63,12 @@ pub(super) async fn check(
         let (name, is_label) = match &known.hierarchy {
             Some(hierarchy) => {
                 let source = match has_whole {
-                    true => Some(source_labels(session, column, hierarchy, (low, high)).await?),
+                    true => Some(source_labels(session, column, hierarchy, low..=high).await?),
                     false => None,
                 };
                 (
                     format!("{values}{column} that are not of {promised}"),
-                    of_levels(hierarchy, (low, high), &labels, source, known.text == CSV_TEXT)?,
+                    of_levels(hierarchy, low..=high, &labels, source, known.text == CSV_TEXT)?,
                 )
             }
             None if has_whole => {
@@ -154,11 +154,11 @@ async fn source_labels(
     session: &SessionContext,
     column: &str,
     hierarchy: &Hierarchy,
-    (low, high): (u8, u8),
+    levels: RangeInclusive<u8>,
 ) -> Result<HashSet<String>> {
     let (_, lookup) = bind(session, WHOLE, column, hierarchy).await?;
     let mut found = HashSet::new();
-    for level in low..=high {
+    for level in levels {
         let labels = written(&lookup.level(level).labels)?;
         found.extend(labels.iter().flatten().map(str::to_string));
     }
@@ -169,11 +169,12 @@ async fn source_labels(
 /// can decide.
 fn of_levels(
     hierarchy: &Hierarchy,
-    (low, high): (u8, u8),
+    levels: RangeInclusive<u8>,
     labels: &StringArray,
     source: Option<HashSet<String>>,
     is_csv: bool,
 ) -> Result<Vec<Option<bool>>> {
+    let (low, high) = levels.into_inner();
     // NULL remains NULL below the top, unless the hierarchy gives NULL the top label. In CSV, NULL
     // may be an empty text. The empty text is a label if the source contains or may contain the
     // empty text.

@@ -5,7 +5,6 @@
 
 use super::check::none_of;
 use super::claim::Claim;
-use super::evidence::ReleaseEvidence;
 use super::verification::Verification;
 use crate::error::Result;
 use crate::folder::{Check, Manifest, Role};
@@ -30,6 +29,7 @@ pub(super) async fn check(
     let Some(evidence) = &claim.evidence else {
         return Ok(vec![]);
     };
+    let lacks_persons = evidence.manifest().entity.is_some() && released.entity.is_none();
     let mut checks = vec![];
     for name in evidence.following() {
         let Ok(standard) = named(name) else {
@@ -39,7 +39,14 @@ pub(super) async fn check(
         for ask in standard.asks {
             checks.extend(match ask {
                 Ask::SafeHarbor | Ask::Direct(_) => Some(columns(claim, evidence.manifest(), standard, found)?),
-                Ask::Classes(_, least) => classes(session, evidence, released, (standard, *least), found).await?,
+                Ask::Classes(_, least) if lacks_persons => {
+                    found.unchecked.push(format!(
+                        "classes of at least {least} persons ({}; the rows do not name the persons)",
+                        standard.info.name
+                    ));
+                    None
+                }
+                Ask::Classes(_, least) => Some(classes(session, released, standard, *least).await?),
             });
         }
         let unchecked = format!(
@@ -169,26 +176,13 @@ fn kind(manifest: &Manifest, column: &str) -> ValueKind {
 }
 
 /// Checks that every class has at least `least` rows, or `least` persons if the release counts
-/// persons. Returns `None` if persons cannot be counted from the released rows.
-async fn classes(
-    session: &SessionContext,
-    evidence: &ReleaseEvidence,
-    released: &ReleasedTable,
-    (standard, least): (&Standard, u64),
-    found: &mut Verification,
-) -> Result<Option<Check>> {
-    let name = standard.info.name;
-    if evidence.manifest().entity.is_some() && released.entity.is_none() {
-        found.unchecked.push(format!(
-            "classes of at least {least} persons ({name}; the rows do not name the persons)"
-        ));
-        return Ok(None);
-    }
+/// persons.
+async fn classes(session: &SessionContext, released: &ReleasedTable, standard: &Standard, least: u64) -> Result<Check> {
     let (_, smallest) = released.count(session).await?;
-    Ok(Some(Check {
-        check: format!("classes of at least {least} ({name})"),
+    Ok(Check {
+        check: format!("classes of at least {least} ({})", standard.info.name),
         required: least as f64,
         reached: smallest.map(|smallest| smallest as f64),
         ok: smallest.is_none_or(|smallest| smallest >= least),
-    }))
+    })
 }

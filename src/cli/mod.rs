@@ -41,7 +41,7 @@ use log::Log;
 use memory::Guard;
 use message::report;
 use output::{Destination, Held, OutputFile, Printing, Screen};
-use runner::Runner;
+use runner::{Runner, RunnerOutput};
 use script::{run_file, text};
 use std::ffi::OsString;
 use std::io::{IsTerminal, Read, Write};
@@ -190,14 +190,17 @@ fn start(args: &Args, log: &Log, interactive: bool, output: Option<&OutputFile>)
         show_values: interactive,
         silent: false,
     };
+    let runner_output = RunnerOutput {
+        watch,
+        log: log.clone(),
+        printing,
+        quiet: args.quiet,
+    };
     Runner::new(
         context.with_observer(observer),
         workers,
-        watch,
         Guard::new(args.memory_limit),
-        log.clone(),
-        printing,
-        args.quiet,
+        runner_output,
     )
 }
 

@@ -17,6 +17,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
 
+/// What a runner tells about its statements: their rows, their progress and their outcomes.
+pub struct RunnerOutput {
+    /// The observer of the statements.
+    pub watch: Arc<Watch>,
+    /// The log of the outcomes.
+    pub log: Log,
+    /// The settings for printing rows.
+    pub printing: Printing,
+    /// Whether no notes are printed.
+    pub quiet: bool,
+}
+
 /// A session, with the threads and the settings that are used to run statements.
 pub struct Runner {
     context: AnonContext,
@@ -50,17 +62,15 @@ struct Done {
 }
 
 impl Runner {
-    /// Creates a runner for statements in `context`. The statements run on `workers`, are observed
-    /// by `watch`, and must not exceed the memory limit of `guard`.
-    pub fn new(
-        context: AnonContext,
-        workers: StatementRuntime,
-        watch: Arc<Watch>,
-        guard: Guard,
-        log: Log,
-        printing: Printing,
-        quiet: bool,
-    ) -> Result<Self> {
+    /// Creates a runner for statements in `context`. The statements run on `workers`, and must not
+    /// exceed the memory limit of `guard`.
+    pub fn new(context: AnonContext, workers: StatementRuntime, guard: Guard, output: RunnerOutput) -> Result<Self> {
+        let RunnerOutput {
+            watch,
+            log,
+            printing,
+            quiet,
+        } = output;
         let supervisor = Builder::new_current_thread().enable_all().build();
         Ok(Self {
             context,
@@ -312,16 +322,13 @@ mod tests {
         };
         let workers = StatementRuntime::start(std::num::NonZeroUsize::MIN).unwrap();
         let context = AnonContext::new(SessionContext::new());
-        Runner::new(
-            context,
-            workers,
-            Arc::new(Watch::new(false, true, log.clone(), Arc::default())),
-            Guard::new(None),
+        let output = RunnerOutput {
+            watch: Arc::new(Watch::new(false, true, log.clone(), Arc::default())),
             log,
             printing,
-            true,
-        )
-        .unwrap()
+            quiet: true,
+        };
+        Runner::new(context, workers, Guard::new(None), output).unwrap()
     }
 
     #[test]

@@ -4,11 +4,11 @@ use super::apply::{foresee_rewrite, rewrite};
 use super::decide::{Decision, Evaluator, decide, join};
 use super::examine::{Findings, examine};
 use super::items::with_items;
-use super::publish::{Inputs, Placed, ReleasedRows, ToPublish, publish, publish_rows, refuse_repeated};
+use super::publish::{Inputs, Placed, ReleasedRows, RowsToPublish, ToPublish, publish, publish_rows, refuse_repeated};
 use super::scan::{Scanned, detail_requests, scan};
 use super::verify::{Recounted, Union, recount, recount_union};
 use super::waiting::put_all;
-use super::write::{Staging, Written, keep_rows, write_files};
+use super::write::{StagedTarget, Staging, Written, keep_rows, write_files};
 use crate::error::{Error, ErrorKind, Result};
 use crate::job::{Input, Job, Output, Target};
 use crate::metric::Metric;
@@ -67,10 +67,14 @@ async fn placed(job: &Arc<Job>, (target, stage): (&Target, Staging), observer: &
         };
         let findings = examine(job, &decision, observer).await?;
         let rewrite = rewrite(job, &decision, observer).await?;
-        let written = write_files(job, &decision, rewrite, (target, &stage), observer).await?;
+        let to = StagedTarget {
+            target,
+            staging: &stage,
+        };
+        let written = write_files(job, &decision, rewrite, to, observer).await?;
         let recounted = recount(job, &decision, &written, Some(&stage), observer).await?;
         let recounted = recounted.require()?;
-        let union = recount_union(job, &written, &recounted, (target, &stage), observer).await?;
+        let union = recount_union(job, &written, &recounted, to, observer).await?;
         Ok(Batch::Staged(Box::new(StagedRelease {
             decision,
             findings,
@@ -159,7 +163,15 @@ pub async fn release_rows(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Resul
     let rewrite = rewrite(job, &decision, observer).await?;
     let written = keep_rows(job, &decision, rewrite, observer).await?;
     let recounted = recount(job, &decision, &written, None, observer).await?.require()?;
-    publish_rows(job, (&decision, findings), &written, &recounted, observer).await
+    publish_rows(RowsToPublish {
+        job,
+        decision: &decision,
+        findings,
+        written: &written,
+        recounted: &recounted,
+        observer,
+    })
+    .await
 }
 
 /// Returns the figures that the release of a job would have, without writing anything. Nothing is

@@ -7,7 +7,6 @@
 
 use super::{Base, Columns, DetailRequest, FrequencySet, Scan};
 use crate::hierarchy::{Hierarchy, Lookup, OnNull, OnUnmapped, TOP, values};
-use crate::key::KeySchema;
 use crate::lattice::{Lattice, Node};
 use crate::spill::SpillSpace;
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array};
@@ -197,11 +196,8 @@ impl Table {
     }
 
     fn spilled(&self, scans: (Scan, Option<Scan>), spill_space: &SpillSpace) -> Base {
-        let marginals = (0..self.groups.len()).map(|c| scans.0.value_counts(c)).collect();
-        let lookups = self.lookups(&scans.0).into_iter().map(|(lookup, _)| lookup);
-        let key_schema = Arc::new(KeySchema::new(lookups.collect()));
-        let suppresses = vec![true; self.groups.len()];
-        Base::in_files(scans, marginals, key_schema, suppresses, self.bottom(), spill_space)
+        let lookups = self.lookups(&scans.0);
+        Base::in_files(scans, lookups, self.bottom(), spill_space)
     }
 
     fn whole_scan(&self, spill_space: &SpillSpace, share: usize) -> (Scan, Scan) {

@@ -129,33 +129,42 @@ pub(super) fn supports(
             }
             full.is_ok()
         };
-        combinations((labels, &wanted), size, (0, false), &mut each);
+        combinations(labels, &wanted, size, Beginning::default(), &mut each);
         full?;
     }
     Ok(counts)
 }
 
+/// The first labels of a combination.
+#[derive(Clone, Copy, Default)]
+struct Beginning {
+    /// The labels, packed.
+    packed: u128,
+    /// Whether one of the labels is wanted.
+    has_wanted: bool,
+}
+
 /// Calls `each` with every combination of `size` of the `labels` that contains a wanted label. The
-/// labels are packed after the labels in `before`. `has` is true if `before` already contains a
-/// wanted label. Stops as soon as `each` returns false, and then returns false.
+/// labels are packed after the labels in `before`, one of which may already be wanted. Stops as
+/// soon as `each` returns false, and then returns false.
 fn combinations(
-    (labels, wanted): (&[u32], &[bool]),
+    labels: &[u32],
+    wanted: &[bool],
     size: usize,
-    (before, has): (u128, bool),
+    before: Beginning,
     each: &mut impl FnMut(u128) -> bool,
 ) -> bool {
     if size == 0 {
-        return each(before);
+        return each(before.packed);
     }
     let firsts = labels.len().saturating_sub(size - 1);
-    (0..firsts).filter(|i| size > 1 || has || wanted[*i]).all(|i| {
-        let packed = before << 32 | u128::from(labels[i]);
-        combinations(
-            (&labels[i + 1..], &wanted[i + 1..]),
-            size - 1,
-            (packed, has || wanted[i]),
-            each,
-        )
+    let may_begin = |i: &usize| size > 1 || before.has_wanted || wanted[*i];
+    (0..firsts).filter(may_begin).all(|i| {
+        let next = Beginning {
+            packed: before.packed << 32 | u128::from(labels[i]),
+            has_wanted: before.has_wanted || wanted[i],
+        };
+        combinations(&labels[i + 1..], &wanted[i + 1..], size - 1, next, each)
     })
 }
 

@@ -8,7 +8,7 @@ use super::names::Layout;
 use super::outbox::summed;
 use super::prefix::Prefix;
 use super::run::PrefixRun;
-use super::upload::upload;
+use super::upload::{StagedFile, upload};
 use crate::error::Result;
 use crate::folder::FileSummary;
 use crate::formats::Place;
@@ -68,7 +68,11 @@ impl Landing {
         let what = format!("cannot write {}{}", self.url, summary.name);
         // The upload is cancelled only if its task is dropped.
         let (_goes_on, mut stop) = watch::channel(());
-        let put = upload(prefix.store(), &path, (file, summary.bytes), &mut stop, &what).await?;
+        let staged = StagedFile {
+            file,
+            bytes: summary.bytes,
+        };
+        let put = upload(prefix.store(), &path, staged, &mut stop, &what).await?;
         Ok(tagged(summary, put.e_tag, put.version))
     }
 }

@@ -3,7 +3,7 @@
 use super::prefix::Prefix;
 use super::release::is_same;
 use super::shared::SharedRun;
-use super::upload::{Stopped, upload};
+use super::upload::{StagedFile, Stopped, upload};
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::FileSummary;
 use crate::pool::blocking;
@@ -71,7 +71,11 @@ impl Outbox {
                 shared.prefix.store(),
                 format!("cannot write {}{name}", shared.prefix.url()),
             );
-            let put = upload(store, &path, (file, summary.bytes), &mut outbox.stop, &what).await?;
+            let staged = StagedFile {
+                file,
+                bytes: summary.bytes,
+            };
+            let put = upload(store, &path, staged, &mut outbox.stop, &what).await?;
             Ok(FileSummary {
                 name,
                 e_tag: put.e_tag,

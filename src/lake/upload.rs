@@ -31,11 +31,17 @@ pub(super) async fn stopped(stop: &mut Stopped) {
     while stop.changed().await.is_ok() {}
 }
 
-/// Puts the content of `file` at `path`. `bytes` is its length. Error messages begin with `what`.
+/// A staged file, with its length in bytes.
+pub(super) struct StagedFile {
+    pub(super) file: File,
+    pub(super) bytes: u64,
+}
+
+/// Puts the content of a file at `path`. Error messages begin with `what`.
 pub(super) async fn upload(
     store: &Arc<dyn ObjectStore>,
     path: &Path,
-    (file, bytes): (File, u64),
+    StagedFile { file, bytes }: StagedFile,
     stop: &mut Stopped,
     what: &str,
 ) -> Result<PutResult> {

@@ -4,9 +4,8 @@
 //! of the class. The classes of the chosen node with their row counts then determine the release,
 //! so that writing the classes in release order replaces the second scan.
 
-use super::{ColumnTreatment, RecodingPlan, Released};
+use super::{ColumnTreatment, KeptClasses, RecodingPlan, Released};
 use crate::error::Result;
-use crate::frequency::FrequencySet;
 use crate::operator::{Operator, OperatorExec, Rows};
 use crate::pool::{check_cancelled, concat, map, sort_by};
 use arrow::array::{Array, ArrayRef, DictionaryArray, Int32Array, UInt32Array};
@@ -34,18 +33,18 @@ pub struct Classes {
 }
 
 impl Classes {
-    /// Prepares the classes that are `kept`, ordered by the columns `first` and then by all
+    /// Prepares the released classes of `of`, ordered by the columns `first` and then by all
     /// quasi-identifiers. Returns `None` if the classes do not determine the release, because the
     /// release has other columns, or starred rows (suppressed rows that are released with `*`). If
     /// `keys` is true, the columns of the order key follow the released columns.
     pub fn try_new(
         recoding: Arc<RecodingPlan>,
         source: &Schema,
-        classes: &FrequencySet,
-        kept: &[bool],
+        of: KeptClasses<'_>,
         first: &[String],
         keys: bool,
     ) -> Result<Option<Self>> {
+        let KeptClasses { classes, kept } = of;
         let position = |c: &Released| match &c.treatment {
             ColumnTreatment::Generalize(i) => Some(*i),
             _ => None,

@@ -84,28 +84,24 @@ impl Recoder {
             suppressed,
         } = recoding.labelling.label(&recoding.key_schema, &codes, unmapped)?;
         for (i, (released, labels)) in recoding.labels.iter().zip(&mut labels).enumerate() {
-            prove(
-                &recoding,
-                i,
-                self.chosen[i].as_mut(),
-                (codes[i].as_slice(), labels.as_slice()),
-                &suppressed,
-            )?;
+            let rows = LabelledColumn {
+                codes: &codes[i],
+                labels: labels.as_slice(),
+                suppressed: &suppressed,
+            };
+            prove(&recoding, i, self.chosen[i].as_mut(), rows)?;
             if released.form.is_of_class() {
                 labels.clone_from(&classes);
             }
             released.place_all(labels);
+            let rows = LabelledColumn {
+                codes: &codes[i],
+                labels: labels.as_slice(),
+                suppressed: &suppressed,
+            };
             match (&mut self.proven[i], released.form) {
-                (None, LabelForm::Text) => {
-                    prove_same(&recoding, i, (codes[i].as_slice(), labels.as_slice()), &suppressed)?
-                }
-                (proven, _) => prove(
-                    &recoding,
-                    i,
-                    proven.as_mut(),
-                    (codes[i].as_slice(), labels.as_slice()),
-                    &suppressed,
-                )?,
+                (None, LabelForm::Text) => prove_same(&recoding, i, rows)?,
+                (proven, _) => prove(&recoding, i, proven.as_mut(), rows)?,
             }
         }
         let mut columns = self.columns(batch, &labels, &suppressed)?;
@@ -227,24 +223,35 @@ impl Recoder {
     }
 }
 
+/// The values and the labels of a batch of rows in one column.
+struct LabelledColumn<'a> {
+    /// The ground code of each row's value.
+    codes: &'a [u32],
+    /// The index of each row's label.
+    labels: &'a [u32],
+    /// For each row, true if it is suppressed.
+    suppressed: &'a [bool],
+}
+
+impl LabelledColumn<'_> {
+    /// Returns the code and the label of each released row.
+    fn released(&self) -> impl Iterator<Item = (u32, u32)> {
+        let rows = self.codes.iter().zip(self.labels).zip(self.suppressed);
+        rows.filter(|(_, s)| !**s).map(|((code, label), _)| (*code, *label))
+    }
+}
+
 /// Checks that the labels of column `i` cover the values in every released row, independently of
 /// how the labels were chosen. Fails with [`ErrorKind::Verification`] if a label does not.
-fn prove(
-    recoding: &RecodingPlan,
-    i: usize,
-    proven: Option<&mut Proven>,
-    (codes, labels): (&[u32], &[u32]),
-    suppressed: &[bool],
-) -> Result<()> {
+fn prove(recoding: &RecodingPlan, i: usize, proven: Option<&mut Proven>, rows: LabelledColumn<'_>) -> Result<()> {
     let Some(proven) = proven else { return Ok(()) };
-    let mut rows = codes.iter().zip(labels).zip(suppressed).filter(|(_, s)| !**s);
-    require(recoding, i, rows.all(|((code, label), _)| proven.covers(*code, *label)))
+    let are_covered = rows.released().all(|(code, label)| proven.covers(code, label));
+    require(recoding, i, are_covered)
 }
 
 /// Checks that the labels of column `i` are the values themselves in every released row.
-fn prove_same(recoding: &RecodingPlan, i: usize, (codes, labels): (&[u32], &[u32]), suppressed: &[bool]) -> Result<()> {
-    let mut rows = codes.iter().zip(labels).zip(suppressed).filter(|(_, s)| !**s);
-    require(recoding, i, rows.all(|((code, value), _)| code == value))
+fn prove_same(recoding: &RecodingPlan, i: usize, rows: LabelledColumn<'_>) -> Result<()> {
+    require(recoding, i, rows.released().all(|(code, value)| code == value))
 }
 
 fn require(recoding: &RecodingPlan, i: usize, are_covered: bool) -> Result<()> {

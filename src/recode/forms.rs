@@ -47,6 +47,20 @@ pub(super) struct Members<'a> {
     pub(super) numbers: &'a [u32],
 }
 
+/// A quasi-identifier as a column of packed keys.
+#[derive(Clone, Copy)]
+pub(super) struct KeyColumn<'a> {
+    pub(super) key_schema: &'a KeySchema,
+    /// The index of the column.
+    pub(super) column: usize,
+}
+
+impl<'a> KeyColumn<'a> {
+    fn lookup(self) -> &'a Arc<Lookup> {
+        &self.key_schema.lookups()[self.column]
+    }
+}
+
 /// A column in the form in which it is released.
 pub(super) struct Computed {
     pub(super) labels: Labels,
@@ -57,17 +71,16 @@ pub(super) struct Computed {
     pub(super) released: Option<Arc<Cover>>,
 }
 
-/// Computes the released values for the labels that were chosen for column `column`, in the form
-/// `form`. `members` is required if the form is computed for each class.
+/// Computes the released values for the labels that were chosen for a column, in the form `form`.
+/// `members` is required if the form is computed for each class.
 pub(super) fn computed(
     form: LabelForm,
-    key_schema: &KeySchema,
-    column: usize,
+    column: KeyColumn<'_>,
     chosen: &ChosenLabels,
     members: Option<Members>,
     starred: bool,
 ) -> Result<Computed> {
-    let lookup = &key_schema.lookups()[column];
+    let lookup = column.lookup();
     let texts = chosen.texts(lookup)?;
     let values = match (form, members) {
         (LabelForm::Bounds, _) => chosen.bounds(lookup)?.structs()?,
@@ -82,7 +95,7 @@ pub(super) fn computed(
             }
             midpoints
         }
-        (_, Some(members)) => of_classes(form, key_schema, column, &texts, &members)?,
+        (_, Some(members)) => of_classes(form, column, &texts, &members)?,
         (_, None) => return Err(Error::internal("a form of the class without classes")),
     };
     let labels = Labels::of_values(form, &values, starred)?;
@@ -101,12 +114,11 @@ pub(super) fn computed(
 /// of the class is NULL or the label of the top.
 fn of_classes(
     form: LabelForm,
-    key_schema: &KeySchema,
-    column: usize,
+    column: KeyColumn<'_>,
     texts: &StringArray,
     members: &Members,
 ) -> Result<arrow::array::ArrayRef> {
-    let (lookup, layout) = (key_schema.lookup(column), key_schema.layout());
+    let (lookup, layout) = (column.lookup(), column.key_schema.layout());
     let top = cast(&lookup.level(lookup.top()).labels, &DataType::Utf8)?;
     let top = top.as_string::<i32>().iter().flatten().next().unwrap_or(TOP);
     let mut is_told = vec![false; members.classes];
@@ -118,7 +130,7 @@ fn of_classes(
     let told = (0..set.len()).filter(|i| is_told[members.numbers[*i] as usize]);
     let counted = told.map(|i| GroundCount {
         class: members.numbers[i],
-        code: layout.code(set.key(i), column),
+        code: layout.code(set.key(i), column.column),
         rows: set.counts()[i],
     });
     let values = class_values(form, lookup, counted.collect(), members.classes)?;

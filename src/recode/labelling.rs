@@ -36,6 +36,15 @@ pub struct Grouped {
     pub kept: Vec<bool>,
 }
 
+/// The classes of a node, and which of them are released.
+#[derive(Debug, Clone, Copy)]
+pub struct KeptClasses<'a> {
+    /// The classes.
+    pub classes: &'a FrequencySet,
+    /// For each class, true if it is released and false if it is suppressed.
+    pub kept: &'a [bool],
+}
+
 /// The labels of a batch of rows.
 pub(super) struct Labelled {
     /// For each quasi-identifier, the index of each row's label.
@@ -56,9 +65,8 @@ impl fmt::Display for Labelling {
 }
 
 impl Labelling {
-    /// Labels rows by the node of `classes`. Only the classes for which `kept` is true are
-    /// released.
-    pub(super) fn node(classes: &FrequencySet, kept: &[bool]) -> Self {
+    /// Labels rows by the node of the classes.
+    pub(super) fn node(KeptClasses { classes, kept }: KeptClasses<'_>) -> Self {
         let all = 0..classes.len();
         let (released, suppressed): (Vec<usize>, Vec<usize>) = all.partition(|class| kept[*class]);
         Labelling::Node {

@@ -1,9 +1,9 @@
 //! The recoding plan: the treatment of every released column, and the labels of each row. A starred
 //! row is a suppressed row that is released with `*` in every quasi-identifier.
 
-use super::forms::{ChosenLabels, Computed, Members, computed};
+use super::forms::{ChosenLabels, Computed, KeyColumn, Members, computed};
 use super::items::ItemRecoding;
-use super::labelling::{Grouped, Labelling};
+use super::labelling::{Grouped, KeptClasses, Labelling};
 use super::labels::Labels;
 use super::order_key::{ORDER_PREFIX, SUPPRESSED};
 use crate::canonical::plain;
@@ -56,6 +56,19 @@ pub struct QuasiIdentifierRule {
     pub form: LabelForm,
 }
 
+/// The parts of a recoding plan that do not depend on how the labels of the rows were chosen.
+#[derive(Debug)]
+pub struct RecodingParts {
+    /// The key schema of the quasi-identifiers.
+    pub key_schema: Arc<KeySchema>,
+    /// The options for each quasi-identifier.
+    pub quasi_identifiers: Vec<QuasiIdentifierRule>,
+    /// Whether suppressed rows are released with `*` in every quasi-identifier.
+    pub starred: bool,
+    /// The released columns.
+    pub columns: Vec<Released>,
+}
+
 /// Everything needed to convert the rows of the source to the release.
 #[derive(Debug)]
 pub struct RecodingPlan {
@@ -79,78 +92,54 @@ pub struct RecodingPlan {
 }
 
 impl RecodingPlan {
-    /// Creates the recoding plan that generalizes to the node of `classes` and suppresses the
-    /// classes for which `kept` is false. `combinations` contains the combinations of ground
-    /// values, and is required for forms that are computed for each class.
-    pub fn new(
-        key_schema: Arc<KeySchema>,
-        quasi_identifiers: Vec<QuasiIdentifierRule>,
-        (classes, kept): (&FrequencySet, &[bool]),
-        combinations: Option<&FrequencySet>,
-        starred: bool,
-        columns: Vec<Released>,
-    ) -> Result<Self> {
-        let labelling = Labelling::node(classes, kept);
+    /// Creates the recoding plan that generalizes to the node of the classes and suppresses the
+    /// classes that are not kept. `combinations` contains the combinations of ground values, and is
+    /// required for forms that are computed for each class.
+    pub fn new(parts: RecodingParts, of: KeptClasses<'_>, combinations: Option<&FrequencySet>) -> Result<Self> {
+        let KeptClasses { classes, kept } = of;
+        let (key_schema, starred) = (&parts.key_schema, parts.starred);
+        let labelling = Labelling::node(of);
         let released = |column: usize| {
             let released = (0..classes.len()).filter(|class| kept[*class]);
             let known = released.map(|class| {
                 let number = labelling.number_of_class(classes, class);
                 let number = number.ok_or_else(|| Error::internal("a class without a number"))?;
-                Ok((number, labelling.of_class(&key_schema, classes, class, column)))
+                Ok((number, labelling.of_class(key_schema, classes, class, column)))
             });
             known.collect::<Result<Vec<_>>>()
         };
-        let numbers = numbers(&labelling, &key_schema, combinations)?;
+        let numbers = numbers(&labelling, key_schema, combinations)?;
         let mut labels = vec![];
-        for (column, (rule, level)) in quasi_identifiers.iter().zip(classes.node().levels()).enumerate() {
+        for (column, (rule, level)) in parts.quasi_identifiers.iter().zip(classes.node().levels()).enumerate() {
             labels.push(match rule.form {
                 LabelForm::Text => own(
                     Labels::of_level(key_schema.lookup(column), *level, starred)?,
-                    &key_schema,
+                    key_schema,
                     column,
                 )?,
                 form => {
                     let members = members(form, combinations, &numbers, classes.len(), || released(column))?;
-                    computed(
-                        form,
-                        &key_schema,
-                        column,
-                        &ChosenLabels::Level(*level),
-                        members,
-                        starred,
-                    )
-                    .map_err(|e| e.context(format!("column {}", rule.column)))?
+                    let column = KeyColumn { key_schema, column };
+                    computed(form, column, &ChosenLabels::Level(*level), members, starred)
+                        .map_err(|e| e.context(format!("column {}", rule.column)))?
                 }
             });
         }
-        Ok(Self::assemble(
-            key_schema,
-            quasi_identifiers,
-            labelling,
-            labels,
-            starred,
-            columns,
-        ))
+        Ok(Self::assemble(parts, labelling, labels))
     }
 
     /// Creates the recoding plan in which each row has the labels of its group. In the form TEXT, a
     /// quasi-identifier is released as a string. For `combinations`, see [`RecodingPlan::new`].
-    pub fn partitioned(
-        key_schema: Arc<KeySchema>,
-        quasi_identifiers: Vec<QuasiIdentifierRule>,
-        grouped: Grouped,
-        combinations: Option<&FrequencySet>,
-        starred: bool,
-        columns: Vec<Released>,
-    ) -> Result<Self> {
+    pub fn partitioned(parts: RecodingParts, grouped: Grouped, combinations: Option<&FrequencySet>) -> Result<Self> {
+        let (key_schema, starred) = (&parts.key_schema, parts.starred);
         let (partition, kept) = (Arc::clone(&grouped.partition), grouped.kept.clone());
         let labelling = Labelling::Partition(grouped);
-        let numbers = numbers(&labelling, &key_schema, combinations)?;
+        let numbers = numbers(&labelling, key_schema, combinations)?;
         let mut labels = vec![];
-        for (column, rule) in quasi_identifiers.iter().enumerate() {
+        for (column, rule) in parts.quasi_identifiers.iter().enumerate() {
             let (all, texts) = (partition.labels(column), partition.texts(column));
             labels.push(match rule.form {
-                LabelForm::Text => own(Labels::of_texts(texts, starred), &key_schema, column)?,
+                LabelForm::Text => own(Labels::of_texts(texts, starred), key_schema, column)?,
                 form => {
                     let groups = (0..).zip(partition.cells(column)).zip(&kept);
                     let released = || {
@@ -160,36 +149,22 @@ impl RecodingPlan {
                             .collect())
                     };
                     let members = members(form, combinations, &numbers, partition.len(), released)?;
-                    computed(
-                        form,
-                        &key_schema,
-                        column,
-                        &ChosenLabels::Labels(all, texts),
-                        members,
-                        starred,
-                    )
-                    .map_err(|e| e.context(format!("column {}", rule.column)))?
+                    let column = KeyColumn { key_schema, column };
+                    computed(form, column, &ChosenLabels::Labels(all, texts), members, starred)
+                        .map_err(|e| e.context(format!("column {}", rule.column)))?
                 }
             });
         }
-        Ok(Self::assemble(
-            key_schema,
-            quasi_identifiers,
-            labelling,
-            labels,
-            starred,
-            columns,
-        ))
+        Ok(Self::assemble(parts, labelling, labels))
     }
 
-    fn assemble(
-        key_schema: Arc<KeySchema>,
-        quasi_identifiers: Vec<QuasiIdentifierRule>,
-        labelling: Labelling,
-        computed: Vec<Computed>,
-        starred: bool,
-        columns: Vec<Released>,
-    ) -> Self {
+    fn assemble(parts: RecodingParts, labelling: Labelling, computed: Vec<Computed>) -> Self {
+        let RecodingParts {
+            key_schema,
+            quasi_identifiers,
+            starred,
+            columns,
+        } = parts;
         let (mut labels, mut covers, mut chosen) = (vec![], vec![], vec![]);
         for column in computed {
             labels.push(column.labels);

@@ -4,7 +4,9 @@ use super::surveyed::Surveyed;
 use crate::engine::decide::Decision;
 use crate::error::{Error, Result};
 use crate::job::{Job, QuasiIdentifier, Roles};
-use crate::recode::{ColumnTreatment, Grouped, QuasiIdentifierRule, RecodingPlan, Released};
+use crate::recode::{
+    ColumnTreatment, Grouped, KeptClasses, QuasiIdentifierRule, RecodingParts, RecodingPlan, Released,
+};
 use std::sync::Arc;
 
 /// Returns the recoding plan of every released column except the randomized columns, and of the
@@ -73,16 +75,26 @@ pub(in crate::engine) fn recoding_among(
         on_unmapped: q.hierarchy.on_unmapped(),
         form: q.labels,
     };
-    let rules = roles.quasi_identifiers.iter().map(rule).collect();
     let base = decision.evaluator.sets().base();
     let is_of_class = roles.quasi_identifiers.iter().any(|q| q.labels.is_of_class());
     let ground = match is_of_class {
         true => Some(base.held()?.as_ref()),
         false => None,
     };
-    let key_schema = Arc::clone(&base.key_schema);
+    let parts = RecodingParts {
+        key_schema: Arc::clone(&base.key_schema),
+        quasi_identifiers: roles.quasi_identifiers.iter().map(rule).collect(),
+        starred,
+        columns,
+    };
     match (&decision.verdict.partition, &decision.combinations) {
-        (None, None) => RecodingPlan::new(key_schema, rules, (&decision.classes, kept), ground, starred, columns),
+        (None, None) => {
+            let of = KeptClasses {
+                classes: &decision.classes,
+                kept,
+            };
+            RecodingPlan::new(parts, of, ground)
+        }
         (Some(partition), Some(combinations)) => {
             let grouped = Grouped {
                 bottom: base.bottom().clone(),
@@ -90,7 +102,7 @@ pub(in crate::engine) fn recoding_among(
                 partition: Arc::clone(partition),
                 kept: kept.to_vec(),
             };
-            RecodingPlan::partitioned(key_schema, rules, grouped, ground, starred, columns)
+            RecodingPlan::partitioned(parts, grouped, ground)
         }
         _ => Err(Error::internal("a partition without its index")),
     }

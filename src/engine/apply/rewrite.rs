@@ -12,7 +12,7 @@ use crate::job::Job;
 use crate::observe::{Observer, Phase};
 use crate::recode::personal::PersonalOutcome;
 use crate::recode::randomize::{MeasuredInformation, Permutation, RandomizeExec};
-use crate::recode::{Classes, RecodingPlan};
+use crate::recode::{Classes, KeptClasses, RecodingPlan};
 use arrow::datatypes::Schema;
 use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;
@@ -121,7 +121,13 @@ async fn ordered_classes(
 ) -> Result<Option<Classes>> {
     let (recoding, schema, classes) = (Arc::clone(recoding), schema.clone(), Arc::clone(&decision.classes));
     let (kept, first) = (decision.verdict.kept.clone(), first.to_vec());
-    let told = move || Classes::try_new(recoding, &schema, &classes, &kept, &first, keys);
+    let told = move || {
+        let of = KeptClasses {
+            classes: &classes,
+            kept: &kept,
+        };
+        Classes::try_new(recoding, &schema, of, &first, keys)
+    };
     let pool = decision.evaluator.sets().pool();
     pool.compute("ordering the classes", told).await
 }

@@ -147,17 +147,16 @@ pub(super) fn finish(
     spill_space: &SpillSpace,
 ) -> Result<Permutation> {
     let mut counted = Counted::of(tally)?;
-    let values = counted.values.len();
     if let (Some(classes), Some(table)) = (in_classes, counted.classes.take_if(|_| in_classes.is_some())) {
         let same: Vec<u32> = (0..classes as u32).collect();
         let spread = Spread::of(table.groups());
-        let (grouped, pairs) = Grouped::draw(table, &same, &counted.ranks, values, source, spill_space)?;
+        let (grouped, pairs) = Grouped::draw(table, &same, &counted.ranks, source, spill_space)?;
         counted.measure(&spread, &pairs);
         return counted.permuted(Order::Classes(Arc::new(grouped)));
     }
     if let Some((distinct, table)) = counted.groups.take() {
         let (keys, ranks) = distinct.finish()?;
-        let (grouped, _) = Grouped::draw(table, &ranks, &counted.ranks, values, source, spill_space)?;
+        let (grouped, _) = Grouped::draw(table, &ranks, &counted.ranks, source, spill_space)?;
         return counted.permuted(Order::Groups {
             columns,
             keys: Arc::new(keys),

@@ -68,7 +68,7 @@ mod tests {
         let hierarchy = Hierarchy::new("h", Arc::new(rule), OnUnmapped::Error, OnNull::Value).unwrap();
         let lookup = Arc::new(hierarchy.bind(Arc::new(Int64Array::from(vec![1, 2, 5]))).unwrap());
         let key_schema = KeySchema::new(vec![Arc::clone(&lookup)]);
-        let ground = FrequencySet::new(Node::new(vec![0]), 1, vec![0, 1, 2], vec![1, 1, 1], None, vec![]);
+        let ground = FrequencySet::new(Node::new(vec![0]), 1, vec![0u64, 1, 2], vec![1u64, 1, 1]);
         let coarse = ground.roll_up(&key_schema, &Node::new(vec![1])).0;
         assert_eq!(coarse.keys().as_ref(), [0, 2]);
         let checked = |label| {

@@ -17,7 +17,7 @@ use crate::metric;
 use crate::observe::{Observer, Phase};
 use crate::partition::{self, Column, Partitioner, Table, widened};
 use crate::pool::check_cancelled;
-use crate::search::{Oracle, SearchBudget};
+use crate::search::{Context, Oracle};
 use crate::settings::Settings;
 use datafusion::execution::memory_pool::MemoryReservation;
 use std::sync::Arc;
@@ -67,7 +67,8 @@ pub(super) fn divided(job: &Job, evaluator: &Arc<Evaluator>, observer: &Arc<dyn 
                 continue;
             }
         }
-        match divide(job, evaluator, candidate, &budget, observer, best.is_some()) {
+        let run = context(&job.goal, budget.clone(), observer);
+        match divide(job, evaluator, candidate, run, best.is_some()) {
             Ok((found, reason)) => {
                 stopped = stopped.or(reason);
                 told.skipped = found.is_none().then(|| reason.unwrap_or_default().into());
@@ -159,19 +160,17 @@ fn beats(job: &Job, evaluator: &Evaluator, found: &Division, best: &Division) ->
     Ok(value(found)? < value(best)?)
 }
 
-/// Runs an algorithm that divides the base set, and judges the groups as they would be released.
-/// Also returns the reason if the budget ended the algorithm early. If `dispensable` is true, the
-/// algorithm is not run once the budget is used up.
+/// Runs an algorithm that divides the base set within the budget of `context`, and judges the
+/// groups as they would be released. Also returns the reason if the budget ended the algorithm
+/// early. If `dispensable` is true, the algorithm is not run once the budget is used up.
 fn divide<'a>(
     job: &Job,
     evaluator: &Arc<Evaluator>,
     candidate: &'a Candidate,
-    budget: &SearchBudget,
-    observer: &Arc<dyn Observer>,
+    mut context: Context,
     dispensable: bool,
 ) -> Result<(Option<Division<'a>>, Option<&'static str>)> {
     let partitioner = candidate.partitioner.as_ref();
-    let mut context = context(&job.goal, budget.clone(), observer);
     if let (true, Err(stop)) = (dispensable, context.check(0)) {
         check_cancelled()?;
         return Ok((None, Some(reason(stop)?)));

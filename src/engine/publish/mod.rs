@@ -9,7 +9,7 @@ mod release;
 mod repeated;
 mod report;
 
-pub(in crate::engine) use place::{Inputs, ToPublish, publish, publish_rows};
+pub(in crate::engine) use place::{Inputs, RowsToPublish, ToPublish, publish, publish_rows};
 pub use place::{Placed, ReleasedRows};
 pub(in crate::engine) use repeated::refuse as refuse_repeated;
 

@@ -207,14 +207,26 @@ fn of_all_batches(manifest: Manifest, union: &Union, target: &Target) -> Result<
     Ok(grown)
 }
 
+/// A release whose rows were kept and recounted, with what its publication needs.
+pub(in crate::engine) struct RowsToPublish<'a> {
+    pub(in crate::engine) job: &'a Job,
+    pub(in crate::engine) decision: &'a Decision,
+    pub(in crate::engine) findings: Findings,
+    pub(in crate::engine) written: &'a Written,
+    pub(in crate::engine) recounted: &'a Recounted,
+    pub(in crate::engine) observer: &'a Arc<dyn Observer>,
+}
+
 /// Returns the rows that were kept, with a report that is published later.
-pub(in crate::engine) async fn publish_rows(
-    job: &Job,
-    (decision, findings): (&Decision, Findings),
-    written: &Written,
-    recounted: &Recounted,
-    observer: &Arc<dyn Observer>,
-) -> Result<ReleasedRows> {
+pub(in crate::engine) async fn publish_rows(parts: RowsToPublish<'_>) -> Result<ReleasedRows> {
+    let RowsToPublish {
+        job,
+        decision,
+        findings,
+        written,
+        recounted,
+        observer,
+    } = parts;
     observer.begin(Phase::Publish);
     let release = Release::new(job, (decision, findings), written, recounted)?;
     let facts = ReleaseFacts {

@@ -1,10 +1,10 @@
-use super::{Inputs, ToPublish, publish, publish_rows};
+use super::{Inputs, RowsToPublish, ToPublish, publish, publish_rows};
 use crate::engine::apply::rewrite;
 use crate::engine::decide::Decision;
 use crate::engine::examine::Findings;
 use crate::engine::testing::{decided, job, silent, target};
 use crate::engine::verify::{Recounted, recount};
-use crate::engine::write::{Staging, Written, keep_rows, write_files};
+use crate::engine::write::{StagedTarget, Staging, Written, keep_rows, write_files};
 use crate::folder::Manifest;
 use crate::job::Job;
 use crate::staging::Stage;
@@ -20,9 +20,11 @@ async fn recounted(folder: &Path) -> (Arc<Job>, Decision, Written, Recounted, St
     let decision = decided(&job).await;
     let rewrite = rewrite(&job, &decision, &silent()).await.unwrap();
     let stage = Staging::Folder(Stage::open(&target.path).unwrap());
-    let written = write_files(&job, &decision, rewrite, (&target, &stage), &silent())
-        .await
-        .unwrap();
+    let to = StagedTarget {
+        target: &target,
+        staging: &stage,
+    };
+    let written = write_files(&job, &decision, rewrite, to, &silent()).await.unwrap();
     let recounted = recount(&job, &decision, &written, Some(&stage), &silent())
         .await
         .unwrap();
@@ -106,9 +108,16 @@ async fn rows_are_handed_out_without_what_is_only_recounted() {
     let rewrite = rewrite(&job, &decision, &silent()).await.unwrap();
     let written = keep_rows(&job, &decision, rewrite, &silent()).await.unwrap();
     let recounted = recount(&job, &decision, &written, None, &silent()).await.unwrap();
-    let rows = publish_rows(&job, (&decision, Findings::default()), &written, &recounted, &silent())
-        .await
-        .unwrap();
+    let rows = publish_rows(RowsToPublish {
+        job: &job,
+        decision: &decision,
+        findings: Findings::default(),
+        written: &written,
+        recounted: &recounted,
+        observer: &silent(),
+    })
+    .await
+    .unwrap();
     let schema = rows.table.schema();
     let columns: Vec<&str> = schema.fields().iter().map(|f| f.name().as_str()).collect();
     assert_eq!(columns, ["age", "zip"]);

@@ -3,12 +3,11 @@
 //! written to files.
 
 use crate::canonical::one_spelling;
-use crate::engine::write::Settled;
+use crate::engine::write::Written;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::{plain_type, spelled, texts};
 use crate::key::KeySchema;
 use crate::quoting::quote;
-use crate::recode::RecodingPlan;
 use crate::recount::{ReleasedTable, count, label_text};
 use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, Int32Array, Int64Array, RecordBatch};
 use arrow::compute::cast;
@@ -20,12 +19,12 @@ use std::sync::Arc;
 /// The table name of the decided classes in the recounting session.
 const DECIDED: &str = "decided";
 
-/// Checks that the released rows, grouped by their labels, are the decided classes, each with the
-/// decided number of rows. `is_csv` is true if the rows were read from CSV files. Fails with
-/// `ErrorKind::Verification` if the rows are not the decided classes.
+/// Checks that the released rows, grouped by their labels, are the decided classes of `written`,
+/// each with the decided number of rows. `is_csv` is true if the rows were read from CSV files.
+/// Fails with `ErrorKind::Verification` if the rows are not the decided classes.
 pub(super) async fn check_classes(
     session: &SessionContext,
-    (settled, recoding): (&Settled, &RecodingPlan),
+    written: &Written,
     key_schema: &KeySchema,
     released: &ReleasedTable,
     is_csv: bool,
@@ -46,7 +45,7 @@ pub(super) async fn check_classes(
         ));
         types.push(field.data_type().clone());
     }
-    let batch = decided((settled, recoding), key_schema, &types)?;
+    let batch = decided(written, key_schema, &types)?;
     session.deregister_table(DECIDED)?;
     session.register_table(DECIDED, Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?))?;
     let keys: Vec<String> = (0..columns.len()).map(|i| format!("c{i}")).collect();
@@ -77,16 +76,12 @@ pub(super) async fn check_classes(
 
 /// Returns the labels of the kept classes, each with its negated number of rows. A label is the
 /// text of its value after conversion to the type of its released column in `types`.
-fn decided(
-    (settled, recoding): (&Settled, &RecodingPlan),
-    key_schema: &KeySchema,
-    types: &[DataType],
-) -> Result<RecordBatch> {
-    let (classes, verdict) = (&settled.classes, &settled.verdict);
+fn decided(written: &Written, key_schema: &KeySchema, types: &[DataType]) -> Result<RecordBatch> {
+    let (classes, verdict) = (&written.settled.classes, &written.settled.verdict);
     let kept: Vec<usize> = (0..classes.len()).filter(|i| verdict.kept[*i]).collect();
     let mut columns: Vec<(String, ArrayRef, bool)> = vec![];
     for (column, lookup) in key_schema.lookups().iter().enumerate() {
-        let computed = recoding.computed_values(classes, &kept, column);
+        let computed = written.recoding.computed_values(classes, &kept, column);
         let (labels, places): (ArrayRef, Vec<u32>) = match (computed, &verdict.partition) {
             (Some((values, places)), _) => (text(values, &types[column])?, places),
             (None, Some(partition)) => {

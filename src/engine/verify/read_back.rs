@@ -1,7 +1,7 @@
 //! Reads the staged files back as any other reader would.
 
 use crate::engine::standing::parquet;
-use crate::engine::write::{Staging, WrittenFile};
+use crate::engine::write::{Staging, Written};
 use crate::error::Result;
 use crate::folder::with_nulls;
 use crate::job::{Format, Target};
@@ -15,16 +15,16 @@ use datafusion::prelude::{CsvReadOptions, Expr, SessionContext};
 pub(super) async fn read_back(
     session: &SessionContext,
     name: &str,
-    (staging, files): (&Staging, &[WrittenFile]),
+    staging: &Staging,
     target: &Target,
-    written: &Schema,
+    written: &Written,
 ) -> Result<()> {
-    let paths = staging.places(files, target.partitioned_by.is_empty()).await?;
+    let paths = staging.places(&written.files, target.partitioned_by.is_empty()).await?;
     let folders = &target.partitioned_by;
     let rows = match target.format {
-        Format::Parquet | Format::Table(_) => as_written(parquet(session, paths, target).await?, written)?,
+        Format::Parquet | Format::Table(_) => as_written(parquet(session, paths, target).await?, &written.schema)?,
         Format::Csv => {
-            let header = names(&staging.beginning(files).await?)?;
+            let header = names(&staging.beginning(&written.files).await?)?;
             let fields: Vec<Field> = header
                 .iter()
                 .map(|name| Field::new(name, DataType::Utf8, true))

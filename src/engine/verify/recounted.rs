@@ -113,7 +113,7 @@ async fn counted(
     };
     let mut found = None;
     if let (Some(target), Some(stage)) = (&job.output.target, stage) {
-        read_back(&session, RELEASED, (stage, &written.files), target, &written.schema).await?;
+        read_back(&session, RELEASED, stage, target, written).await?;
         recounting.check_order(&session, RELEASED, &job.roles, written).await?;
         let files = Rows::Files {
             format: target.format,
@@ -172,8 +172,7 @@ impl Recount<'_> {
             ));
         }
         let key_schema = &self.decision.evaluator.sets().base().key_schema;
-        let decided = (settled, self.written.recoding.as_ref());
-        check_classes(self.session, decided, key_schema, &released, is_csv).await?;
+        check_classes(self.session, self.written, key_schema, &released, is_csv).await?;
         let promises = if tell { promises(job)? } else { vec![] };
         let mut checks = released.check(self.session, &promises).await?;
         checks.iter_mut().for_each(|c| c.reached = c.reached.map(steady));

@@ -10,10 +10,10 @@ use super::read_back::as_written;
 use super::recounted::{RELEASED, Recounted};
 use crate::canonical::spelled_once;
 use crate::engine::standing::{parquet, rows_that_stand};
-use crate::engine::write::{Staging, Written};
+use crate::engine::write::{StagedTarget, Written};
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{Check, Manifest};
-use crate::job::{Existing, Job, Roles, Target};
+use crate::job::{Existing, Job, Roles};
 use crate::observe::{Observer, Phase};
 use crate::recount::{ReleasedTable, check_codes, promises, steady};
 use arrow::datatypes::{DataType, Schema};
@@ -43,14 +43,14 @@ pub(in crate::engine) struct Union {
     pub(in crate::engine) alone: Vec<Check>,
 }
 
-/// Recounts the written rows alone, and all rows of the release that `target` grows together with
-/// the written rows. Returns `None` if `target` grows no release. Fails as infeasible if a promise
-/// is not kept.
+/// Recounts the written rows alone, and all rows of the release that the target grows together with
+/// the written rows. Returns `None` if the target grows no release. Fails as infeasible if a
+/// promise is not kept.
 pub(in crate::engine) async fn recount_union(
     job: &Job,
     written: &Written,
     recounted: &Recounted,
-    (target, stage): (&Target, &Staging),
+    StagedTarget { target, staging }: StagedTarget<'_>,
     observer: &Arc<dyn Observer>,
 ) -> Result<Option<Union>> {
     if target.existing != Existing::Append {
@@ -77,7 +77,7 @@ pub(in crate::engine) async fn recount_union(
         let what = "the rows of the existing release alone do not satisfy";
         check(job, session, &table(&job.roles, STANDING), what).await?;
     }
-    let places = stage.places_of_all(target, &written.files).await?;
+    let places = staging.places_of_all(target, &written.files).await?;
     let rows = spelled_once(parquet(session, places, target).await?)?;
     let rows = as_written(rows, &written.schema)?;
     session.register_table(GROWN, rows.into_view())?;

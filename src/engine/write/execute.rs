@@ -4,7 +4,7 @@ use super::files::{FileColumns, FileDestination, write};
 use super::footer::footer;
 use super::nanoseconds::nanoseconds;
 use super::spool::Spool;
-use super::staging::Staging;
+use super::staging::StagedTarget;
 use super::written::{Writers, Written};
 use crate::engine::apply::Rewrite;
 use crate::engine::apply::plan::without_order_key;
@@ -27,7 +27,7 @@ pub(in crate::engine) async fn write_files(
     job: &Job,
     decision: &Decision,
     rewrite: Rewrite,
-    (target, staging): (&Target, &Staging),
+    StagedTarget { target, staging }: StagedTarget<'_>,
     observer: &Arc<dyn Observer>,
 ) -> Result<Written> {
     // This is one function because it prepares the input of every executor and builds the result

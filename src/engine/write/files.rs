@@ -3,7 +3,7 @@
 
 use super::alike::{Alike, Seen};
 use super::limit::Limit;
-use super::shelf::{InTable, Put, Shelf, WrittenFile};
+use super::shelf::{FilePlace, InTable, Put, Shelf, WrittenFile};
 use super::sink::{ROW_GROUP, Sink, WRITING, failed, sink};
 use super::spool::Spool;
 use super::stored::{exactly, in_microseconds, stored};
@@ -197,11 +197,18 @@ impl<'a> Files<'a> {
         Ok(())
     }
 
+    /// Returns the place of the next file, in this partition.
+    fn place<'p>(&self, partition: &'p str) -> FilePlace<'p> {
+        FilePlace {
+            partition,
+            number: self.begun,
+            extension: self.target.format.extension(),
+        }
+    }
+
     async fn create(&mut self, partition: &str) -> Result<Box<dyn Sink>> {
-        let file = self
-            .shelf
-            .create(partition, self.begun, self.target.format.extension())
-            .await?;
+        let place = self.place(partition);
+        let file = self.shelf.create(place).await?;
         sink(self.target.format, file, Arc::clone(&self.written.schema), self.footer)
     }
 
@@ -216,11 +223,8 @@ impl<'a> Files<'a> {
                 Format::Table(format) => Some(in_table(&file, format, partition.values).await?),
                 Format::Parquet | Format::Csv => None,
             };
-            let place = (partition.path.as_str(), self.begun);
-            self.put.push_back(
-                self.shelf
-                    .put(file, place, self.target.format.extension(), (rows, in_table)),
-            );
+            let place = self.place(&partition.path);
+            self.put.push_back(self.shelf.put(file, place, rows, in_table));
             self.begun += 1;
             self.settle(ON_WAY).await?;
         }

@@ -19,12 +19,11 @@ mod written;
 pub use alike::Alike;
 pub(in crate::engine) use execute::{keep_rows, write_files};
 pub(in crate::engine) use files::{FileColumns, FileRows};
-pub(in crate::engine) use settled::Settled;
 pub(in crate::engine) use shelf::{WrittenFile, name};
 pub(in crate::engine) use sink::{Sink, WRITING, failed, sink};
 pub use spool::ReleaseTable;
 pub(in crate::engine) use spool::{Spool, encode};
-pub(in crate::engine) use staging::Staging;
+pub(in crate::engine) use staging::{StagedTarget, Staging};
 pub(in crate::engine) use stored::stored;
 pub(in crate::engine) use written::{Writers, Written};
 

@@ -43,6 +43,22 @@ pub(super) enum Shelf {
     Store(Outbox, SpillSpace),
 }
 
+/// The place of a file among the files of a release.
+#[derive(Clone, Copy)]
+pub(super) struct FilePlace<'a> {
+    /// The folder of the file's partition: empty, or with a slash at the end.
+    pub(super) partition: &'a str,
+    pub(super) number: usize,
+    pub(super) extension: &'static str,
+}
+
+impl FilePlace<'_> {
+    /// Returns the path of the file relative to the folder of the release.
+    fn path(self) -> String {
+        name(self.partition, self.number, self.extension)
+    }
+}
+
 /// A finished file, which is in the staging folder or is being uploaded to an object store.
 pub(super) enum Put {
     /// The file is in the staging folder.
@@ -52,12 +68,12 @@ pub(super) enum Put {
 }
 
 impl Shelf {
-    /// Creates the file with this number. `partition` is empty or ends in a slash.
-    pub(super) async fn create(&self, partition: &str, number: usize, extension: &str) -> Result<File> {
+    /// Creates the file that will be at `place`.
+    pub(super) async fn create(&self, place: FilePlace<'_>) -> Result<File> {
         match self {
             Self::Folder(folder) => {
-                let (mut folder, path) = (folder.clone(), folder.join(name(partition, number, extension)));
-                let partition = partition.to_string();
+                let (mut folder, path) = (folder.clone(), folder.join(place.path()));
+                let partition = place.partition.to_string();
                 let create = move || {
                     // Folders are created one by one, so that a stage that was removed in the
                     // meantime is not created again.
@@ -80,22 +96,16 @@ impl Shelf {
     }
 
     /// Leaves a finished file of `rows` rows in the folder, or starts its upload.
-    pub(super) fn put(
-        &self,
-        file: File,
-        (partition, number): (&str, usize),
-        extension: &'static str,
-        (rows, in_table): (u64, Option<InTable>),
-    ) -> Put {
+    pub(super) fn put(&self, file: File, place: FilePlace<'_>, rows: u64, in_table: Option<InTable>) -> Put {
         match self {
             Self::Folder(_) => Put::There(WrittenFile {
-                path: name(partition, number, extension),
+                path: place.path(),
                 rows,
                 object: None,
                 in_table,
             }),
             Self::Store(outbox, _) => {
-                let way = outbox.send(file, (partition, number), extension, rows);
+                let way = outbox.send(file, (place.partition, place.number), place.extension, rows);
                 Put::OnWay(way, rows, in_table)
             }
         }

@@ -225,3 +225,10 @@ impl Staging {
         Ok(text)
     }
 }
+
+/// A target, with the staging of the release that is written to it.
+#[derive(Clone, Copy)]
+pub(in crate::engine) struct StagedTarget<'a> {
+    pub(in crate::engine) target: &'a Target,
+    pub(in crate::engine) staging: &'a Staging,
+}

@@ -1,4 +1,4 @@
-use super::{Staging, Written, keep_rows, write_files};
+use super::{StagedTarget, Staging, Written, keep_rows, write_files};
 use crate::engine::apply::{Rewrite, rewrite};
 use crate::engine::decide::Decision;
 use crate::engine::testing::{batch, decided, job, silent, target};
@@ -28,9 +28,11 @@ async fn written(folder: &Path, change: impl FnOnce(&mut Target)) -> (Staging, W
     let job = Arc::new(job);
     let (decision, rewrite) = rewritten(&job).await;
     let stage = Staging::Folder(Stage::open(&target.path).unwrap());
-    let written = write_files(&job, &decision, rewrite, (&target, &stage), &silent())
-        .await
-        .unwrap();
+    let to = StagedTarget {
+        target: &target,
+        staging: &stage,
+    };
+    let written = write_files(&job, &decision, rewrite, to, &silent()).await.unwrap();
     (stage, written)
 }
 

@@ -54,6 +54,14 @@ fn too_large() -> Error {
     )
 }
 
+/// Returns the key schema of the lookups of all columns. Also returns, for each column, true if
+/// rows with an unmapped value are suppressed.
+fn key_schema_of(lookups: Vec<(Arc<Lookup>, OnUnmapped)>) -> (Arc<KeySchema>, Vec<bool>) {
+    let suppresses = lookups.iter().map(|(_, rule)| *rule == OnUnmapped::Suppress).collect();
+    let lookups = lookups.into_iter().map(|(lookup, _)| lookup).collect();
+    (Arc::new(KeySchema::new(lookups)), suppresses)
+}
+
 impl Base {
     /// Creates the base set of a sample at the node `bottom`, with the counts of a population that
     /// was scanned with the same dictionaries.
@@ -70,8 +78,7 @@ impl Base {
         spill_space: &SpillSpace,
     ) -> Result<Self> {
         let marginals = map(lookups.len(), |c| sample.value_counts(c));
-        let suppresses: Vec<bool> = lookups.iter().map(|(_, rule)| *rule == OnUnmapped::Suppress).collect();
-        let key_schema = Arc::new(KeySchema::new(lookups.into_iter().map(|(lookup, _)| lookup).collect()));
+        let (key_schema, suppresses) = key_schema_of(lookups);
         let words = key_schema.layout().words();
         let merge = KeyTranslation {
             key_schema: &key_schema,
@@ -84,7 +91,7 @@ impl Base {
         let is_spilled = sample.is_spilled() || population.as_ref().is_some_and(Scan::is_spilled);
         if is_spilled || (fits.is_err() && sample.may_spill()) {
             room.free();
-            let own = Self::spilled((sample, population), marginals, &merge, &key_schema, spill_space)?;
+            let own = Self::spilled((sample, population), marginals, &merge, spill_space)?;
             return own.hold(spill_space, threads());
         }
         fits.map_err(|_| too_large())?;
@@ -109,7 +116,9 @@ impl Base {
             attributes.push(attribute);
             details.push(detail);
         }
-        let set = FrequencySet::new(bottom.clone(), words, keys, counts, populations, details);
+        let set = FrequencySet::new(bottom.clone(), words, keys, counts)
+            .with_populations(populations)
+            .with_details(details);
         Ok(Self {
             set: BaseSet::Held(Arc::new(set)),
             rows: sample.rows,
@@ -126,12 +135,10 @@ impl Base {
         (sample, population): (Scan, Option<Scan>),
         marginals: Vec<Vec<u64>>,
         merge: &KeyTranslation,
-        key_schema: &Arc<KeySchema>,
         spill_space: &SpillSpace,
     ) -> Result<Self> {
-        let words = key_schema.layout().words();
         let (parts, bottom) = (merge.parts(&sample), merge.bottom.clone());
-        let (mut spilled, attributes, unmapped_rows) = Spilled::new(&sample, &parts, words, bottom, spill_space)?;
+        let (mut spilled, attributes, unmapped_rows) = Spilled::new(&sample, &parts, bottom, spill_space)?;
         let rows = sample.rows;
         drop(sample);
         let unmapped_people = match &population {
@@ -139,7 +146,7 @@ impl Base {
             None => 0,
         };
         Ok(Self {
-            key_schema: Arc::clone(key_schema),
+            key_schema: Arc::clone(merge.key_schema),
             set: BaseSet::Spilled(Arc::new(spilled)),
             rows,
             unmapped_rows,
@@ -247,21 +254,20 @@ impl Base {
 
 #[cfg(test)]
 impl Base {
-    /// Creates the base set in files, even if it fits in memory, from a sample and an optional
-    /// population.
+    /// Creates the base set of [`Self::new`] in files, even if it fits in memory.
     pub(crate) fn in_files(
         (sample, population): (Scan, Option<Scan>),
-        marginals: Vec<Vec<u64>>,
-        key_schema: Arc<KeySchema>,
-        suppresses: Vec<bool>,
+        lookups: Vec<(Arc<Lookup>, OnUnmapped)>,
         bottom: Node,
         spill_space: &SpillSpace,
     ) -> Self {
+        let marginals = map(lookups.len(), |c| sample.value_counts(c));
+        let (key_schema, suppresses) = key_schema_of(lookups);
         let merge = KeyTranslation {
             key_schema: &key_schema,
             suppresses,
             bottom: &bottom,
         };
-        Self::spilled((sample, population), marginals, &merge, &key_schema, spill_space).unwrap()
+        Self::spilled((sample, population), marginals, &merge, spill_space).unwrap()
     }
 }

@@ -102,23 +102,19 @@ impl FrequencySet {
         let words: Vec<_> = (0..like.words())
             .map(|word| values::<UInt64Type>(column(&word_column(word))?))
             .collect::<Result<_>>()?;
-        let keys = match words.as_slice() {
+        let keys: ScalarBuffer<u64> = match words.as_slice() {
             [only] => only.clone(),
             words => (0..batch.num_rows())
                 .flat_map(|class| words.iter().map(move |w| w[class]))
                 .collect(),
         };
         let population = like.populations().map(|_| values::<UInt64Type>(column(POPULATION)?));
-        let details = (0..like.details().len()).map(|i| to_detail(column(&detail_column(i))?));
-        Ok(Self::from_parts(
-            node.clone(),
-            like.words(),
-            keys,
-            values::<UInt64Type>(column(ROWS)?)?,
-            population.transpose()?,
-            details.collect::<Result<_>>()?,
-            like.cardinalities().to_vec(),
-        ))
+        let details = like.cardinalities().iter().enumerate();
+        let details = details.map(|(i, cardinality)| Ok((to_detail(column(&detail_column(i))?)?, *cardinality)));
+        let counts = values::<UInt64Type>(column(ROWS)?)?;
+        Ok(Self::new(node.clone(), like.words(), keys, counts)
+            .with_populations(population.transpose()?)
+            .with_details(details.collect::<Result<_>>()?))
     }
 }
 

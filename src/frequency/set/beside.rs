@@ -6,7 +6,7 @@ use super::detail::{Attribute, Detail};
 use super::frequency_set::FrequencySet;
 use super::index::KeyIndex;
 use super::slices::{Means, SLICES, slice_of, sorted};
-use super::translate::{Parts, recode, recode_detail};
+use super::translate::KeyParts;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::key_file::KeyFile;
 use crate::frequency::scan::{DetailRequest, Scan};
@@ -17,10 +17,18 @@ use crate::spill::SpillSpace;
 use datafusion::execution::memory_pool::MemoryReservation;
 use std::ops::Range;
 
+/// The counts of a base set in files other than its own rows: its details, and the rows of a
+/// population.
+#[derive(Debug)]
+pub(super) struct FurtherCounts {
+    details: Vec<DetailFiles>,
+    pub(super) people: Option<People>,
+}
+
 /// A detail of the classes in files. An entry consists of the key of a class and the code of a
 /// value. The same entry may occur more than once.
 #[derive(Debug)]
-pub(super) struct DetailFiles {
+struct DetailFiles {
     files: Vec<KeyFile>,
     /// The number of possible codes.
     cardinality: usize,
@@ -37,13 +45,7 @@ pub(super) struct People {
 
 impl DetailFiles {
     /// Translates a detail of a scan to the codes of a key schema.
-    pub(super) fn new(
-        scan: &Scan,
-        index: usize,
-        parts: &Parts,
-        words: usize,
-        spill_space: &SpillSpace,
-    ) -> Result<(Attribute, Self)> {
+    fn new(scan: &Scan, index: usize, parts: &KeyParts, spill_space: &SpillSpace) -> Result<(Attribute, Self)> {
         let (request, dictionaries) = &scan.details[index];
         let rank = |column: usize, code: u64| u64::from(dictionaries[column].ranks[code as usize]);
         let values = &dictionaries[dictionaries.len() - 1].values;
@@ -60,7 +62,7 @@ impl DetailFiles {
             }
         };
         let recoded = map(scan.tallies.len(), |i| {
-            recode_detail(&scan.tallies[i], index, (parts, words), code, values.len(), spill_space)
+            parts.recode_detail(&scan.tallies[i], index, code, values.len(), spill_space)
         });
         let (mut files, mut counts) = (vec![], vec![0u64; values.len()]);
         for recoded in recoded {
@@ -134,10 +136,8 @@ impl DetailFiles {
 impl People {
     /// Translates the scan of a population to the codes of a key schema. Also returns the number of
     /// rows that have unmapped values.
-    pub(super) fn new(scan: &Scan, parts: &Parts, words: usize, spill_space: &SpillSpace) -> Result<(Self, u64)> {
-        let recoded = map(scan.tallies.len(), |i| {
-            recode(&scan.tallies[i], parts, words, spill_space)
-        });
+    pub(super) fn new(scan: &Scan, parts: &KeyParts, spill_space: &SpillSpace) -> Result<(Self, u64)> {
+        let recoded = map(scan.tallies.len(), |i| parts.recode(&scan.tallies[i], spill_space));
         let (files, unmapped): (Vec<KeyFile>, Vec<u64>) =
             recoded.into_iter().collect::<Result<Vec<_>>>()?.into_iter().unzip();
         let unmapped = unmapped.iter().sum();
@@ -185,11 +185,13 @@ impl People {
         }
         let (keys, more) = others.into_parts();
         let (keys, more) = sorted(words, keys, more);
-        let rows = set.counts().iter().copied().chain(more.iter().map(|_| 0)).collect();
-        let keys = [set.keys(), keys.as_slice()].concat();
+        let rows: Vec<u64> = set.counts().iter().copied().chain(more.iter().map(|_| 0)).collect();
+        let keys: Vec<u64> = [set.keys(), keys.as_slice()].concat();
         people.extend(more);
         let node = set.node().clone();
-        Ok(Some(FrequencySet::new(node, words, keys, rows, Some(people), vec![])))
+        Ok(Some(
+            FrequencySet::new(node, words, keys, rows).with_populations(Some(people)),
+        ))
     }
 
     /// Returns the number of keys that have fewer rows in the population than in `sample`; `None`
@@ -267,37 +269,49 @@ fn pairs(scan: &Scan, detail: usize, rank: impl Fn(usize, u64) -> u64, memory: &
     Ok(pairs)
 }
 
-/// Returns `set` with the counts of a population and with details. Returns `None` if these do not
-/// fit in memory. The entries in the files are at the node `bottom`, and are generalized to the
-/// node of `set`.
-pub(super) fn beside(
-    mut set: FrequencySet,
-    (people, details): (Option<&People>, &[DetailFiles]),
-    schema: (&KeySchema, &Node),
-    means: Means,
-) -> Result<Option<FrequencySet>> {
-    if people.is_none() && details.is_empty() {
-        return Ok(Some(set));
+impl FurtherCounts {
+    /// Translates the details of a scan to the codes of a key schema. Also returns the attributes
+    /// of the details. There is no population yet.
+    pub(super) fn new(scan: &Scan, parts: &KeyParts, spill_space: &SpillSpace) -> Result<(Self, Vec<Attribute>)> {
+        let details = (0..scan.details.len()).map(|i| DetailFiles::new(scan, i, parts, spill_space));
+        let (attributes, details) = details.collect::<Result<Vec<_>>>()?.into_iter().unzip();
+        let further = Self { details, people: None };
+        Ok((further, attributes))
     }
-    let memory = means.spill_space.reservation("anonsql node");
-    let index = KeyIndex::new(&set);
-    if memory.try_grow(index.bytes() + set.bytes()).is_err() {
-        return Ok(None);
-    }
-    if let Some(people) = people {
-        match people.of(set, &index, schema, means)? {
-            Some(with_people) => set = with_people,
-            None => return Ok(None),
+
+    /// Returns `set` with the counts of the population and with the details. Returns `None` if
+    /// these do not fit in memory. The entries in the files are at the node `bottom`, and are
+    /// generalized to the node of `set`.
+    pub(super) fn add_to(
+        &self,
+        mut set: FrequencySet,
+        (key_schema, bottom): (&KeySchema, &Node),
+        means: Means,
+    ) -> Result<Option<FrequencySet>> {
+        if self.people.is_none() && self.details.is_empty() {
+            return Ok(Some(set));
         }
-    }
-    let mut found = vec![];
-    for detail in details {
-        match detail.of((&set, &index), schema, means)? {
-            Some(classes) if memory.try_grow(classes.bytes()).is_ok() => found.push((classes, detail.cardinality)),
-            _ => return Ok(None),
+        let schema = (key_schema, bottom);
+        let memory = means.spill_space.reservation("anonsql node");
+        let index = KeyIndex::new(&set);
+        if memory.try_grow(index.bytes() + set.bytes()).is_err() {
+            return Ok(None);
         }
+        if let Some(people) = &self.people {
+            match people.of(set, &index, schema, means)? {
+                Some(with_people) => set = with_people,
+                None => return Ok(None),
+            }
+        }
+        let mut found = vec![];
+        for detail in &self.details {
+            match detail.of((&set, &index), schema, means)? {
+                Some(classes) if memory.try_grow(classes.bytes()).is_ok() => found.push((classes, detail.cardinality)),
+                _ => return Ok(None),
+            }
+        }
+        Ok(Some(set.with_details(found)))
     }
-    Ok(Some(set.with_details(found)))
 }
 
 #[cfg(test)]

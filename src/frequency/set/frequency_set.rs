@@ -19,46 +19,21 @@ pub struct FrequencySet {
 
 impl FrequencySet {
     /// Creates the frequency set of `node` from its keys (all words of a key, one key after
-    /// another), its row counts, its counts in a population table if there is one, and its details,
-    /// each with the number of its codes.
+    /// another) and its row counts. The set has no counts in a population table and no details.
     pub fn new(
         node: Node,
         words: usize,
-        keys: Vec<u64>,
-        counts: Vec<u64>,
-        populations: Option<Vec<u64>>,
-        details: Vec<(Detail, usize)>,
-    ) -> Self {
-        let (details, cardinalities) = details.into_iter().unzip();
-        let populations = populations.map(Into::into);
-        Self::from_parts(
-            node,
-            words,
-            keys.into(),
-            counts.into(),
-            populations,
-            details,
-            cardinalities,
-        )
-    }
-
-    pub(crate) fn from_parts(
-        node: Node,
-        words: usize,
-        keys: ScalarBuffer<u64>,
-        counts: ScalarBuffer<u64>,
-        populations: Option<ScalarBuffer<u64>>,
-        details: Vec<Detail>,
-        cardinalities: Vec<usize>,
+        keys: impl Into<ScalarBuffer<u64>>,
+        counts: impl Into<ScalarBuffer<u64>>,
     ) -> Self {
         Self {
             node,
             words,
-            keys,
-            counts,
-            populations,
-            details,
-            cardinalities,
+            keys: keys.into(),
+            counts: counts.into(),
+            populations: None,
+            details: vec![],
+            cardinalities: vec![],
         }
     }
 
@@ -162,6 +137,15 @@ impl FrequencySet {
         Self {
             counts: counts.into(),
             ..self.clone()
+        }
+    }
+
+    /// Returns this set with the number of rows of each entry in the population table, if there is
+    /// one.
+    pub(super) fn with_populations(self, populations: Option<impl Into<ScalarBuffer<u64>>>) -> Self {
+        Self {
+            populations: populations.map(Into::into),
+            ..self
         }
     }
 

@@ -52,7 +52,7 @@ impl Base {
         let counts: Vec<u64> = kept.iter().map(|class| counts[*class]).collect();
         let rows = counts.iter().sum();
         let (keys, counts) = sorted(layout.words(), keys, counts);
-        let set = FrequencySet::new(set.node().clone(), layout.words(), keys, counts, None, vec![]);
+        let set = FrequencySet::new(set.node().clone(), layout.words(), keys, counts);
         Ok(Self {
             key_schema,
             set: BaseSet::Held(Arc::new(set)),

@@ -2,7 +2,7 @@
 //! in ascending order, and collects the entries of their details.
 
 use super::detail::{Attribute, Detail};
-use super::translate::{Parts, encode};
+use super::translate::KeyParts;
 use crate::error::{Error, Result};
 use crate::frequency::encode::Dictionary;
 use crate::frequency::scan::{DetailRequest, Scan, Tally};
@@ -32,7 +32,7 @@ pub(super) fn sums(scan: &Scan, maps: &[ClassOf], classes: usize) -> (Vec<u64>, 
 
 /// Translates the keys of partitions to the codes of the key schema.
 pub(super) struct KeyTranslation<'a> {
-    pub(super) key_schema: &'a KeySchema,
+    pub(super) key_schema: &'a Arc<KeySchema>,
     pub(super) suppresses: Vec<bool>,
     pub(super) bottom: &'a Node,
 }
@@ -49,7 +49,7 @@ impl KeyTranslation<'_> {
                 check_cancelled()?;
                 let pieces = pieces(tally.counts.len());
                 let done = map(pieces.len(), |i| {
-                    encode(&parts, words, &tally.layout, tally.keys(pieces[i].clone()))
+                    parts.encode(&tally.layout, tally.keys(pieces[i].clone()))
                 });
                 let (more, known): (Vec<_>, Vec<_>) = done.into_iter().unzip();
                 keys.extend(more);
@@ -79,9 +79,9 @@ impl KeyTranslation<'_> {
 
     /// Returns, for each column and each code of a scan, the code of the representative, shifted to
     /// its bits in the packed key. Returns `None` for a code whose rows are suppressed.
-    pub(super) fn parts(&self, scan: &Scan) -> Parts {
+    pub(super) fn parts(&self, scan: &Scan) -> KeyParts {
         let columns = scan.dictionaries.iter().enumerate();
-        let parts = columns.map(|(column, dictionary)| {
+        let columns = columns.map(|(column, dictionary)| {
             let lookup = self.key_schema.lookup(column);
             let representatives = &lookup.level(self.bottom.level(column)).representatives;
             let part = |rank: &u32| {
@@ -90,7 +90,10 @@ impl KeyTranslation<'_> {
             };
             dictionary.ranks.iter().map(part).collect()
         });
-        parts.collect()
+        KeyParts {
+            columns: columns.collect(),
+            words: self.key_schema.layout().words(),
+        }
     }
 
     /// Returns the indices of distinct keys, in ascending order of the keys. The result does not

@@ -8,11 +8,11 @@
 //! each row that may be suppressed, and otherwise classes of at least the minimum size. Its classes
 //! are kept in memory, as for any node.
 
-use super::beside::{DetailFiles, People, beside};
+use super::beside::{FurtherCounts, People};
 use super::detail::Attribute;
 use super::frequency_set::FrequencySet;
 use super::slices::{Means, SLICES, slice_of, sorted};
-use super::translate::{Parts, recode};
+use super::translate::KeyParts;
 use crate::error::Result;
 use crate::frequency::key_file::KeyFile;
 use crate::frequency::scan::Scan;
@@ -46,8 +46,16 @@ pub struct Spilled {
     files: Vec<KeyFile>,
     entries: u64,
     rows: u64,
-    details: Vec<DetailFiles>,
-    people: Option<People>,
+    further: FurtherCounts,
+}
+
+/// A node to group, with its demand and the resources.
+#[derive(Clone, Copy)]
+struct ToGroup<'a> {
+    key_schema: &'a KeySchema,
+    node: &'a Node,
+    demand: Option<Demand>,
+    means: Means<'a>,
 }
 
 /// The result of grouping a node.
@@ -84,48 +92,43 @@ impl Spilled {
     /// value.
     pub(crate) fn new(
         scan: &Scan,
-        parts: &Parts,
-        words: usize,
+        parts: &KeyParts,
         node: Node,
         spill_space: &SpillSpace,
     ) -> Result<(Self, Vec<Attribute>, u64)> {
-        let recoded = map(scan.tallies.len(), |i| {
-            recode(&scan.tallies[i], parts, words, spill_space)
-        });
+        let recoded = map(scan.tallies.len(), |i| parts.recode(&scan.tallies[i], spill_space));
         let recoded = recoded.into_iter().collect::<Result<Vec<_>>>()?;
         let unmapped = recoded.iter().map(|r| r.1).sum();
-        let details = (0..scan.details.len()).map(|i| DetailFiles::new(scan, i, parts, words, spill_space));
-        let (attributes, details) = details.collect::<Result<Vec<_>>>()?.into_iter().unzip();
+        let (further, attributes) = FurtherCounts::new(scan, parts, spill_space)?;
         let files: Vec<KeyFile> = recoded.into_iter().map(|r| r.0).collect();
         let spilled = Self {
             node,
-            words,
+            words: parts.words,
             entries: files.iter().map(KeyFile::entries).sum(),
             files,
             rows: scan.rows - unmapped,
-            details,
-            people: None,
+            further,
         };
         Ok((spilled, attributes, unmapped))
     }
 
     /// Adds the rows of a population. Returns the number of these rows that have an unmapped value.
-    pub(super) fn add_people(&mut self, scan: &Scan, parts: &Parts, spill_space: &SpillSpace) -> Result<u64> {
-        let (people, unmapped) = People::new(scan, parts, self.words, spill_space)?;
-        self.people = Some(people);
+    pub(super) fn add_people(&mut self, scan: &Scan, parts: &KeyParts, spill_space: &SpillSpace) -> Result<u64> {
+        let (people, unmapped) = People::new(scan, parts, spill_space)?;
+        self.further.people = Some(people);
         Ok(unmapped)
     }
 
     /// Returns the number of rows of the population, without the rows that have unmapped values.
     /// Returns `None` if there is no population.
     pub(super) fn people(&self) -> Option<u64> {
-        self.people.as_ref().map(|people| people.rows)
+        self.further.people.as_ref().map(|people| people.rows)
     }
 
     /// Returns the number of classes that have fewer rows in the population than in the sample; 0
     /// if there is no population. Returns `None` if the classes do not fit in memory.
     pub(super) fn missing(&self, spill_space: &SpillSpace) -> Result<Option<u64>> {
-        match &self.people {
+        match &self.further.people {
             Some(people) => people.missing(&self.files, self.words, spill_space),
             None => Ok(Some(0)),
         }
@@ -157,6 +160,12 @@ impl Spilled {
         demand: Option<Demand>,
         means: Means,
     ) -> Result<NodeGrouping> {
+        let grouping = ToGroup {
+            key_schema,
+            node: to,
+            demand,
+            means,
+        };
         let levels = to.levels().iter().zip(key_schema.lookups());
         let possible = levels.map(|(level, lookup)| lookup.level(*level).labels.len() as u64);
         let most = possible.fold(1, u64::saturating_mul).min(self.entries);
@@ -174,7 +183,7 @@ impl Spilled {
             let mut wanted = self.wanted(&found, most, demand).max(means.threads).min(SLICES - done);
             let parts = loop {
                 let slices = done..done + wanted;
-                match self.pass(key_schema, to, demand, slices, classes, means)? {
+                match self.pass(grouping, slices, classes)? {
                     Some(parts) => break parts,
                     None if wanted > 1 => wanted = wanted.div_ceil(2),
                     None => return Ok(NodeGrouping::NoRoom(classes as u64)),
@@ -196,9 +205,8 @@ impl Spilled {
         }
         let Grouped { keys, counts, .. } = found;
         let classes = counts.len() as u64;
-        let set = FrequencySet::new(to.clone(), self.words, keys, counts, None, vec![]);
-        let further = (self.people.as_ref(), self.details.as_slice());
-        Ok(match beside(set, further, (key_schema, &self.node), means)? {
+        let set = FrequencySet::new(to.clone(), self.words, keys, counts);
+        Ok(match self.further.add_to(set, (key_schema, &self.node), means)? {
             Some(set) => NodeGrouping::Classes(set),
             None => NodeGrouping::NoRoom(classes),
         })
@@ -230,15 +238,13 @@ impl Spilled {
     /// Groups `slices`, which are divided among the threads; each thread reads the files once.
     /// `classes` is the approximate number of classes in all slices. Returns `None` if the slices
     /// do not fit in memory.
-    fn pass(
-        &self,
-        key_schema: &KeySchema,
-        to: &Node,
-        demand: Option<Demand>,
-        slices: Range<usize>,
-        classes: usize,
-        means: Means,
-    ) -> Result<Option<Vec<Grouped>>> {
+    fn pass(&self, grouping: ToGroup<'_>, slices: Range<usize>, classes: usize) -> Result<Option<Vec<Grouped>>> {
+        let ToGroup {
+            key_schema,
+            node,
+            demand,
+            means,
+        } = grouping;
         let share = slices.len().div_ceil(means.threads.max(1)).max(1);
         let starts = slices.clone().step_by(share);
         let ranges: Vec<Range<usize>> = starts.map(|start| start..(start + share).min(slices.end)).collect();
@@ -260,7 +266,7 @@ impl Spilled {
                 let mut fits = true;
                 file.for_each(|keys, counts| {
                     check_cancelled()?;
-                    let keys = key_schema.generalize(keys, &self.node, to);
+                    let keys = key_schema.generalize(keys, &self.node, node);
                     for (i, key) in keys.chunks_exact(self.words).enumerate() {
                         let slice = slice_of(key);
                         if let Some(part) = slice.checked_sub(range.start).and_then(|at| parts.get_mut(at)) {

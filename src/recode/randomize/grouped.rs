@@ -19,14 +19,13 @@ pub struct Grouped {
 
 impl Grouped {
     /// Permutes the values of `table` within each group. Group `i` becomes `group_ranks[i]`, and
-    /// code `i` becomes `ranks[i]`; `values` is the number of codes. The permutation depends only
-    /// on the new groups and codes. Also returns the spread of the counts of (group, code) pairs.
-    /// Fails with [`ErrorKind::Resources`] if the rows do not fit in memory.
+    /// code `i` becomes `ranks[i]`. The permutation depends only on the new groups and codes. Also
+    /// returns the spread of the counts of (group, code) pairs. Fails with
+    /// [`ErrorKind::Resources`] if the rows do not fit in memory.
     pub fn draw(
         table: ContingencyTable,
         group_ranks: &[u32],
         ranks: &[u32],
-        values: usize,
         source: RandomSource,
         spill_space: &SpillSpace,
     ) -> Result<(Self, Spread)> {
@@ -41,7 +40,7 @@ impl Grouped {
             at += *size as usize;
         }
         starts.push(at);
-        let width = CodeVector::for_values(values);
+        let width = CodeVector::for_values(ranks.len());
         let held = spill_space.reservation("anonsql permutation");
         held.try_grow(at * width.width() + starts.len() * 8)
             .map_err(|_| too_many(at))?;
@@ -128,7 +127,7 @@ mod tests {
         table.add(&groups, &codes).unwrap();
         let ranks: Vec<u32> = (0..100).collect();
         let source = RandomSource { seed, column: 0 };
-        let (grouped, _) = Grouped::draw(table, &ranks[..10], &ranks, 100, source, &spill_space).unwrap();
+        let (grouped, _) = Grouped::draw(table, &ranks[..10], &ranks, source, &spill_space).unwrap();
         let mut reader = Reader::new(Arc::new(grouped));
         let codes = reader.next(&groups).unwrap();
         assert!(

@@ -78,7 +78,7 @@ impl SentLabelling {
             .to_vec();
         let words = key_schema.layout().words();
         let entries = keys.len() / words.max(1);
-        let set = |node| FrequencySet::new(node, words, keys, vec![0; entries], None, vec![]);
+        let set = |node| FrequencySet::new(node, words, keys, vec![0u64; entries]);
         match self {
             Self::Node { node, released } => Ok(Arrived::Node {
                 kept: (0..entries).map(|class| class < released as usize).collect(),

@@ -10,7 +10,8 @@ use self::labelling::{Arrived, SentLabelling};
 use super::decode::Decode;
 use super::exec::Recode;
 use super::fold::{Fold, Repeat};
-use super::recoding_plan::{ColumnTreatment, QuasiIdentifierRule, RecodingPlan, Released};
+use super::labelling::KeptClasses;
+use super::recoding_plan::{ColumnTreatment, QuasiIdentifierRule, RecodingParts, RecodingPlan, Released};
 use super::sort::PackedSort;
 use crate::error::{Error, Result};
 use crate::hierarchy::{LabelForm, Lookup, LookupHeader, OnUnmapped};
@@ -163,12 +164,21 @@ impl RecodingPlan {
                 form,
             })
         };
-        let rules = header.rules.into_iter().map(rule).collect::<Result<_>>()?;
+        let parts = RecodingParts {
+            key_schema,
+            quasi_identifiers: header.rules.into_iter().map(rule).collect::<Result<_>>()?,
+            starred: header.starred,
+            columns,
+        };
         match labelling {
             Arrived::Node { classes, kept } => {
-                Self::new(key_schema, rules, (&classes, &kept), None, header.starred, columns)
+                let of = KeptClasses {
+                    classes: &classes,
+                    kept: &kept,
+                };
+                Self::new(parts, of, None)
             }
-            Arrived::Partition(grouped) => Self::partitioned(key_schema, rules, grouped, None, header.starred, columns),
+            Arrived::Partition(grouped) => Self::partitioned(parts, grouped, None),
         }
     }
 }

@@ -3,9 +3,9 @@
 
 use super::listing::Listing;
 use super::options::PathOptions;
-use super::table::table;
+use super::table::{TableColumns, table};
 use crate::error::{Error, Result};
-use crate::source::csv::{CsvFiles, Dialect, Kinds, Sniffed, TypeOrigin, continued, sniff, typed};
+use crate::source::csv::{CsvColumn, CsvFiles, Dialect, Kinds, Sniffed, TypeOrigin, continued, sniff, typed};
 use crate::source::{Noted, Types};
 use arrow::datatypes::{DataType, Field, Schema};
 use datafusion::common::Column;
@@ -52,7 +52,8 @@ pub(super) async fn read_csv(
     let fields = names.iter().map(|name| Field::new(name, DataType::Utf8, true));
     let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
     let format = format_of(session, &dialect, listing);
-    let rows = table(session, (listing, types), Arc::new(format), schema, folders)?;
+    let columns = TableColumns { schema, folders, types };
+    let rows = table(session, listing, Arc::new(format), columns)?;
     let files = Arc::new(CsvFiles {
         paths: listing.local(),
         dialect,
@@ -72,14 +73,22 @@ pub(super) async fn read_csv(
             Some(null) => nullif(text, lit(null.as_str())),
             None => text,
         };
-        let (data_type, source) = match options.types.get(field.name()) {
+        let (to, source) = match options.types.get(field.name()) {
             Some(stated) => (stated.clone(), TypeOrigin::Statement),
             None => (kinds.data_type(), TypeOrigin::Rows),
         };
-        let value = match data_type {
+        let value = match to {
             DataType::Utf8 => text,
             _ if options.all_text => text,
-            data_type => typed(text, (i, field.name()), (data_type, source), &files),
+            to => {
+                let column = CsvColumn {
+                    index: i,
+                    name: field.name().clone(),
+                    to,
+                    source,
+                };
+                typed(text, column, &files)
+            }
         };
         value.alias_qualified(table.cloned(), field.name())
     });

@@ -9,7 +9,7 @@ use super::logged::place_with_log;
 use super::options::PathOptions;
 use super::partitions::{partition_columns, typed};
 use super::released::release_at;
-use super::table::{schema, table};
+use super::table::{TableColumns, schema, table};
 use crate::catalogue::Value;
 use crate::error::{Error, Result};
 use crate::folder::Manifest;
@@ -200,7 +200,12 @@ async fn files(session: &SessionContext, found: Found<'_>, asked: &PathOptions, 
         DataFormat::Json => numbers_as_written(schema(&state, listing, &format).await?, listing, asked).await?,
         _ => schema(&state, listing, &format).await?,
     };
-    table(session, (listing, types), format, schema, partitions)
+    let columns = TableColumns {
+        schema,
+        folders: partitions,
+        types,
+    };
+    table(session, listing, format, columns)
 }
 
 /// Reads the CSV files of a release. `schema` comes from the manifest.
@@ -218,13 +223,12 @@ fn released_csv(
         Types::OfFormat => Types::Given,
         types => types,
     };
-    table(
-        session,
-        (listing, types),
-        Arc::new(format),
-        Arc::new(schema),
-        partitions,
-    )
+    let columns = TableColumns {
+        schema: Arc::new(schema),
+        folders: partitions,
+        types,
+    };
+    table(session, listing, Arc::new(format), columns)
 }
 
 /// Returns the schema of the CSV files of a release from its manifest, because a schema that is

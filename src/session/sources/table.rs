@@ -15,15 +15,24 @@ use datafusion::prelude::SessionContext;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Returns a data frame over the files of a listing. Its columns are those of `schema`, followed by
-/// the partition columns `folders`. `types` tells where the types of the columns come from.
+/// The columns of a table over files.
+pub(super) struct TableColumns<'a> {
+    /// The schema of the files.
+    pub(super) schema: SchemaRef,
+    /// The partition columns, which follow the columns of the files.
+    pub(super) folders: &'a [String],
+    /// The origin of the columns' types.
+    pub(super) types: Types,
+}
+
+/// Returns a data frame with these columns over the files of a listing.
 pub(super) fn table(
     session: &SessionContext,
-    (listing, types): (&Listing, Types),
+    listing: &Listing,
     format: Arc<dyn FileFormat>,
-    schema: SchemaRef,
-    folders: &[String],
+    columns: TableColumns<'_>,
 ) -> Result<DataFrame> {
+    let TableColumns { schema, folders, types } = columns;
     let table = FileTable::new(listing.places.clone(), format, schema, folders, NULL_FOLDER)?;
     Ok(session.read_table(Arc::new(table.with_types(types)))?)
 }

@@ -17,4 +17,4 @@ pub(crate) use files::CsvFiles;
 pub(crate) use kind::{Kinds, float, integer, is_kept_by_cast, wanted};
 pub(crate) use quotes::Quotes;
 pub(crate) use sniff::{Asked, Sniffed, continued, sniff};
-pub(crate) use typed::{TypeOrigin, typed};
+pub(crate) use typed::{CsvColumn, TypeOrigin, typed};

@@ -26,20 +26,24 @@ pub(crate) enum TypeOrigin {
     Statement,
 }
 
-/// Returns an expression that converts a column of texts to a type. `column` is the index of the
-/// column in the files; errors use it to find the line of a text that does not fit.
-pub(crate) fn typed(
-    texts: Expr,
-    (column, name): (usize, &str),
-    (to, source): (DataType, TypeOrigin),
-    files: &Arc<CsvFiles>,
-) -> Expr {
+/// A column of CSV files, with the type of its values.
+#[derive(Debug)]
+pub(crate) struct CsvColumn {
+    /// The index of the column in the files. Errors use it to find the line of a text that does not
+    /// fit.
+    pub(crate) index: usize,
+    pub(crate) name: String,
+    /// The type to which the texts are converted.
+    pub(crate) to: DataType,
+    /// The origin of the type.
+    pub(crate) source: TypeOrigin,
+}
+
+/// Returns an expression that converts the texts of a column to the type of the column.
+pub(crate) fn typed(texts: Expr, column: CsvColumn, files: &Arc<CsvFiles>) -> Expr {
     let function = Typed {
         signature: Signature::exact(vec![DataType::Utf8], Volatility::Immutable),
         column,
-        name: name.into(),
-        to,
-        source,
         files: Arc::clone(files),
     };
     ScalarUDF::new_from_impl(function).call(vec![texts])
@@ -48,17 +52,15 @@ pub(crate) fn typed(
 #[derive(Debug)]
 struct Typed {
     signature: Signature,
-    column: usize,
-    name: String,
-    to: DataType,
-    source: TypeOrigin,
+    column: CsvColumn,
     files: Arc<CsvFiles>,
 }
 
 impl PartialEq for Typed {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.files, &other.files)
-            && (self.column, &self.to, self.source) == (other.column, &other.to, other.source)
+            && (self.column.index, &self.column.to, self.column.source)
+                == (other.column.index, &other.column.to, other.column.source)
     }
 }
 
@@ -66,7 +68,7 @@ impl Eq for Typed {}
 
 impl Hash for Typed {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (self.column, &self.to).hash(state);
+        (self.column.index, &self.column.to).hash(state);
     }
 }
 
@@ -80,7 +82,7 @@ impl ScalarUDFImpl for Typed {
     }
 
     fn return_type(&self, _: &[DataType]) -> DfResult<DataType> {
-        Ok(self.to.clone())
+        Ok(self.column.to.clone())
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {
@@ -93,10 +95,13 @@ impl ScalarUDFImpl for Typed {
 
 impl Typed {
     fn values(&self, texts: &StringArray) -> Result<ArrayRef> {
-        match self.to {
-            _ if self.source == TypeOrigin::Statement => {
-                let values = cast(texts, &self.to)?;
-                let is_kept = texts.iter().flatten().all(|text| is_kept_by_cast(text, &self.to));
+        match self.column.to {
+            _ if self.column.source == TypeOrigin::Statement => {
+                let values = cast(texts, &self.column.to)?;
+                let is_kept = texts
+                    .iter()
+                    .flatten()
+                    .all(|text| is_kept_by_cast(text, &self.column.to));
                 match is_kept && values.null_count() == texts.null_count() {
                     true => Ok(values),
                     false => Err(self.misfit()),
@@ -105,13 +110,13 @@ impl Typed {
             DataType::Int64 => self.numbers::<Int64Type>(texts, integer),
             DataType::Float64 => self.numbers::<Float64Type>(texts, float),
             _ => {
-                if let Some(unlike) = texts.iter().flatten().find(|text| !fits(text, &self.to)) {
-                    return Err(match is_too_far(unlike, &self.to) {
+                if let Some(unlike) = texts.iter().flatten().find(|text| !fits(text, &self.column.to)) {
+                    return Err(match is_too_far(unlike, &self.column.to) {
                         true => self.too_far(),
                         false => self.misfit(),
                     });
                 }
-                let values = cast(texts, &self.to)?;
+                let values = cast(texts, &self.column.to)?;
                 // A time may be outside the range of its type.
                 match values.null_count() == texts.null_count() {
                     true => Ok(values),
@@ -144,38 +149,40 @@ impl Typed {
             "is a time before 1677-09-21 or after 2262-04-11 in column {:?}, which 64-bit nanoseconds cannot \
              represent, and the rows before it have nanoseconds; read the column as text with OPTIONS (types {}) \
              after the path",
-            self.name,
-            literal(&format!("{} TEXT", self.name))
+            self.column.name,
+            literal(&format!("{} TEXT", self.column.name))
         );
         let found = self
             .files
-            .first_field(self.column, |text| is_too_far(text, &self.to), &why);
+            .first_field(self.column.index, |text| is_too_far(text, &self.column.to), &why);
         found.unwrap_or_else(|| Error::data(format!("a row of a CSV file {why}")))
     }
 
     /// Returns the error for a text that is not a value of the type. For local files, the error
     /// names the file and the line.
     fn misfit(&self) -> Error {
-        if self.source == TypeOrigin::Statement {
+        if self.column.source == TypeOrigin::Statement {
             let why = format!(
                 "does not have a value of type {} in column {:?}, as OPTIONS (types ...) says; write another type, or \
                  TEXT",
-                self.to, self.name
+                self.column.to, self.column.name
             );
             let is_misfit = |text: &str| {
-                let value = cast(&StringArray::from(vec![text]), &self.to);
-                !is_kept_by_cast(text, &self.to) || value.is_ok_and(|value| value.null_count() > 0)
+                let value = cast(&StringArray::from(vec![text]), &self.column.to);
+                !is_kept_by_cast(text, &self.column.to) || value.is_ok_and(|value| value.null_count() > 0)
             };
-            let found = self.files.first_field(self.column, is_misfit, &why);
+            let found = self.files.first_field(self.column.index, is_misfit, &why);
             return found.unwrap_or_else(|| Error::data(format!("a row {why}")));
         }
-        let what = wanted(&self.to);
+        let what = wanted(&self.column.to);
         let why = format!(
             "is not {what} in column {:?}, unlike the rows before it; read every column as text with OPTIONS (types \
              'text') after the path, or infer types from more rows with OPTIONS (schema_infer_max_rec 1000000)",
-            self.name
+            self.column.name
         );
-        let found = self.files.first_field(self.column, |text| !fits(text, &self.to), &why);
+        let found = self
+            .files
+            .first_field(self.column.index, |text| !fits(text, &self.column.to), &why);
         found.unwrap_or_else(|| Error::data(format!("a row of a CSV file {why}")))
     }
 }

@@ -32,49 +32,52 @@ fn blocks(utility: &Utility) -> Result<Vec<Block>> {
         ),
     };
     let mut blocks = vec![Block::Paragraph(text)];
-    let found: Vec<&Figure> = utility.of(|m| matches!(m, MeasureKind::Accuracy(_))).collect();
     let label = |f: &Figure| match f.measure {
         MeasureKind::Accuracy(classifier) => classifier.to_string(),
         _ => name(f),
     };
+    let found = utility.of(|m| matches!(m, MeasureKind::Accuracy(_)));
+    let found: Vec<(String, &Figure)> = found.map(|f| (label(f), f)).collect();
     blocks.extend(side_by_side(
         "Accuracy of classifiers",
         "Classifier",
         &found,
         1.0,
         percent,
-        label,
     )?);
-    let found: Vec<&Figure> = utility.of(|m| *m == MeasureKind::Information).collect();
-    let most = found.iter().filter_map(|f| f.of_source).fold(0.0, f64::max);
+    let found = utility.of(|m| *m == MeasureKind::Information);
+    let found: Vec<(String, &Figure)> = found.map(|f| (name(f), f)).collect();
+    let most = found.iter().filter_map(|(_, f)| f.of_source).fold(0.0, f64::max);
     let title = "Information about the class by column, in bits";
-    blocks.extend(side_by_side(title, "Column", &found, most, number, name)?);
+    blocks.extend(side_by_side(title, "Column", &found, most, number)?);
     Ok(blocks)
 }
 
 /// Returns a picture and a table that show the figures of the source and of the release side by
-/// side. Returns no blocks if there are no figures.
+/// side, each with its label. Returns no blocks if there are no figures.
 fn side_by_side(
     title: &str,
     heading: &str,
-    figures: &[&Figure],
+    figures: &[(String, &Figure)],
     most: f64,
     format: fn(f64) -> String,
-    label: impl Fn(&Figure) -> String,
 ) -> Result<Option<Block>> {
     if figures.is_empty() {
         return Ok(None);
     }
     let mut table = TableBlock::new(title, &[heading, "#Source", "#Release", "Note"]);
-    for figure in figures {
-        let first = Line::default().name(label(figure));
+    for (label, figure) in figures {
+        let first = Line::default().name(label);
         table.row(vec![first, cell(figure.of_source), cell(figure.value), note(figure)]);
     }
     let bars = Bars {
         title: title.into(),
         layout: BarLayout::Grouped,
         series: ["source", "release"],
-        groups: figures.iter().map(|f| (label(f), [f.of_source, f.value])).collect(),
+        groups: figures
+            .iter()
+            .map(|(label, f)| (label.clone(), [f.of_source, f.value]))
+            .collect(),
         most,
         format,
         line: None,
