@@ -288,8 +288,9 @@ enum Read {
     Unknown(String),
 }
 
-/// Returns the hierarchy of a model's sensitive attribute: the hierarchy that the statement names,
-/// or else the manifest's hierarchy if it is a rule.
+/// Returns the hierarchy of a model's sensitive attribute: the one that the statement names, or
+/// else the one that the manifest defines. A manifest does not define a hierarchy that lists its
+/// values.
 fn attribute_hierarchy(claim: &Claim, constraint: &Constraint) -> Result<Read> {
     let (true, Some(attribute)) = (constraint.model.reads().hierarchy, &constraint.attribute) else {
         return Ok(Read::Hierarchy(None));

@@ -129,7 +129,7 @@ pub struct Manifest {
     /// The warnings about the roles in the request, including accepted warnings.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub warnings: Vec<Warning>,
-    /// The values of the minimised metric and of the other metrics at the node.
+    /// The values of the minimized metric and of the other metrics at the node.
     #[serde(deserialize_with = "named_once")]
     pub metrics: BTreeMap<String, f64>,
     /// The search and its proof.

@@ -381,7 +381,7 @@ pub enum Recoding {
 pub struct Tried {
     /// The algorithm as a statement writes it.
     pub search: String,
-    /// The value of the minimised metric for the algorithm's partition.
+    /// The value of the minimized metric for the algorithm's partition.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub value: Option<f64>,
     /// The reason why the algorithm produced no partition.

@@ -216,7 +216,8 @@ impl Table {
         })
     }
 
-    fn bare_scan(&self, spill_space: &SpillSpace, share: usize) -> Scan {
+    /// Scans the quasi-identifiers in two partitions, with `share` bytes of combinations each.
+    pub(crate) fn bare_scan(&self, spill_space: &SpillSpace, share: usize) -> Scan {
         let (first, second) = self.rows.split_at(self.rows.len() / 3);
         let streams = vec![self.stream(first), self.stream(second)];
         let columns = self.columns(&[]);

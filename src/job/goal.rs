@@ -1,14 +1,14 @@
-//! What a job minimises, and how it searches.
+//! What a job minimizes, and how it searches.
 
 use super::choice::Choice;
 use crate::metric::Metric;
 use std::time::Duration;
 
-/// The metric to minimise, and how the node or partition is chosen.
+/// The metric to minimize, and how the node or partition is chosen.
 pub struct Goal {
-    /// The name of the metric to minimise, as the statement writes it.
+    /// The name of the metric to minimize, as the statement writes it.
     pub metric_name: String,
-    /// The metric to minimise.
+    /// The metric to minimize.
     pub metric: Box<dyn Metric>,
     /// The names and metrics of the terms, if the metric is a weighted sum of several.
     pub terms: Vec<(String, Box<dyn Metric>)>,
@@ -23,7 +23,7 @@ pub struct Goal {
 }
 
 impl Goal {
-    /// Returns the metrics to measure: the metric to minimise, and the terms of a weighted sum.
+    /// Returns the metrics to measure: the metric to minimize, and the terms of a weighted sum.
     pub fn metrics(&self) -> Vec<&dyn Metric> {
         let terms = self.terms.iter().map(|(_, metric)| metric.as_ref());
         std::iter::once(self.metric.as_ref()).chain(terms).collect()

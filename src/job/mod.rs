@@ -44,7 +44,7 @@ pub struct Job {
     pub roles: Roles,
     /// What the release must satisfy.
     pub guarantees: Guarantees,
-    /// What is minimised, and how the node or partition is chosen.
+    /// What is minimized, and how the node or partition is chosen.
     pub goal: Goal,
     /// The target of the release, and what is recorded with it.
     pub output: Output,

@@ -18,7 +18,7 @@ pub enum Format {
     Parquet,
     /// Comma-separated values with a header.
     Csv,
-    /// A table of this format: Parquet files that the table's log names.
+    /// A table of this format: Parquet files that are named in the table's log.
     Table(&'static Entry),
 }
 

@@ -1,9 +1,10 @@
-//! PRAM: a category, or by chance another one of its column (post randomization).
+//! PRAM (post randomization): keeps a category, or replaces it at random with another category of
+//! the column.
 //!
 //! `PRAM (0.8)` first draws a probability between 0.8 and 1 for each of the L categories in the
 //! column. A first matrix P keeps the category with this probability; all other categories are
 //! equally likely. P and the shares p of the categories in the source give the reverse matrix Q,
-//! with Q(k, j) = P(j, k) p(j) / sum over i of P(i, k) p(i). The matrix of transitions is the
+//! with Q(k, j) = P(j, k) p(j) / sum over i of P(i, k) p(i). The transition matrix is the
 //! weighted sum R = ALPHA PQ + (1 - ALPHA) I, where ALPHA is 0.5 if it is not given. The released
 //! category of each record is drawn from the row of R for the record's own category.
 //!
@@ -42,7 +43,7 @@ const ALPHA: f64 = 0.5;
 pub(super) const KIND: MaskKind = MaskKind {
     info: Info {
         name: "pram",
-        summary: "a category, or by chance another of its column, by a matrix that keeps the expected numbers",
+        summary: "keeps a category, or replaces it at random with another one, by a matrix that keeps the expected numbers",
         params: &[],
         example: "KEEP (religion PRAM (0.8) WITH SECRET 'env:ANONSQL_SECRET')",
         reference: "pram of sdcMicro; Gouweleeuw et al., 1998",

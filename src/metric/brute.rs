@@ -130,7 +130,7 @@ impl Brute<'_> {
                 |_| 1.0,
             )),
             "ileft" => {
-                // The loss is 0 if the divisor is 0.
+                // If the divisor is 0, `mean` returns 0.
                 let lost = |leaves: f64, all: f64| (leaves - 1.0) / all;
                 let loss = |i, level, value| lost(self.under(i, level, value).1, self.leaves(i));
                 1.0 - self.mean(self.cells(loss, |i| lost(self.leaves(i), self.leaves(i))))

@@ -382,7 +382,7 @@ pub struct ChoiceSummary {
     /// it was skipped.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub tried: Vec<String>,
-    /// The metric that was minimised.
+    /// The metric that was minimized.
     pub metric: String,
     /// The value of the metric.
     pub value: f64,
@@ -411,7 +411,7 @@ pub enum Better {
     Higher,
 }
 
-/// A property that was minimised or maximised.
+/// A property that was minimized or maximized.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq, Eq)]
 pub struct ObjectiveSummary {
     /// The objective as written in the statement: `k`, `l ON occupation`, `glm`.

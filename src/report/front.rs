@@ -23,7 +23,7 @@ const LOGARITHMIC: f64 = 1000.0;
 /// The values of a Pareto front, ready to be drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FrontChart {
-    /// For each objective, whether it is maximised, and its name.
+    /// For each objective, whether it is maximized, and its name.
     pub axes: Vec<(bool, String)>,
     /// For each node, one value per objective.
     pub points: Vec<Vec<f64>>,

@@ -88,7 +88,7 @@ fn a_killed_run_leaves_a_whole_release() {
         let mut run = command(scratch.path(), &moto, &release("OVERWRITE", 2))
             .spawn()
             .unwrap();
-        // The kills range from before the lease until after the commit.
+        // The kills range from before the lease to after the commit.
         std::thread::sleep(
             usual
                 .mul_f64(f64::from(kill + 1) / f64::from(kills))

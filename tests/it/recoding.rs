@@ -161,7 +161,7 @@ async fn on_adult_it_loses_least() {
     }
 }
 
-/// The class label is the salary. For the training of models, the release minimises the number of
+/// The class label is the salary. For the training of models, the release minimizes the number of
 /// rows outside the majority of their class.
 #[tokio::test]
 #[cfg_attr(not(has_shared), ignore = "needs ../shared; set ANONSQL_SHARED to the folder")]

@@ -141,7 +141,7 @@ async fn the_figures_are_those_of_the_files() {
         );
         assert_eq!(report["disclosure"][1]["models"], serde_json::json!([]));
 
-        // The losses of the columns are the parts of glm, which was minimised.
+        // The losses of the columns are the parts of glm, which was minimized.
         let losses = report["columns"].as_array().unwrap().iter().filter_map(|c| {
             let g = c.get("generalization")?;
             Some(g["loss_by_generalization"].as_f64()? + g["loss_by_suppression"].as_f64()?)
@@ -445,7 +445,7 @@ async fn a_place_where_no_report_can_be_is_refused_before_any_work() {
     }
 }
 
-/// If a weighted sum of several metrics is minimised, the report has the front of the assessed
+/// If a weighted sum of several metrics is minimized, the report has the front of the assessed
 /// nodes. Here, these are all nodes of the lattice.
 #[tokio::test]
 async fn the_metrics_of_a_sum_have_their_front() {

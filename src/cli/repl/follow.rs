@@ -32,8 +32,8 @@ const STARTS: &[&str] = &[
     "SET",
 ];
 
-/// The words that may come directly after certain words. Each entry consists of these words, and of
-/// what may follow them.
+/// The words that may come directly after certain words. Each entry consists of the preceding
+/// words and what may follow them.
 const AFTER: &[(&[&str], Next)] = &[
     (&["SELECT"], columns(&["DISTINCT", "CASE"])),
     (&["DISTINCT", "BY", "CASE", "WHEN", "THEN", "ELSE"], columns(&[])),

@@ -46,7 +46,7 @@ pub enum Optimized {
 #[derive(Debug)]
 pub struct Objective {
     /// Whether a larger value is better.
-    pub maximise: bool,
+    pub maximize: bool,
     /// The property or metric to optimize.
     pub of: Optimized,
 }
@@ -202,7 +202,7 @@ fn request(input: &Input, attribute: &SensitiveAttribute) -> DetailRequest {
 /// An objective, prepared for the table.
 #[derive(Debug)]
 struct Ready {
-    maximise: bool,
+    maximize: bool,
     of: Measurement,
 }
 
@@ -279,7 +279,7 @@ impl FrontOracle {
                 Optimized::Metric(_) => Measurement::Metric(metrics.next().unwrap_or_default()),
             };
             Ok::<_, Error>(Ready {
-                maximise: o.maximise,
+                maximize: o.maximize,
                 of,
             })
         });
@@ -299,7 +299,7 @@ impl FrontOracle {
         let turned = costs.iter().zip(&self.objectives);
         // Adding 0 turns the negative zero that negation can produce into a positive zero.
         turned
-            .map(|(cost, objective)| if objective.maximise { -cost + 0.0 } else { *cost })
+            .map(|(cost, objective)| if objective.maximize { -cost + 0.0 } else { *cost })
             .collect()
     }
 

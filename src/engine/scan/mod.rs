@@ -70,6 +70,7 @@ pub async fn scan(job: &Job, details: &[DetailRequest], observer: &dyn Observer)
         sampling,
         chosen: GroundChoice::of(&job.goal.choice),
         is_replay: matches!(job.goal.choice, Choice::Replay(_)),
+        is_reported: job.output.report.is_some() && job.input.entity.is_none(),
     };
     let merge = move || merge(counted);
     let merged = Pool::of(state.config()).compute("merging the scan", merge).await?;
@@ -126,6 +127,8 @@ struct Unmerged {
     chosen: GroundChoice,
     /// Whether an earlier release is replayed.
     is_replay: bool,
+    /// Whether the classes of the source are reported, each of its values told apart.
+    is_reported: bool,
 }
 
 /// The result of merging a scan: the base set, or the drift that prevents it.
@@ -147,6 +150,7 @@ fn merge(counted: Unmerged) -> Result<Merged> {
         sampling,
         chosen,
         is_replay,
+        is_reported,
     } = counted;
     if population.is_some() {
         sample.refresh(&columns)?;
@@ -161,13 +165,33 @@ fn merge(counted: Unmerged) -> Result<Merged> {
         Bound::Drifted(unknown) => return Ok(Merged::Drifted(unknown)),
     };
     let lattice = lattice(&quasi_identifiers, &lookups)?;
-    let base = Base::new(sample, population, lookups, lattice.bottom().clone(), &spill_space)?;
+    let merged_sizes = match is_reported && population.is_none() && sampling.is_none() {
+        true => merged_sizes(&sample, &lookups, &spill_space)?,
+        false => None,
+    };
+    let mut base = Base::new(sample, population, lookups, lattice.bottom().clone(), &spill_space)?;
+    base.merged_sizes = merged_sizes;
     contains_sample(&base, &spill_space)?;
     let base = match &sampling {
         Some(sampling) => sample::sampled(&base, &quasi_identifiers, sampling)?,
         None => base,
     };
     Ok(Merged::Whole(Box::new((base, lattice, drift))))
+}
+
+/// Returns the sizes of the classes of the source that contain a value with the same label at level
+/// 0 as another value. Returns `None` if there is no such value, or if these classes do not fit in
+/// memory.
+fn merged_sizes(
+    sample: &Scan,
+    lookups: &[(Arc<Lookup>, OnUnmapped)],
+    spill_space: &SpillSpace,
+) -> Result<Option<Vec<u64>>> {
+    let merged: Vec<Vec<bool>> = lookups.iter().map(|(lookup, _)| lookup.merged()).collect();
+    match merged.iter().flatten().any(|merged| *merged) {
+        true => sample.marked_sizes(&merged, spill_space),
+        false => Ok(None),
+    }
 }
 
 /// Returns the base set, the lattice over it, and the drift that does not stop the statement. Tells

@@ -4,6 +4,7 @@ mod columns;
 mod detail_tally;
 mod layout_files;
 mod marginals;
+mod marked;
 mod parquet;
 mod run;
 mod tally;

@@ -43,6 +43,10 @@ pub struct Base {
     pub marginals: Vec<Vec<u64>>,
     /// The attributes that correspond to the details of the set, in the same order.
     pub attributes: Vec<Attribute>,
+    /// The sizes of the classes of the source that contain a value with the same label at level 0
+    /// as another value, because a TOP CODE or BOTTOM CODE hides both. Classes of the set do not
+    /// tell such values apart. `None` if these classes were not counted.
+    pub(crate) merged_sizes: Option<Vec<u64>>,
 }
 
 /// Returns the error for combinations that do not fit in memory.
@@ -127,6 +131,7 @@ impl Base {
             marginals,
             attributes,
             key_schema,
+            merged_sizes: None,
         })
     }
 
@@ -153,6 +158,7 @@ impl Base {
             unmapped_people,
             marginals,
             attributes,
+            merged_sizes: None,
         })
     }
 

@@ -61,6 +61,7 @@ impl Base {
             unmapped_people: 0,
             marginals,
             attributes: vec![],
+            merged_sizes: None,
         })
     }
 }

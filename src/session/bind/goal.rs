@@ -1,4 +1,4 @@
-//! Binds MINIMIZING: the metric that the search minimises.
+//! Binds MINIMIZING: the metric that the search minimizes.
 
 use crate::catalogue::Call;
 use crate::error::Result;

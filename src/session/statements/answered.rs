@@ -187,7 +187,8 @@ fn outer(context: &AnonContext, text: &str) -> Result<Statement> {
     outer.ok_or_else(|| Error::internal("an answer without a statement around it"))?
 }
 
-/// Collects result rows into a table in memory, and records that they depend on other rows.
+/// Collects result rows into a table in memory, and records that each of them may depend on all
+/// rows of the tables that the statement read.
 async fn kept(context: &AnonContext, answer: Answer) -> Result<Arc<dyn TableProvider>> {
     let schema = Arc::clone(&answer.schema);
     let rows: Vec<RecordBatch> = answer.rows.try_collect().await.map_err(Error::from)?;

@@ -265,7 +265,7 @@ impl Candidates {
         let outcome = match outcome {
             Err(e) if e.kind() != ErrorKind::Infeasible => return Err(e),
             Err(e) => Err(e.to_string()),
-            // The first value is the metric that the job minimises, which is not part of the
+            // The first value is the metric that the job minimizes, which is not part of the
             // result.
             Ok((release, values)) => Ok((release, values.into_iter().skip(1).collect())),
         };
@@ -302,7 +302,7 @@ fn measured(roles: &Roles) -> Result<Vec<(String, Box<dyn Metric>)>> {
     Ok(metrics)
 }
 
-/// Returns the metric that the job minimises, followed by the metrics of the result.
+/// Returns the metric that the job minimizes, followed by the metrics of the result.
 fn objectives<'a>(goal: &'a Goal, metrics: &'a [(String, Box<dyn Metric>)]) -> Vec<&'a dyn Metric> {
     let metrics = metrics.iter().map(|(_, metric)| metric.as_ref());
     std::iter::once(goal.metric.as_ref()).chain(metrics).collect()

@@ -20,7 +20,7 @@ pub struct GoalClause {
 /// One term of OPTIMIZING.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ObjectiveClause {
-    /// Whether the objective is maximised (MAX) rather than minimised (MIN).
+    /// Whether the objective is maximized (MAX) rather than minimized (MIN).
     pub max: bool,
     /// The property or metric that is optimized, such as `k`, `l` or `glm`.
     pub property: Call,

@@ -48,8 +48,8 @@ pub async fn holds(case: &Case, scene: &Scene, plain: &Leaves) -> Result<(), Fai
     verify::untouched(&other, &scene, &context, &scene.folder.join("out")).await
 }
 
-/// Returns true if the request asks local recoding for ranges, which replace the labels of a
-/// hierarchy.
+/// Returns true if the request uses local recoding with ranges as labels. The ranges replace the
+/// labels of a hierarchy.
 fn ranges_are_asked_for(request: &Request) -> bool {
     request.is_local() && request.labels.iter().any(|(_, form)| *form != "TEXT")
 }

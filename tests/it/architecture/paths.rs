@@ -7,8 +7,8 @@ use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 use syn::{Attribute, ImplItem, Item, ItemUse, Macro, Meta};
 
-/// Returns the paths of a module, except those in tests and in the re-exports of a table of
-/// contents.
+/// Returns the paths in a module, except those in tests, and those in the re-exports of a file that
+/// only declares modules and re-exports items.
 pub fn paths(module: &Module) -> Vec<Path> {
     let mut found = Paths { module, found: vec![] };
     module.items.iter().for_each(|item| found.visit_item(item));

@@ -28,11 +28,12 @@ impl ReleaseFacts<'_> {
         };
         let merged = Merged::of(base);
         if let Some(set) = held.filter(|_| !merged.is_empty() && self.job.input.population.is_none())
-            && let Some(sizes) = self.sizes_of_merged(&merged).await?
+            && let Some(sizes) = &base.merged_sizes
         {
             let others = (0..set.len()).filter(|class| !merged.has(set.key(*class)));
             let others = others.map(|class| (set.counts()[class], 1));
-            return Risk::of(&others.chain(sizes.iter()).collect(), None, settings);
+            let sizes = sizes.iter().map(|size| (*size, 1));
+            return Risk::of(&others.chain(sizes).collect(), None, settings);
         }
         if let Some(set) = held.filter(|_| merged.is_empty()) {
             // The base frequency set has the same classes as the source.

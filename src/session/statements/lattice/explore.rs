@@ -238,7 +238,7 @@ fn explorer(figures: &Figures, front: &[Node], own: Option<Node>) -> Result<Expl
     })
 }
 
-/// Returns the metric by which the page sorts: the metric that the statement minimises, or, if the
+/// Returns the metric by which the page sorts: the metric that the statement minimizes, or, if the
 /// page does not have it, the default metric or the first metric.
 fn metric_of(goal: &Goal, metrics: &[&'static str]) -> &'static str {
     let named = |name: &str| metrics.iter().find(|metric| **metric == name);

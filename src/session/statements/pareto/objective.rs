@@ -89,7 +89,7 @@ pub(super) fn bind_objective(
         None => Optimized::Metric(registry.metric(call)?),
     };
     Ok(Objective {
-        maximise: objective.max,
+        maximize: objective.max,
         of,
     })
 }

@@ -48,7 +48,7 @@ fn whole(name: &str, batches: &[ArrayRef], data_type: &DataType) -> Result<(Arc<
     Ok((Arc::new(field), column))
 }
 
-/// The approximate memory for a row, in bytes: the number of its class, and its figures.
+/// The approximate memory for a row, in bytes: the index of its class, and the results for the row.
 const ROW: usize = 64;
 /// The approximate memory for a class, in bytes, without its codes: an entry in a hash map here,
 /// another entry during the search for special uniques, and its figures.

@@ -178,7 +178,7 @@ fn masked(draw: &mut Draw, data_type: &DataType) -> Role {
     })
 }
 
-/// Draws a mask of KEEP or SENSITIVE for values of a type, or none.
+/// Draws a mask for a KEEP or SENSITIVE column with values of a type, or none.
 fn drawn(draw: &mut Draw, data_type: &DataType) -> Option<&'static str> {
     let of_all = [
         "RANK SWAP (0.5) WITH SECRET @",
