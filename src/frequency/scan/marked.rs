@@ -70,7 +70,8 @@ mod tests {
                 *expected.entry(&row.quasi_identifiers).or_default() += 1;
             }
             let mut expected: Vec<u64> = expected.into_values().collect();
-            (found.sort_unstable(), expected.sort_unstable());
+            found.sort_unstable();
+            expected.sort_unstable();
             prop_assert_eq!(found, expected);
         }
     }
