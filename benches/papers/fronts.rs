@@ -56,13 +56,13 @@ const MAIN: &[Experiment] = &[
         published: (Some(5.7e-4), Some(0.84), Some(1136.0)),
     },
     Experiment {
-        title: "S_k, S_l, GLM (S_l maximised)",
+        title: "S_k, S_l, GLM (S_l maximized)",
         objectives: &["s_k", "max s_l", "glm"],
         epsilon: &[1.0; 3],
         published: (Some(6.6e-4), Some(0.83), Some(1197.0)),
     },
     Experiment {
-        title: "S_k, S_l, GLM (S_l minimised)",
+        title: "S_k, S_l, GLM (S_l minimized)",
         objectives: &["s_k", "min s_l", "glm"],
         epsilon: &[1.0; 3],
         published: (Some(6.6e-4), Some(0.83), Some(1197.0)),
@@ -155,7 +155,7 @@ impl Nodes {
         let names: Vec<&str> = properties.iter().map(|p| p.0).collect();
         let objectives: Vec<Objective> = properties
             .into_iter()
-            .map(|(_, maximise, of)| Objective { maximise, of })
+            .map(|(_, maximize, of)| Objective { maximize, of })
             .collect();
         let runtime = tokio::runtime::Runtime::new().expect("a runtime");
         let oracle = runtime.block_on(async {

@@ -24,7 +24,7 @@ const PUBLISHED: [(f64, f64, f64, f64); 6] = [
     (0.8, 21.515, 0.7, 3.610),
     (0.83, 32.316, 0.77, 4.362),
 ];
-/// The searches: the label in the tables, the name, and the metric that is minimised.
+/// The searches: the label in the tables, the name, and the metric that is minimized.
 const SEARCHES: [(&str, &str, &str); 3] = [
     ("MA-Datafly", "ma_datafly", "height"),
     ("Incognito, least height", "incognito", "height"),
@@ -53,12 +53,12 @@ fn measure(plan: &Plan, columns: &[&str], k: i64) -> Vec<Found> {
     let scanned = runtime
         .block_on(scan(&job, &detail_requests(&job, &[loss.as_ref()]), &Silent))
         .expect("the table");
-    let of = |(_, name, minimised): &(&str, &str, &str)| {
-        let metrics: [&dyn Metric; 2] = match *minimised {
+    let of = |(_, name, minimized): &(&str, &str, &str)| {
+        let metrics: [&dyn Metric; 2] = match *minimized {
             "height" => [height.as_ref(), loss.as_ref()],
             _ => [loss.as_ref(), height.as_ref()],
         };
-        let at = usize::from(*minimised == "height");
+        let at = usize::from(*minimized == "height");
         let mut milliseconds = 0.0;
         let mut found = None;
         for _ in 0..RUNS {

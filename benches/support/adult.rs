@@ -69,7 +69,7 @@ impl Adult {
     }
 
     /// Returns an evaluator that runs on one thread and has not evaluated any node yet. Searches
-    /// minimise the first metric.
+    /// minimize the first metric.
     pub fn evaluator(&self, metrics: &[&str], k: i64, percent: u64) -> Evaluator {
         let job = self
             .runtime

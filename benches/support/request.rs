@@ -22,7 +22,7 @@ pub fn call(name: &str, values: &[Value]) -> Call {
     }
 }
 
-/// Returns a job with `k_anonymity(k)` that minimises `metric`. The hierarchy of each column is the
+/// Returns a job with `k_anonymity(k)` that minimizes `metric`. The hierarchy of each column is the
 /// file of that column in `folder`.
 pub fn job(
     source: SourceTable,
