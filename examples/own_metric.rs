@@ -53,7 +53,7 @@ pub async fn main() -> Result<()> {
          CREATE HIERARCHY age AS INTERVALS (5, 10)",
     )
     .await?;
-    // The metric can be minimised alone or in a sum, and can be an objective of a Pareto front.
+    // The metric can be minimized alone or in a sum, and can be an objective of a Pareto front.
     for goal in ["largest_class", "0.5 * largest_class + 0.5 * glm"] {
         let released = anon
             .sql(&format!(
