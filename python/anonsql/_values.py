@@ -257,7 +257,8 @@ class Rows:
         """Return a pyarrow.Table."""
         import pyarrow
 
-        return pyarrow.table(self)
+        # ``pyarrow.table`` would import pandas, which takes 50 MB.
+        return pyarrow.RecordBatchReader.from_stream(self).read_all()
 
     def to_polars(self) -> Any:
         """Return a polars.DataFrame."""
