@@ -255,7 +255,7 @@ fn addresses_elsewhere_and_nobody_there_are_errors() {
         ("df://127.0.0.1:1,http://127.0.0.1:1", "one scheduler"),
     ] {
         // A worker that does not respond now may respond later.
-        let answers = !said.contains("answers") && !said.contains("leads");
+        let answers = !said.contains("answers") && !said.contains("resolve");
         let sql =
             "CREATE TABLE t AS VALUES (1), (2); ANONYMIZE t QUASI IDENTIFIERS (column1) SATISFYING k_anonymity(2)";
         let failed = anonsql(folder)
