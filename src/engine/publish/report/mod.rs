@@ -45,14 +45,8 @@ impl ReleaseFacts<'_> {
             thresholds: THRESHOLDS.into_iter().chain(required.map(|k| 1.0 / k as f64)).collect(),
             ..RiskSettings::default()
         };
-        // These parts do not depend on each other, and none of them keeps all threads busy.
-        let parts = futures::try_join!(
-            self.risk_before(&settings),
-            self.disclosure(),
-            self.utility(staged.map(|s| s.target)),
-            self.neighbours(),
-        );
-        let (before, (disclosure, sizes), utility, neighbours) = parts?;
+        let before = self.risk_before(&settings).await?;
+        let (disclosure, sizes) = self.disclosure().await?;
         let after = match sizes.filter(|_| released.population.is_none()) {
             Some(sizes) => Risk::of(&sizes, None, &settings)?,
             None => risk(session, released, &settings).await?,
@@ -87,9 +81,9 @@ impl ReleaseFacts<'_> {
             disclosure,
             own_values: self.own_values(),
             suppression: self.suppression(),
-            utility,
+            utility: self.utility(staged.map(|s| s.target)).await?,
             choice: self.choice()?,
-            neighbours,
+            neighbours: self.neighbours().await?,
             front: self.front(),
             not_covered: report::not_covered(&columns, &free_text, job.input.entity.is_some()),
             columns,
