@@ -1,8 +1,8 @@
 //! The entry of Delta in the list of table formats.
 
+use super::log::{MARKER, may_name};
 use super::types::{check_column, stored};
 use crate::formats::entry::{Entry, TableLog};
-use crate::formats::place::LOG;
 
 #[cfg(feature = "delta")]
 use super::format::Delta;
@@ -20,10 +20,11 @@ pub(crate) const ENTRY: Entry = Entry {
     #[cfg(not(feature = "delta"))]
     format: None,
     log: Some(TableLog {
-        folder: LOG,
+        marker: MARKER,
         table: "Delta table",
         stored,
         check_column,
+        may_name,
         #[cfg(feature = "delta")]
         format: Some(&Delta),
         #[cfg(not(feature = "delta"))]
