@@ -18,6 +18,8 @@ use std::sync::Arc;
 pub struct Entry {
     /// The keyword before a table in a statement: `delta.'path'`.
     pub word: &'static str,
+    /// The text that syntax texts show as the name of a table after the keyword: `path`.
+    pub(super) named: &'static str,
     /// The cargo feature of the format.
     pub(super) feature: &'static str,
     /// The operations that a build without the feature lacks, as an error describes them.
@@ -36,6 +38,8 @@ pub struct Entry {
 /// The log of a format's tables.
 #[derive(Clone, Copy)]
 pub(super) struct TableLog {
+    /// The keyword after STORED AS: `DELTA`.
+    pub(super) keyword: &'static str,
     /// The file or folder by which a table is recognized. It is a part of the log.
     pub(super) marker: Marker,
     /// The name of the format's tables in errors, such as `Delta table`.
@@ -75,6 +79,17 @@ impl Entry {
     /// Returns true if releases can be committed to tables of the format.
     pub fn is_written(&self) -> bool {
         self.log.is_some()
+    }
+
+    /// Returns a table of the format as syntax texts show it: `delta.'path'`.
+    pub(crate) fn shown(&self) -> String {
+        format!("{}.'{}'", self.word, self.named)
+    }
+
+    /// Returns the keyword after STORED AS; `None` if releases cannot be committed to tables of the
+    /// format.
+    pub(crate) fn keyword(&self) -> Option<&'static str> {
+        self.log.map(|log| log.keyword)
     }
 
     /// Returns the name of the format's tables in errors, such as `Delta table`; the keyword of the
@@ -138,6 +153,7 @@ mod tests {
     async fn the_error_of_a_missing_format_names_its_feature() {
         let entry = Entry {
             word: "made_up",
+            named: "name",
             feature: "made_up_tables",
             lacks: "reads no made-up tables",
             called: |name| Ok(name.to_string()),

@@ -18,6 +18,29 @@ pub(crate) fn written() -> impl Iterator<Item = &'static Entry> {
     FORMATS.iter().filter(|entry| entry.is_written())
 }
 
+/// Returns the keywords after STORED AS, one for each format to whose tables releases can be
+/// committed.
+pub(crate) fn keywords() -> impl Iterator<Item = &'static str> {
+    FORMATS.iter().filter_map(Entry::keyword)
+}
+
+/// Replaces the placeholders in a syntax text: `<tables>` by the tables of all formats, `<written>`
+/// by the tables to which releases can be committed, and `<formats>` by their keywords.
+pub(crate) fn with_formats(syntax: &str) -> String {
+    syntax
+        .replace("<tables>", &choice(FORMATS.iter()))
+        .replace("<written>", &choice(written()))
+        .replace("<formats>", &keywords().collect::<Vec<_>>().join(" | "))
+}
+
+fn choice(formats: impl Iterator<Item = &'static Entry>) -> String {
+    let tables: Vec<String> = formats.map(Entry::shown).collect();
+    match tables.len() {
+        1 => tables.concat(),
+        _ => format!("{{ {} }}", tables.join(" | ")),
+    }
+}
+
 fn logs() -> impl Iterator<Item = TableLog> {
     FORMATS.iter().filter_map(|entry| entry.log)
 }

@@ -10,6 +10,7 @@ use super::format::Delta;
 /// The entry of Delta in the list of table formats.
 pub(crate) const ENTRY: Entry = Entry {
     word: "delta",
+    named: "path",
     feature: "delta",
     lacks: "neither reads nor writes Delta tables",
     called: |path| Ok(path.to_string()),
@@ -20,6 +21,7 @@ pub(crate) const ENTRY: Entry = Entry {
     #[cfg(not(feature = "delta"))]
     format: None,
     log: Some(TableLog {
+        keyword: "DELTA",
         marker: MARKER,
         table: "Delta table",
         stored,
