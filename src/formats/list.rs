@@ -45,9 +45,26 @@ fn logs() -> impl Iterator<Item = TableLog> {
     FORMATS.iter().filter_map(|entry| entry.log)
 }
 
+/// Returns the format whose tables have a log with this name.
+pub(crate) fn format_of_log(name: &str) -> Option<&'static Entry> {
+    written().find(|entry| entry.log.is_some_and(|log| log.marker.name == name))
+}
+
 /// Returns true if a file or folder with this name is the log of a table.
 pub(crate) fn is_log(name: &str) -> bool {
-    logs().any(|log| log.marker.name == name)
+    format_of_log(name).is_some()
+}
+
+/// Returns the name of a table's format in errors, such as `Delta table`.
+pub(crate) fn kind_of(table: &dyn LoggedTable) -> &'static str {
+    let entry = FORMATS.iter().find(|entry| entry.word == table.format());
+    entry.map_or("table", Entry::table)
+}
+
+/// Returns the names of the tables to which releases can be committed, as errors list them.
+pub(crate) fn written_tables() -> String {
+    let tables: Vec<&str> = written().map(Entry::table).collect();
+    tables.join(" or ")
 }
 
 /// Returns true if a local folder may be a table with a log.
