@@ -2,12 +2,15 @@
 //! entry.
 
 use super::at::At;
+use super::marker::Marker;
 use super::pinned::{LogFormat, PinnedTable};
 use crate::error::{Error, Result};
 use arrow::datatypes::DataType;
 use async_trait::async_trait;
 use datafusion::execution::SessionState;
 use std::fmt;
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 /// A table format.
@@ -15,6 +18,8 @@ use std::sync::Arc;
 pub struct Entry {
     /// The keyword before a table in a statement: `delta.'path'`.
     pub word: &'static str,
+    /// The text that syntax texts show as the name of a table after the keyword: `path`.
+    pub(super) named: &'static str,
     /// The cargo feature of the format.
     pub(super) feature: &'static str,
     /// The operations that a build without the feature lacks, as an error describes them.
@@ -33,8 +38,10 @@ pub struct Entry {
 /// The log of a format's tables.
 #[derive(Clone, Copy)]
 pub(super) struct TableLog {
-    /// The name of the log's folder, by which a table is recognized.
-    pub(super) folder: &'static str,
+    /// The keyword after STORED AS: `DELTA`.
+    pub(super) keyword: &'static str,
+    /// The file or folder by which a table is recognized. It is a part of the log.
+    pub(super) marker: Marker,
     /// The name of the format's tables in errors, such as `Delta table`.
     pub(super) table: &'static str,
     /// Returns the type with which a table stores values of the given type.
@@ -42,6 +49,9 @@ pub(super) struct TableLog {
     /// Checks that a table can have a column with this name and type and, if the last argument is
     /// true, be partitioned by it. Fails with `ErrorKind::Usage` if not.
     pub(super) check_column: fn(&str, &DataType, bool) -> Result<()>,
+    /// Returns true if the log of the table in a local folder names files of a run, or if an entry
+    /// that named them may have been removed from the log.
+    pub(super) may_name: fn(&Path, &str) -> io::Result<bool>,
     /// The interface for reading tables and committing to them; `None` in a build without the
     /// feature.
     pub(super) format: Option<&'static dyn LogFormat>,
@@ -71,10 +81,15 @@ impl Entry {
         self.log.is_some()
     }
 
-    /// Returns the name of the log's folder; `None` if releases cannot be committed to tables of
-    /// the format.
-    pub(crate) fn log_folder(&self) -> Option<&'static str> {
-        self.log.map(|log| log.folder)
+    /// Returns a table of the format as syntax texts show it: `delta.'path'`.
+    pub(crate) fn shown(&self) -> String {
+        format!("{}.'{}'", self.word, self.named)
+    }
+
+    /// Returns the keyword after STORED AS; `None` if releases cannot be committed to tables of the
+    /// format.
+    pub(crate) fn keyword(&self) -> Option<&'static str> {
+        self.log.map(|log| log.keyword)
     }
 
     /// Returns the name of the format's tables in errors, such as `Delta table`; the keyword of the
@@ -138,6 +153,7 @@ mod tests {
     async fn the_error_of_a_missing_format_names_its_feature() {
         let entry = Entry {
             word: "made_up",
+            named: "name",
             feature: "made_up_tables",
             lacks: "reads no made-up tables",
             called: |name| Ok(name.to_string()),

@@ -17,6 +17,7 @@ mod ducklake;
 mod entry;
 mod heads;
 mod list;
+mod marker;
 mod pinned;
 mod place;
 
@@ -24,6 +25,9 @@ pub use at::At;
 pub(crate) use change::{Addition, Change, CommitOutcome, RELEASE};
 pub use entry::Entry;
 pub use list::FORMATS;
-pub(crate) use list::{find, is_log, is_table, written};
+pub(crate) use list::{
+    find, format_of_log, is_log, is_table, keywords, kind_of, may_be_table, may_name, with_formats, written,
+    written_tables,
+};
 pub(crate) use pinned::{LoggedTable, PinnedFile, PinnedTable, ScanParameters};
-pub(crate) use place::{LOG, Place};
+pub(crate) use place::Place;

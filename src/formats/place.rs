@@ -7,13 +7,9 @@ use crate::store::{Stores, listing_url};
 use datafusion::execution::SessionState;
 use datafusion::object_store::ObjectStore;
 use datafusion::object_store::path::Path;
-use futures::TryStreamExt;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
-
-/// The folder that contains the log of a Delta table.
-pub(crate) const LOG: &str = "_delta_log";
 
 /// The location of a table.
 #[derive(Clone)]
@@ -51,14 +47,6 @@ impl Place {
             path: place.prefix().clone(),
             url,
         })
-    }
-
-    /// Returns true if the table has a folder with this name that is not empty.
-    pub(crate) async fn has(&self, folder: &str) -> Result<bool> {
-        let folder = Path::from_iter(self.path.parts().chain([folder.into()]));
-        let first = self.store.list(Some(&folder)).try_next().await;
-        let failed = |e| Error::of_store(format_args!("cannot list {}", self.url), &e);
-        Ok(first.map_err(failed)?.is_some())
     }
 
     /// Returns the path of the local folder; `None` in an object store.

@@ -4,7 +4,7 @@ use super::names::{Layout, OWN, RUN, SUCCESS, inside, manifests_in_table};
 use super::properties::{NAMES_MANIFEST, properties_at, run_of};
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{MANIFEST, Manifest, parse_manifest};
-use crate::formats::{At, LoggedTable, Place, find, is_log};
+use crate::formats::{At, LoggedTable, Place, find, is_log, kind_of};
 use crate::quoting::literal;
 use crate::store::{SingleObject, Stores, listing_url, read_small};
 use chrono::{DateTime, Utc};
@@ -87,9 +87,10 @@ fn changed(table: &dyn LoggedTable, what: &str) -> Error {
     Error::new(
         ErrorKind::Verification,
         format!(
-            "version {} of the Delta table {} is not the release that its properties name: another tool changed {what} since. \
+            "version {} of the {} {} is not the release that its properties name: another tool changed {what} since. \
              Release again into another table",
             table.version(),
+            kind_of(table),
             table.place().url
         ),
     )
@@ -207,8 +208,8 @@ impl Prefix {
         let found = read_small(self.place.store.as_ref(), &self.file(&name)?, LARGEST, &what).await?;
         let found = found.ok_or_else(|| {
             Error::data(format!(
-                "{called}, the manifest that the Delta table {} names, is missing; RESTORE MANIFEST OF {} restores it \
-                 from the log",
+                "{called}, the manifest that the {} {} names, is missing; RESTORE MANIFEST OF {} restores it from the log",
+                kind_of(table.as_ref()),
                 self.place.url,
                 literal(&self.place.name())
             ))

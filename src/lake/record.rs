@@ -1,5 +1,5 @@
-//! Runs for a Delta table in a local folder. The files of a run stay hidden until its commit, and
-//! the next run removes the files of a killed run.
+//! Runs for a table in a local folder. The files of a run stay hidden until its commit, and the next
+//! run removes the files of a killed run.
 //!
 //! Until it commits, a run keeps its files in `_anonsql/runs/<run>`, a folder that readers of
 //! tables ignore, and locks this folder. Before the commit, the files are moved in one step to
@@ -11,16 +11,12 @@ use super::names::{OWN, RUN, RUNS, beside_table, is_run};
 use super::prefix::Prefix;
 use crate::error::{Error, Result};
 use crate::folder::{create_private, hold};
-use crate::formats::{LOG, Place};
+use crate::formats::{Place, may_name};
 use datafusion::object_store::path::Path as ObjectPath;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-
-/// The name of the first log entry. While this entry exists, no entry has been removed from the
-/// log.
-const FIRST: &str = "00000000000000000000.json";
 
 /// The locked folder of a run.
 #[derive(Debug)]
@@ -107,7 +103,7 @@ fn sweep(table: &Path) -> io::Result<()> {
             continue;
         };
         let left = [format!("{RUN}{run}"), beside_table(run)].map(|name| table.join(name));
-        if left.iter().any(|folder| folder.is_dir()) && !may_be_named(&table.join(LOG), run)? {
+        if left.iter().any(|folder| folder.is_dir()) && !may_name(table, run)? {
             for folder in left.iter().filter(|folder| folder.is_dir()) {
                 fs::remove_dir_all(folder)?;
             }
@@ -118,29 +114,12 @@ fn sweep(table: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns true if a log entry names files of a run, or if such an entry may have been removed by a
-/// cleanup of the log.
-fn may_be_named(log: &Path, run: &str) -> io::Result<bool> {
-    if !log.is_dir() {
-        return Ok(false);
-    }
-    if !log.join(FIRST).is_file() {
-        return Ok(true);
-    }
-    for entry in fs::read_dir(log)? {
-        let path = entry?.path();
-        let is_entry = path.extension().is_some_and(|e| e == "json");
-        if is_entry && String::from_utf8_lossy(&fs::read(&path)?).contains(run) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const LOG: &str = "_delta_log";
+    const FIRST: &str = "00000000000000000000.json";
     const DEAD: &str = "20260101T000000Z00000001";
     const NAMED: &str = "20260101T000000Z00000002";
     const ALIVE: &str = "20260101T000000Z00000003";

@@ -8,7 +8,7 @@ use super::prefix::{LARGEST, Prefix, check_files, check_properties};
 use super::properties::{NAMES_MANIFEST, SUM_OF_MANIFEST};
 use crate::error::{Error, Result};
 use crate::folder::{parse_manifest, sha256};
-use crate::formats::{At, RELEASE, find};
+use crate::formats::{At, RELEASE, find, kind_of, written_tables};
 use crate::store::read_small;
 use datafusion::object_store::{self, PutMode, PutOptions};
 
@@ -33,18 +33,19 @@ impl Prefix {
     pub(crate) async fn restore_manifest(&self, at: &At) -> Result<Restored> {
         let url = self.url();
         let table = find(self.place(), at).await?;
-        let table = table.ok_or_else(|| Error::usage(format!("there is no Delta table at {url}")))?;
+        let table = table.ok_or_else(|| Error::usage(format!("there is no {} at {url}", written_tables())))?;
+        let kind = kind_of(table.as_ref());
         let told = |name: &str| table.properties().get(name).cloned();
         let (Some(name), Some(run), Some(sum)) = (told(NAMES_MANIFEST), told(RELEASE), told(SUM_OF_MANIFEST)) else {
             return Err(Error::usage(format!(
-                "version {} of the Delta table {url} is not a release of anonsql, and has no manifest",
+                "version {} of the {kind} {url} is not a release of anonsql, and has no manifest",
                 table.version()
             )));
         };
         let text = table.manifest_in_log(&run).await?.filter(|text| sha256(text) == sum);
         let text = text.ok_or_else(|| {
             Error::data(format!(
-                "the log of the Delta table {url} does not have the manifest of run {run}: an earlier version of anonsql wrote \
+                "the log of the {kind} {url} does not have the manifest of run {run}: an earlier version of anonsql wrote \
                  the release, or the entry of the log was cleaned up; release again into another table"
             ))
         })?;

@@ -9,6 +9,7 @@
 
 use super::types::Types;
 use crate::error::Result;
+use crate::formats::is_log;
 use crate::store::Files;
 use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
 use async_trait::async_trait;
@@ -138,7 +139,7 @@ impl TableProvider for FileTable {
         let mut files = vec![];
         for place in &self.places {
             let store = session.runtime_env().object_store(place.url())?;
-            for file in place.list(store.as_ref()).await? {
+            for file in place.list(store.as_ref(), is_log).await? {
                 let Some(file) = self.file(place, file) else { continue };
                 files.extend(filter_partitioned_file(file, &filters, &self.folders)?);
             }

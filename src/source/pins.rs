@@ -7,7 +7,7 @@
 use super::files::FileTable;
 use super::pinned::PinnedRows;
 use crate::error::{Error, Result};
-use crate::formats::{PinnedFile, PinnedTable};
+use crate::formats::{PinnedFile, PinnedTable, is_log};
 use crate::pool::blocking;
 use crate::store::Files;
 use arrow::record_batch::RecordBatch;
@@ -231,7 +231,7 @@ impl Folder {
     /// Lists the files as the table does, but without a cache.
     async fn list(&self) -> Result<Vec<ObjectMeta>> {
         if let Listed::Path(files) = &self.listed {
-            return files.list(self.store.as_ref()).await;
+            return files.list(self.store.as_ref(), is_log).await;
         }
         let prefix = self.url.prefix();
         let unreadable = |e| Error::from(datafusion::error::DataFusionError::ObjectStore(Box::new(e)));

@@ -11,9 +11,8 @@ use futures::{StreamExt, TryStreamExt, stream};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The names of the folders in which a table keeps its log or its manifests. Only the log or a
-/// manifest states which files contain the table's rows.
-const OF_TABLES: [&str; 2] = ["_delta_log", "_anonsql"];
+/// The name of the folder in which a table keeps the manifests of its releases.
+const OWN: &str = "_anonsql";
 /// The name of the file that marks its folder as a release.
 const MANIFEST: &str = "_manifest.json";
 /// The prefix in the name of a folder that contains the files of one run of a release.
@@ -99,7 +98,8 @@ impl Files {
 
     /// Lists the files in the order of their paths. Fails with `ErrorKind::Usage` if the folder
     /// also contains tables or releases whose files must not be read together with the others.
-    pub(crate) async fn list(&self, store: &dyn ObjectStore) -> Result<Vec<ObjectMeta>> {
+    /// `is_log` returns true for the name of a table's log.
+    pub(crate) async fn list(&self, store: &dyn ObjectStore, is_log: fn(&str) -> bool) -> Result<Vec<ObjectMeta>> {
         let prefix = self.url.prefix();
         if !self.url.is_collection() && !self.is_pattern() {
             match store.head(prefix).await {
@@ -119,7 +119,7 @@ impl Files {
             _ => found = store.list(Some(prefix)).try_collect().await.map_err(unreadable)?,
         }
         if !self.is_pattern() {
-            self.check_tables(&found)?;
+            self.check_tables(&found, is_log)?;
         }
         self.check_releases(&found)?;
         let meant = found.into_iter().filter(|file| self.is_meant(&file.location));
@@ -127,13 +127,14 @@ impl Files {
         Ok(by_name.into_values().collect())
     }
 
-    /// Fails with `ErrorKind::Usage` if a subfolder is a table. A table's folder still contains
-    /// files with its earlier rows, so a plain listing would read too many rows.
-    fn check_tables(&self, listed: &[ObjectMeta]) -> Result<()> {
+    /// Fails with `ErrorKind::Usage` if a subfolder is a table. Only the table's log or a manifest
+    /// states which files contain its rows. The folder still contains files with earlier rows, so
+    /// a plain listing would read too many rows.
+    fn check_tables(&self, listed: &[ObjectMeta], is_log: fn(&str) -> bool) -> Result<()> {
         for file in listed {
             let inside: Vec<&str> = self.url.strip_prefix(&file.location).into_iter().flatten().collect();
             let at = inside.iter().position(|name| is_hidden(name)).filter(|at| *at > 0);
-            if let Some(at) = at.filter(|at| OF_TABLES.contains(&inside[*at])) {
+            if let Some(at) = at.filter(|at| inside[*at] == OWN || is_log(inside[*at])) {
                 return Err(Error::usage(format!(
                     "the folder contains a table, {:?}, whose files also contain earlier rows; name the tables one by \
                     one",

@@ -2,7 +2,7 @@
 
 use crate::engine::apply::Rewrite;
 use crate::engine::decide::Decision;
-use crate::engine::write::{FileColumns, Spool, Staging, Written, WrittenFile};
+use crate::engine::write::{FileColumns, Spool, Staging, Writers, Written, WrittenFile};
 use crate::error::Result;
 use crate::folder::Footer;
 use crate::job::{Job, Roles, Target};
@@ -14,7 +14,6 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use futures::future::BoxFuture;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use url::Url;
 
 /// A kind of executor other than this machine.
 pub(super) struct ExecutorKind {
@@ -91,11 +90,11 @@ pub(in crate::engine) enum Wrote {
     Declined(Option<Spool>),
 }
 
-/// The files that an executor wrote, and the rows that are recounted in addition to them.
+/// The written files of a release, and the rows that are recounted in addition to them.
 pub(in crate::engine) struct Done {
     pub(in crate::engine) files: Vec<WrittenFile>,
     /// The rows that are recounted in addition to the files.
     pub(in crate::engine) spool: Option<Spool>,
-    /// The machines whose reports were refused.
-    pub(in crate::engine) distrusted: Vec<Url>,
+    /// The machines that wrote the files: this machine or others.
+    pub(in crate::engine) writers: Writers,
 }

@@ -2,7 +2,8 @@
 //!
 //! The scan, the write and the recount first ask the [`Executor`] of the session. The executor runs
 //! the work on other machines or declines it. A stage does declined work on this machine. A new
-//! executor needs a folder and a line in [`EXECUTORS`].
+//! executor needs a folder and a line in [`EXECUTORS`]. If it writes on this machine, it calls
+//! `write_rows`, as the stage itself does.
 //!
 //! An executor does not trust its machines. [`Executor::write`] returns only files with as many
 //! rows as the classes have, and `Recounting::check_order` proves the order of rows that other

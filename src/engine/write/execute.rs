@@ -1,22 +1,22 @@
 //! Executes the rewrite once, to files or to rows.
 
-use super::files::{FileColumns, FileDestination, write};
+use super::files::FileColumns;
 use super::footer::footer;
 use super::nanoseconds::nanoseconds;
 use super::spool::Spool;
 use super::staging::StagedTarget;
-use super::written::{Writers, Written};
+use super::stream::write_rows;
+use super::written::Written;
 use crate::engine::apply::Rewrite;
 use crate::engine::apply::plan::without_order_key;
 use crate::engine::decide::Decision;
-use crate::engine::executor::{Done, ToWrite, Wrote, executor};
+use crate::engine::executor::{ToWrite, Wrote, executor};
 use crate::error::{Error, Result};
 use crate::job::{Format, Input, Job, Target};
 use crate::observe::{Observer, Phase};
 use crate::recode::SUPPRESSED;
 use crate::spill::SpillSpace;
 use arrow::datatypes::SchemaRef;
-use datafusion::common::runtime::SpawnedTask;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::execute_stream;
 use std::sync::Arc;
@@ -48,7 +48,7 @@ pub(in crate::engine) async fn write_files(
         hidden: rewrite.hidden.clone(),
         nanoseconds: nanoseconds(job, decision, target, &rewrite, observer.as_ref()).await?,
     };
-    let release = ToWrite {
+    let release = |spool| ToWrite {
         job,
         decision,
         rewrite: &rewrite,
@@ -60,45 +60,16 @@ pub(in crate::engine) async fn write_files(
         progress: Arc::clone(&progress),
         observer: observer.as_ref(),
     };
-    let spool = match executor(&job.input.source.state())?.write(release).await? {
-        Wrote::Declined(spool) => spool,
-        Wrote::Done(Done {
-            files,
-            spool,
-            distrusted,
-        }) => {
-            return Ok(Written {
-                files,
-                footer,
-                rows: spool.map(Arc::new),
-                writers: Writers::Others { distrusted },
-                ..Written::new(decision, rewrite, schema, beside)
-            });
-        }
+    let wrote = executor(&job.input.source.state())?.write(release(spool)).await?;
+    let done = match wrote {
+        Wrote::Done(done) => done,
+        Wrote::Declined(spool) => write_rows(release(spool), execute(&job.input, &rewrite)?).await?,
     };
-    let rows = execute(&job.input, &rewrite)?;
-    let in_files = footer.clone();
-    let (shelf, target) = (staging.shelf(&job.input), target.clone());
-    // Runs as a task on the runtime's threads, so that no more threads work at once than were
-    // requested.
-    let written = SpawnedTask::spawn(async move {
-        let count = |rows| {
-            progress.fetch_add(rows, Ordering::Relaxed);
-        };
-        let to = FileDestination {
-            shelf: &shelf,
-            target: &target,
-            footer: &in_files,
-            columns: &columns,
-        };
-        write(rows, spool, to, count).await
-    });
-    let written = written.join().await.map_err(|e| Error::from_task("writing", &e))?;
-    let (files, spool) = written.map_err(|e: Error| e.context("writing the release"))?;
     Ok(Written {
-        files,
+        files: done.files,
         footer,
-        rows: spool.map(Arc::new),
+        rows: done.spool.map(Arc::new),
+        writers: done.writers,
         ..Written::new(decision, rewrite, schema, beside)
     })
 }

@@ -14,6 +14,7 @@ mod sink;
 mod spool;
 mod staging;
 mod stored;
+pub(in crate::engine) mod stream;
 mod written;
 
 pub use alike::Alike;

@@ -1,6 +1,7 @@
 //! Finds and reads Delta tables, and commits to them.
 
 use super::commit::commit;
+use super::log::{LOG, MARKER};
 use super::statistics::statistics;
 use super::table::DeltaVersion;
 use crate::error::{Error, Result};
@@ -8,7 +9,7 @@ use crate::formats::at::At;
 use crate::formats::change::{Change, CommitOutcome};
 use crate::formats::entry::TableFormat;
 use crate::formats::pinned::{LogFormat, LoggedTable, PinnedTable};
-use crate::formats::place::{LOG, Place};
+use crate::formats::place::Place;
 use crate::location::{expanded, is_of_web};
 use async_trait::async_trait;
 use datafusion::execution::SessionState;
@@ -29,7 +30,7 @@ impl TableFormat for Delta {
             )));
         }
         let place = Place::of(state, &whole).await?;
-        match place.has(LOG).await? {
+        match MARKER.is_at(&place).await? {
             true => Ok(Arc::new(DeltaVersion::at(&place, at).await?)),
             false => Err(Error::usage(format!(
                 "delta.{path:?}: there is no Delta table, which has a folder {LOG}; write a file or a folder of \

@@ -1,8 +1,8 @@
 //! The entry of Delta in the list of table formats.
 
+use super::log::{MARKER, may_name};
 use super::types::{check_column, stored};
 use crate::formats::entry::{Entry, TableLog};
-use crate::formats::place::LOG;
 
 #[cfg(feature = "delta")]
 use super::format::Delta;
@@ -10,6 +10,7 @@ use super::format::Delta;
 /// The entry of Delta in the list of table formats.
 pub(crate) const ENTRY: Entry = Entry {
     word: "delta",
+    named: "path",
     feature: "delta",
     lacks: "neither reads nor writes Delta tables",
     called: |path| Ok(path.to_string()),
@@ -20,10 +21,12 @@ pub(crate) const ENTRY: Entry = Entry {
     #[cfg(not(feature = "delta"))]
     format: None,
     log: Some(TableLog {
-        folder: LOG,
+        keyword: "DELTA",
+        marker: MARKER,
         table: "Delta table",
         stored,
         check_column,
+        may_name,
         #[cfg(feature = "delta")]
         format: Some(&Delta),
         #[cfg(not(feature = "delta"))]

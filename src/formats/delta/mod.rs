@@ -17,6 +17,7 @@ mod error;
 #[cfg(feature = "delta")]
 mod format;
 mod line;
+mod log;
 #[cfg(feature = "delta")]
 mod pinned;
 #[cfg(feature = "delta")]

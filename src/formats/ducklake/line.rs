@@ -9,6 +9,7 @@ use super::format::DuckLake;
 /// The entry of DuckLake in the list of table formats.
 pub(crate) const ENTRY: Entry = Entry {
     word: "ducklake",
+    named: "catalog#table",
     feature: "ducklake",
     lacks: "reads no DuckLake tables",
     // A text that does not name a table may contain a password, and is therefore not quoted.

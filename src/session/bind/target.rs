@@ -3,7 +3,7 @@
 use crate::catalogue::{Arguments, Info, Kind, Param};
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{MANIFEST, Manifest, not_whole};
-use crate::formats::{At, Entry, Place, is_log};
+use crate::formats::{At, Entry, Place, format_of_log};
 use crate::job::{Existing, Format, Stored, Target, Waiting, target_exists};
 use crate::lake::{Layout, Prefix, vacuum};
 use crate::location::{check_written, expanded, folder_url, is_url, resolved};
@@ -196,13 +196,12 @@ fn check_path(path: &Path, target: &TargetClause) -> Result<()> {
             path.with_extension("").display()
         )));
     }
-    if path
-        .components()
-        .any(|part| part.as_os_str().to_str().is_some_and(is_log))
-    {
+    let mut names = path.components().filter_map(|part| part.as_os_str().to_str());
+    if let Some(format) = names.find_map(format_of_log) {
         return Err(Error::usage(format!(
-            "the target {:?} is in the log of a Delta table; write beside the table",
-            target.path
+            "the target {:?} is in the log of a {}; write beside the table",
+            target.path,
+            format.table()
         )));
     }
     Ok(())

@@ -5,6 +5,7 @@ use super::options::PathOptions;
 use super::partitions::FolderColumn;
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::NULL_FOLDER;
+use crate::formats::is_log;
 use crate::lake::is_folder_of_run;
 use crate::location::{compression_name, encoded, expanded, is_of_web, not_decompressed, without_compression};
 use crate::source::csv::Asked;
@@ -56,7 +57,7 @@ impl Listing {
         let store = Stores::open(state, place.url().get_url())?;
         let files = match is_of_web(&path) {
             true => vec![of_web(&place, store.as_ref()).await?],
-            false => place.list(store.as_ref()).await?,
+            false => place.list(store.as_ref(), is_log).await?,
         };
         let is_one = matches!(&files[..], [file] if file.location == *place.url().prefix());
         let (files, suffix) = match is_one {
@@ -230,7 +231,7 @@ pub(in crate::session) async fn matched(state: &SessionState, pattern: &str) -> 
     let place = Files::of(pattern)?;
     let store = Stores::open(state, place.url().get_url())?;
     let root = place.url().object_store();
-    let files = place.list(store.as_ref()).await?.into_iter();
+    let files = place.list(store.as_ref(), is_log).await?.into_iter();
     let urls = files.map(|file| format!("{}{}", root.as_str(), encoded(file.location.as_ref().as_bytes())));
     match urls.collect::<Vec<String>>() {
         none if none.is_empty() => Err(no_file(&place).context(format!("cannot read {pattern:?}"))),

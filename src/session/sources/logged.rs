@@ -3,21 +3,20 @@
 
 use super::format::DataFormat;
 use crate::error::Result;
-use crate::formats::{At, Entry, FORMATS, Place};
+use crate::formats::{At, Place, may_be_table};
 use crate::lake::StoredRelease;
 use crate::location::{is_of_web, is_url};
 use crate::pool::blocking;
 use crate::store::is_pattern;
 use datafusion::execution::SessionState;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Returns the location at an expanded path if it may be a table with a log: a folder with a log,
 /// or a prefix that is neither a file nor a pattern.
 pub(super) async fn place_with_log(state: &SessionState, path: &str) -> Result<Option<Place>> {
     if !is_url(path) {
-        let logs = FORMATS.iter().filter_map(Entry::log_folder);
-        let logs: Vec<PathBuf> = logs.map(|log| Path::new(path).join(log)).collect();
-        let has_log = blocking("looking for a log", move || Ok(logs.iter().any(|log| log.is_dir()))).await?;
+        let folder = PathBuf::from(path);
+        let has_log = blocking("looking for a log", move || Ok(may_be_table(&folder))).await?;
         return match has_log {
             true => Place::of(state, path).await.map(Some),
             false => Ok(None),

@@ -13,7 +13,7 @@ use super::table::{TableColumns, schema, table};
 use crate::catalogue::Value;
 use crate::error::{Error, Result};
 use crate::folder::Manifest;
-use crate::formats::{At, find};
+use crate::formats::{At, find, kind_of};
 use crate::lake::StoredRelease;
 use crate::location::{expanded, is_url};
 use crate::pool::blocking;
@@ -73,9 +73,10 @@ async fn read(session: &SessionContext, path: &str, options: &[(String, Value)])
         && let Some(table) = find(&place, &At::Newest).await?
     {
         if !options.is_empty() {
-            return Err(Error::usage(
-                "this is a Delta table, which has no options; leave OPTIONS out",
-            ));
+            return Err(Error::usage(format!(
+                "this is a {}, which has no options; leave OPTIONS out",
+                kind_of(table.as_ref())
+            )));
         }
         return pinned(session, table);
     }

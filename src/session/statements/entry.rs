@@ -1,6 +1,7 @@
 //! The description of a statement: its keywords, its help, its parser and how it runs.
 
 use crate::error::Result;
+use crate::formats::{keywords, with_formats};
 use crate::hierarchy::{KINDS, Kind};
 use crate::masks::{MASKS, MaskPlace};
 use crate::session::answer::Answer;
@@ -25,7 +26,7 @@ pub struct Entry {
     /// A summary of the statement in one line.
     pub summary: &'static str,
     /// The syntax of the statement. The placeholders `<kind>` and `<masks>` stand for the clauses
-    /// of the kinds of hierarchies and of the masks.
+    /// of the kinds of hierarchies and of the masks. [`with_formats`] replaces further placeholders.
     pub(super) syntax: &'static str,
     /// An example of the statement, which the parser accepts.
     pub example: &'static str,
@@ -38,11 +39,11 @@ pub struct Entry {
 
 impl Entry {
     /// Returns the syntax of the statement, in which the clauses of the given kinds of hierarchies,
-    /// and of all masks, replace the placeholders.
+    /// the clauses of all masks, and the words of all table formats replace the placeholders.
     pub fn syntax(&self, kinds: &[Kind]) -> String {
         let clauses: Vec<&str> = kinds.iter().map(|kind| kind.clause.syntax).collect();
         let masks = [MaskPlace::Identifiers, MaskPlace::Values].map(masks);
-        self.syntax
+        with_formats(self.syntax)
             .replace("<kind>", &clauses.join("\n  | "))
             .replace("<masks>", &masks.join("\n"))
     }
@@ -88,8 +89,8 @@ fn masks(place: MaskPlace) -> String {
     format!("mask of {}:\n    {}", place.name(), clauses.join("\n  | "))
 }
 
-/// Returns the words of the language, collected from the given statements, all clauses and the
-/// given kinds of hierarchies.
+/// Returns the words of the language, collected from the given statements, all clauses, masks and
+/// table formats, and the given kinds of hierarchies.
 pub(super) fn words<'e>(entries: impl IntoIterator<Item = &'e Entry>, kinds: &[Kind]) -> Words {
     let entries: Vec<&Entry> = entries.into_iter().collect();
     let starts = entries.iter().flat_map(|e| e.starts.iter().copied());
@@ -99,7 +100,8 @@ pub(super) fn words<'e>(entries: impl IntoIterator<Item = &'e Entry>, kinds: &[K
         ALL.iter().map(|clause| clause.start),
         syntax
             .chain(ALL.iter().map(|clause| clause.syntax))
-            .chain(MASKS.iter().map(|kind| kind.clause.syntax)),
+            .chain(MASKS.iter().map(|kind| kind.clause.syntax))
+            .chain(keywords()),
         kinds,
     )
 }

@@ -19,7 +19,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "RESTORE MANIFEST OF",
     starts: &["RESTORE MANIFEST OF"],
     summary: "recreates the lost manifest of a release in a Delta table from the log",
-    syntax: "RESTORE MANIFEST OF { 'path' | delta.'path' [VERSION AS OF n | TIMESTAMP AS OF 'time'] }",
+    syntax: "RESTORE MANIFEST OF { 'path' | <written> [VERSION AS OF n | TIMESTAMP AS OF 'time'] }",
     example: "RESTORE MANIFEST OF delta.'lake/released' VERSION AS OF 3",
     answers: false,
     read: |c, _| {
@@ -28,7 +28,10 @@ pub(super) const ENTRY: Entry = Entry {
             SourceClause::Path(table) if table.options.is_empty() && !table.is_read_only() => {
                 Ok(Statement::new(RestoreManifest { table }))
             }
-            _ => Err(before.expected("delta.'path' of a release", [])),
+            _ => {
+                let tables: Vec<String> = written().map(|format| format.shown()).collect();
+                Err(before.expected(&format!("{} of a release", tables.join(" or ")), []))
+            }
         }
     },
 };

@@ -4,6 +4,7 @@
 use super::entry::{Entry, Run, Statement};
 use crate::catalogue::{Value, duration};
 use crate::error::{Error, Result};
+use crate::formats::written_tables;
 use crate::lake::Prefix;
 use crate::lake::vacuum::{ALIVE, Left, RETAIN, left, remove};
 use crate::location::{expanded, is_url};
@@ -77,8 +78,9 @@ impl Run for Vacuum {
             if !is_url(&url) {
                 return Err(Error::usage(format!(
                     "VACUUM {:?}: this is a local folder, and VACUUM is for a prefix of an object store. Beside a \
-                     folder, and in a local Delta table, the next run deletes the remains",
-                    self.path
+                     folder, and in a local {}, the next run deletes the remains",
+                    self.path,
+                    written_tables()
                 )));
             }
             let retain = match &self.retain {

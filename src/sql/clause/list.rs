@@ -14,6 +14,7 @@ use super::suppression;
 use super::target::{self, TargetClause};
 use crate::catalogue::Call;
 use crate::error::{Error, Result};
+use crate::formats::with_formats;
 use crate::masks::MaskPlace;
 use crate::sql::cursor::Cursor;
 use crate::sql::hint::{END, nearest};
@@ -23,13 +24,21 @@ use datafusion::sql::sqlparser::tokenizer::Token;
 pub struct StatementClause {
     /// The first keywords of the clause.
     pub start: &'static str,
-    /// The syntax of the clause.
-    pub syntax: &'static str,
+    /// The syntax of the clause. The placeholder `<formats>` stands for the keywords of the table
+    /// formats.
+    pub(crate) syntax: &'static str,
     /// The effect of the clause, in one line.
     pub summary: &'static str,
     /// An example of the clause.
     pub example: &'static str,
     read: fn(&mut Cursor, &mut Clauses) -> Result<()>,
+}
+
+impl StatementClause {
+    /// Returns the syntax of the clause.
+    pub fn syntax(&self) -> String {
+        with_formats(self.syntax)
+    }
 }
 
 /// The parsed clauses of a statement.
@@ -86,7 +95,7 @@ macro_rules! clauses {
 
 clauses! {
     TO: "TO",
-        "TO 'target' [STORED AS PARQUET | CSV | DELTA] [PARTITIONED BY (c, ...)] [OVERWRITE | APPEND | IF NOT EXISTS] [OPTIONS (key value, ...)]",
+        "TO 'target' [STORED AS PARQUET | CSV | <formats>] [PARTITIONED BY (c, ...)] [OVERWRITE | APPEND | IF NOT EXISTS] [OPTIONS (key value, ...)]",
         "writes the release to a folder; without TO, the statement returns the rows",
         "TO 'released'", |c, s| { s.target = Some(target::read(c)?); Ok(()) };
     IDENTIFIERS: "IDENTIFIERS", "IDENTIFIERS (c [mask], ...)",
@@ -254,7 +263,7 @@ fn unknown(c: &mut Cursor, allowed: &[&StatementClause], required: &[&StatementC
     let starts = || allowed.iter().map(|a| a.start);
     let what = match required.iter().find(|r| !seen.contains(&r.start)) {
         _ if nearest(&word, starts()).is_some() => format!("a clause or {END}"),
-        Some(missing) => missing.syntax.to_string(),
+        Some(missing) => missing.syntax(),
         None => {
             let open: Vec<&str> = starts().filter(|start| !seen.contains(start)).collect();
             format!("{} or {END}", open.join(", "))

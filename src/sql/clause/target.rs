@@ -3,7 +3,7 @@
 use super::options;
 use crate::catalogue::Value;
 use crate::error::Result;
-use crate::formats::{Entry, written};
+use crate::formats::{Entry, keywords, written};
 use crate::quoting::literal;
 use crate::sql::cursor::Cursor;
 use crate::sql::name::names;
@@ -93,13 +93,11 @@ fn format(c: &mut Cursor) -> Result<FormatClause> {
         return Ok(FormatClause::Csv);
     }
     for format in written() {
-        if c.take(&format.word.to_uppercase()) {
+        if format.keyword().is_some_and(|keyword| c.take(keyword)) {
             return Ok(FormatClause::Table(format));
         }
     }
-    let tables: Vec<String> = written().map(|format| format.word.to_uppercase()).collect();
-    let words = ["PARQUET", "CSV"].into_iter().chain(tables.iter().map(String::as_str));
-    let words: Vec<&str> = words.collect();
+    let words: Vec<&str> = ["PARQUET", "CSV"].into_iter().chain(keywords()).collect();
     let what = match words.split_last() {
         Some((last, others)) => format!("{} or {last}", others.join(", ")),
         None => String::new(),
@@ -117,7 +115,7 @@ impl Display for TargetClause {
             Some(FormatClause::Table(_)) => " STORED AS ",
         })?;
         if let Some(FormatClause::Table(format)) = self.format {
-            f.write_str(&format.word.to_uppercase())?;
+            f.write_str(format.keyword().unwrap_or_default())?;
         }
         if !self.partitioned_by.is_empty() {
             write!(f, " PARTITIONED BY ({})", names(&self.partitioned_by))?;

@@ -102,7 +102,7 @@ fn statements() -> String {
     text += &table(&["clause", "effect", "example"]);
     for clause in CLAUSES {
         text += &row(&[
-            &format!("`{}`", clause.syntax),
+            &format!("`{}`", clause.syntax()),
             clause.summary,
             &format!("`{}`", clause.example),
         ]);

@@ -110,7 +110,7 @@ fn on(registry: &Registry, topic: &str) -> Result<String> {
         })
         .collect();
     for clause in CLAUSES.iter().filter(|c| c.start.eq_ignore_ascii_case(topic)) {
-        let (start, summary, syntax, example) = (clause.start, clause.summary, clause.syntax, clause.example);
+        let (start, summary, syntax, example) = (clause.start, clause.summary, clause.syntax(), clause.example);
         texts.push(format!("{start}: {summary}\n\n{syntax}\n\nExample:\n  {example}\n"));
     }
     for (_, all) in sections(registry) {

@@ -19,7 +19,7 @@ use super::second_scan::{SecondScan, second_scan};
 use super::session::Workers;
 use crate::cluster::{ATTEMPTS, Cluster, FETCHED_ONCE, Member, Shuffle, TaskOutput, Trouble, left_undone};
 use crate::engine::executor::interface::{Done, ToWrite, Wrote};
-use crate::engine::write::{Spool, Staging, WrittenFile, failed, name};
+use crate::engine::write::{Spool, Staging, Writers, WrittenFile, failed, name};
 use crate::error::{Error, Result};
 use crate::folder::FileSummary;
 use crate::job::{Input, Target};
@@ -104,7 +104,9 @@ impl Workers {
         Ok(Wrote::Done(Done {
             files,
             spool: writing.spool.map(Spool::closed),
-            distrusted: writing.distrusted,
+            writers: Writers::Others {
+                distrusted: writing.distrusted,
+            },
         }))
     }
 }
