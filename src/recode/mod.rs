@@ -38,4 +38,4 @@ pub use labelling::{Grouped, KeptClasses};
 pub use order_key::{ORDER_PREFIX, SUPPRESSED};
 pub use recoding_plan::{ColumnTreatment, QuasiIdentifierRule, RecodingParts, RecodingPlan, Released};
 pub use sort::PackedSortExec;
-pub(crate) use sort::{PackedSort, unpacked};
+pub(crate) use sort::{PackedSort, numbers, unpacked};

@@ -30,6 +30,7 @@ use datafusion::execution::memory_pool::MemoryLimit;
 use datafusion::physical_plan::execute_stream_partitioned;
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use ground::GroundChoice;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use unknown::{of_attributes, unknown};
@@ -186,7 +187,7 @@ fn merged_sizes(
     sample: &Scan,
     lookups: &[(Arc<Lookup>, OnUnmapped)],
     spill_space: &SpillSpace,
-) -> Result<Option<Vec<u64>>> {
+) -> Result<Option<BTreeMap<u64, u64>>> {
     let merged: Vec<Vec<bool>> = lookups.iter().map(|(lookup, _)| lookup.merged()).collect();
     match merged.iter().flatten().any(|merged| *merged) {
         true => sample.marked_sizes(&merged, spill_space),

@@ -17,6 +17,8 @@ pub(crate) struct Shared {
     column: String,
     data_type: DataType,
     values: Mutex<Interner>,
+    /// The result of the last call of [`Shared::finish`].
+    finished: Mutex<Option<Dictionary>>,
 }
 
 /// The values of a column in ascending order with NULL last. `ranks` contains the rank of the value
@@ -45,6 +47,7 @@ impl Shared {
             column: column.into(),
             data_type: data_type.clone(),
             values: Mutex::new(Interner::new(data_type)?),
+            finished: Mutex::default(),
         })
     }
 
@@ -69,11 +72,32 @@ impl Shared {
 
     /// Returns the values seen so far in ascending order, and the rank of the value of each code.
     pub(crate) fn finish(&self) -> Result<Dictionary> {
-        let seen = self.values.lock().values()?;
+        let (mut values, mut finished) = (self.values.lock(), self.finished.lock());
+        // Values are only added, so their number shows whether there are new ones.
+        if let Some(dictionary) = finished.as_ref().filter(|d| d.ranks.len() == values.len()) {
+            return Ok(dictionary.clone());
+        }
+        let dictionary = Dictionary::of(values.values()?)?;
+        *finished = Some(dictionary.clone());
+        Ok(dictionary)
+    }
+
+    /// Returns the values like [`Shared::finish`], and removes them. This takes less time and memory
+    /// if no other row will be encoded.
+    pub(crate) fn take(&self) -> Result<Dictionary> {
+        let empty = Interner::new(&self.data_type)?;
+        let seen = std::mem::replace(&mut *self.values.lock(), empty);
+        Dictionary::of(seen.into_values()?)
+    }
+}
+
+impl Dictionary {
+    /// Sorts values, which are given in the order of their codes.
+    fn of(seen: ArrayRef) -> Result<Self> {
         let (sorted, ranks) = ranked(std::slice::from_ref(&seen))?;
         // The result has one column, because the input has one column.
         let values = sorted.into_iter().next().unwrap_or(seen);
-        Ok(Dictionary { values, ranks })
+        Ok(Self { values, ranks })
     }
 }
 
@@ -84,8 +108,13 @@ pub(crate) struct Local {
     shared: Arc<Shared>,
     reject_not_finite: bool,
     last: LastDictionary,
-    met: Met,
+    /// `None` once nearly all rows had a new value. Every row is then looked up in the shared
+    /// dictionary, which takes less time and memory than looking it up here before.
+    met: Option<Met>,
 }
+
+/// The number of rows after which a partition decides whether it keeps the values that it has seen.
+const MANY: usize = 1 << 18;
 
 /// The values that a partition has seen, with their codes.
 #[derive(Debug)]
@@ -97,6 +126,8 @@ struct Met {
     /// Then no code has to be translated.
     is_shared: bool,
     numbers: Vec<usize>,
+    /// The number of encoded rows.
+    rows: usize,
 }
 
 impl Local {
@@ -113,12 +144,13 @@ impl Local {
     /// because no hierarchy can contain these values.
     pub(crate) fn new(shared: Arc<Shared>, reject_not_finite: bool) -> Result<Self> {
         Ok(Self {
-            met: Met {
+            met: Some(Met {
                 values: Interner::new(&shared.data_type)?,
                 codes: vec![],
                 is_shared: true,
                 numbers: vec![],
-            },
+                rows: 0,
+            }),
             shared,
             reject_not_finite,
             last: LastDictionary::default(),
@@ -127,7 +159,8 @@ impl Local {
 
     /// Returns the memory of the view in bytes.
     pub(crate) fn memory(&self) -> usize {
-        self.met.values.bytes() + self.met.codes.capacity() * 4
+        let bytes = |met: &Met| met.values.bytes() + met.codes.capacity() * 4;
+        self.met.as_ref().map_or(0, bytes)
     }
 
     /// Returns the code of every row of `array`.
@@ -138,13 +171,21 @@ impl Local {
             last,
             met,
         } = self;
+        let encode = |values: &ArrayRef| {
+            if *reject_not_finite {
+                require_finite(&shared.column, values)?;
+            }
+            shared.intern(values)
+        };
         last.encode(array, |values| {
-            met.encode(values, |fresh| {
-                if *reject_not_finite {
-                    require_finite(&shared.column, fresh)?;
-                }
-                shared.intern(fresh)
-            })
+            let Some(own) = met else {
+                return encode(values);
+            };
+            let codes = own.encode(values, encode)?;
+            if own.is_nearly_all_new() {
+                *met = None;
+            }
+            Ok(codes)
         })
     }
 }
@@ -158,6 +199,7 @@ impl Met {
             return Err(Error::internal("a column is encoded further after an error"));
         }
         self.values.number(array, &mut self.numbers)?;
+        self.rows += array.len();
         let fresh = self.values.len() - known;
         if fresh > 0 {
             let mut rows = vec![0; fresh];
@@ -175,6 +217,11 @@ impl Met {
             true => self.numbers.iter().map(|number| *number as u32).collect(),
             false => self.numbers.iter().map(|number| self.codes[*number]).collect(),
         })
+    }
+
+    /// Returns true if there were many rows, and at most one in 16 had a value that was known.
+    fn is_nearly_all_new(&self) -> bool {
+        self.rows >= MANY && self.codes.len() >= self.rows / 16 * 15
     }
 }
 
@@ -258,6 +305,35 @@ mod tests {
         let (ranks, values) = encode(array);
         assert_eq!(ranks, [0, 2, 1]);
         assert_eq!(values.len(), 3, "a, b and NULL");
+    }
+
+    #[test]
+    fn a_partition_whose_values_are_all_new_agrees_with_the_others() {
+        let rows = |from: i64| -> ArrayRef { Arc::new((from..from + MANY as i64).collect::<Int64Array>()) };
+        let shared = Arc::new(Shared::new("id", &DataType::Int64).unwrap());
+        let views = [Arc::clone(&shared), Arc::clone(&shared)];
+        let [mut one, mut two] = views.map(|shared| Local::new(shared, true).unwrap());
+        let (first, second) = (one.encode(&rows(0)).unwrap(), one.encode(&rows(10)).unwrap());
+        assert_eq!(one.memory(), 0, "the first rows had only new values");
+        assert_eq!(first[10..], second[..MANY - 10]);
+        let again = two.encode(&rows(10).slice(0, 5)).unwrap();
+        assert_eq!((again.as_slice(), two.memory() > 0), (&second[..5], true));
+        assert_eq!(shared.finish().unwrap().values.len(), MANY + 10);
+    }
+
+    #[test]
+    fn a_finished_dictionary_is_sorted_again_after_new_values() {
+        let shared = Arc::new(Shared::new("c", &DataType::Int64).unwrap());
+        let mut local = Local::new(Arc::clone(&shared), true).unwrap();
+        let mut ranks = |values: Vec<i64>| {
+            local.encode(&(Arc::new(Int64Array::from(values)) as ArrayRef)).unwrap();
+            assert_eq!(shared.finish().unwrap().ranks, shared.finish().unwrap().ranks);
+            shared.finish().unwrap().ranks
+        };
+        assert_eq!(ranks(vec![5, 3]), [1, 0]);
+        assert_eq!(ranks(vec![5, 4]), [2, 0, 1]);
+        assert_eq!(shared.take().unwrap().ranks, [2, 0, 1]);
+        assert_eq!(shared.finish().unwrap().ranks.len(), 0);
     }
 
     #[test]

@@ -4,14 +4,21 @@ use super::run::Scan;
 use crate::error::Result;
 use crate::pool::check_cancelled;
 use crate::spill::SpillSpace;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+
+/// The number of combinations for which memory is reserved at first.
+const FIRST: usize = 1 << 10;
 
 impl Scan {
-    /// Returns the number of rows of each combination that contains a marked value. `marked` tells,
-    /// for each quasi-identifier and in the order of [`Scan::values`], which values are marked.
-    /// Returns `None` if combinations were written to files, or if the marked combinations do not
-    /// fit in memory.
-    pub(crate) fn marked_sizes(&self, marked: &[Vec<bool>], spill_space: &SpillSpace) -> Result<Option<Vec<u64>>> {
+    /// Returns the sizes in rows of the combinations that contain a marked value: for each size,
+    /// the number of these combinations. `marked` tells, for each quasi-identifier and in the order
+    /// of [`Scan::values`], which values are marked. Returns `None` if combinations were written to
+    /// files, or if the marked combinations do not fit in memory.
+    pub(crate) fn marked_sizes(
+        &self,
+        marked: &[Vec<bool>],
+        spill_space: &SpillSpace,
+    ) -> Result<Option<BTreeMap<u64, u64>>> {
         if self.is_spilled() {
             return Ok(None);
         }
@@ -28,16 +35,27 @@ impl Scan {
                 check_cancelled()?;
                 for (i, key) in keys.chunks_exact(layout.words()).enumerate() {
                     let mut columns = by_code.iter().enumerate();
-                    if fits && columns.any(|(column, marked)| marked[layout.code(key, column) as usize]) {
+                    if !columns.any(|(column, marked)| marked[layout.code(key, column) as usize]) {
+                        continue;
+                    }
+                    if sizes.len() == sizes.capacity() {
+                        let more = sizes.len().max(FIRST);
+                        fits &= memory.try_grow(more * entry).is_ok();
+                        sizes.reserve(if fits { more } else { 0 });
+                    }
+                    if fits {
                         let codes = (0..by_code.len()).map(|column| layout.code(key, column)).collect();
                         *sizes.entry(codes).or_default() += counts.map_or(1, |counts| counts[i]);
                     }
                 }
-                fits &= memory.try_resize(sizes.capacity() * entry).is_ok();
                 Ok(())
             })?;
         }
-        Ok(fits.then(|| sizes.into_values().collect()))
+        let mut histogram = BTreeMap::new();
+        sizes
+            .into_values()
+            .for_each(|size| *histogram.entry(size).or_default() += 1);
+        Ok(fits.then_some(histogram))
     }
 }
 
@@ -64,15 +82,17 @@ mod tests {
                 marked.collect::<Vec<bool>>()
             };
             let marked: Vec<Vec<bool>> = (0..table.groups.len()).map(ranks).collect();
-            let mut found = scan.marked_sizes(&marked, &spill_space).unwrap().unwrap();
+            let found = scan.marked_sizes(&marked, &spill_space).unwrap().unwrap();
             let mut expected = BTreeMap::<_, u64>::new();
             for row in table.rows.iter().filter(|row| is_marked(row.quasi_identifiers[0])) {
                 *expected.entry(&row.quasi_identifiers).or_default() += 1;
             }
-            let mut expected: Vec<u64> = expected.into_values().collect();
-            found.sort_unstable();
-            expected.sort_unstable();
-            prop_assert_eq!(found, expected);
+            let mut sizes = BTreeMap::<u64, u64>::new();
+            expected.into_values().for_each(|size| *sizes.entry(size).or_default() += 1);
+            prop_assert_eq!(found, sizes);
+            let none = SpillSpace::limited(1);
+            let is_any = table.rows.iter().any(|row| is_marked(row.quasi_identifiers[0]));
+            prop_assert_eq!(scan.marked_sizes(&marked, &none).unwrap().is_none(), is_any);
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::key::{KeySchema, partitioned};
 use crate::lattice::Node;
 use crate::pool::{check_cancelled, map, threads};
 use crate::spill::SpillSpace;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The classes of the lattice's bottom node.
@@ -44,9 +45,10 @@ pub struct Base {
     /// The attributes that correspond to the details of the set, in the same order.
     pub attributes: Vec<Attribute>,
     /// The sizes of the classes of the source that contain a value with the same label at level 0
-    /// as another value, because a TOP CODE or BOTTOM CODE hides both. Classes of the set do not
-    /// tell such values apart. `None` if these classes were not counted.
-    pub(crate) merged_sizes: Option<Vec<u64>>,
+    /// as another value, because a TOP CODE or BOTTOM CODE hides both: for each size in rows, the
+    /// number of these classes. Classes of the set do not tell such values apart. `None` if these
+    /// classes were not counted.
+    pub(crate) merged_sizes: Option<BTreeMap<u64, u64>>,
 }
 
 /// Returns the error for combinations that do not fit in memory.

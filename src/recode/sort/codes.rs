@@ -67,11 +67,11 @@ impl Coding {
     }
 
     /// Returns the values of all rows in ascending order, and the rank of each code; `None` for
-    /// numbers.
+    /// numbers. The values are removed from the coding, so no other row can be encoded.
     pub(super) fn finish(&self) -> Result<Option<Dictionary>> {
         match self {
             Coding::Number => Ok(None),
-            Coding::Dictionary(shared) => shared.finish().map(Some),
+            Coding::Dictionary(shared) => shared.take().map(Some),
         }
     }
 }
@@ -191,9 +191,9 @@ fn is_number(data_type: &DataType) -> bool {
     *data_type == DataType::Boolean || with_native!(data_type, width()).is_some()
 }
 
-/// Returns the codes of numbers; `None` if a code needs more than 64 bits. The code of NULL has no
-/// meaning.
-fn numbers(column: &ArrayRef) -> Option<Vec<u64>> {
+/// Returns the codes of numbers; `None` if the values are not numbers, or if a code needs more than
+/// 64 bits. The code of NULL has no meaning.
+pub(crate) fn numbers(column: &ArrayRef) -> Option<Vec<u64>> {
     fn of<T: Number>(data: &ArrayData) -> Option<Vec<u64>> {
         let is_null = |row: usize| data.nulls().is_some_and(|nulls| nulls.is_null(row));
         let values = data.buffer::<T>(0)[..data.len()].iter().enumerate();

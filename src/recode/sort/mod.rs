@@ -23,6 +23,7 @@ use crate::pool::{Pool, blocking, check_cancelled, map, threads};
 use crate::spill::SpillSpace;
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Field, Schema, SchemaRef};
+pub(crate) use codes::numbers;
 use codes::{Coder, Coding};
 use datafusion::error::DataFusionError;
 use datafusion::execution::TaskContext;

@@ -8,6 +8,7 @@ mod facts;
 mod held;
 mod merged;
 mod neighbours;
+mod number_ranks;
 mod ordered;
 mod own_values;
 mod promises;

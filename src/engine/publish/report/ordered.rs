@@ -3,8 +3,9 @@
 //! is put together at the end.
 
 use super::disclosed::{Counted, Disclosed, ReadingPlans, base_of, distances};
+use super::number_ranks::NumberRanks;
 use crate::error::{Error, Result};
-use crate::frequency::{Columns, Local, Scan};
+use crate::frequency::{Columns, Dictionary, Local, Scan};
 use crate::model::Predicate;
 use crate::pool::{Pool, map};
 use crate::recount::ReleasedTable;
@@ -41,8 +42,10 @@ pub(super) async fn ordered(
     let nothing = Scan::read(&reading.columns, vec![], &spill_space, Default::default()).await?;
     let base = base_of(nothing, &reading.keys, Some(&whole), &spill_space)?;
     let measures = (0..attributes.len()).map(|i| {
+        let Dictionary { values, ranks } = reading.columns.details[i].1[0].finish()?;
         Ok(Measure {
-            ranks: reading.columns.details[i].1[0].finish()?.ranks,
+            ranks,
+            numbers: NumberRanks::of(&values),
             farthest: distances(&base, i)?,
         })
     });
@@ -50,7 +53,8 @@ pub(super) async fn ordered(
     let context = session.task_ctx();
     let streams = execute_stream_partitioned(reading.released, Arc::clone(&context)).map_err(Error::from_data)?;
     let held = spill_space.reservation("anonsql disclosure");
-    let bytes = (1 + streams.len()) * reading.columns.bytes();
+    let tables: usize = measures.iter().flat_map(|m| &m.numbers).map(NumberRanks::bytes).sum();
+    let bytes = (1 + streams.len()) * reading.columns.bytes() + tables;
     held.try_resize(bytes).map_err(Error::from_data)?;
     let mut tasks = JoinSet::new();
     for stream in streams {
@@ -104,6 +108,8 @@ fn counted(ranges: Vec<RangeCounts>, measures: &[Measure], classes: u64) -> Opti
 struct Measure {
     /// For each code, the rank of its value in the source.
     ranks: Vec<u32>,
+    /// For each number, its rank in the source; `None` if the values are not numbers with a table.
+    numbers: Option<NumberRanks>,
     farthest: Box<dyn Predicate>,
 }
 
@@ -130,7 +136,6 @@ fn histogram(ranks: &mut [u32], values: usize) -> Vec<(u32, u64)> {
 }
 
 /// Consecutive rows with equal quasi-identifiers.
-#[derive(Default)]
 struct Run {
     /// The codes of the quasi-identifiers.
     key: Vec<u32>,
@@ -334,13 +339,13 @@ impl Attribute {
     /// Adds rows. A run ends at each of `ends`. Returns false if the source does not have one of
     /// the values.
     fn add(&mut self, array: &ArrayRef, ends: &[usize]) -> Result<bool> {
-        let codes = self.local.encode(array)?;
         let measures = Arc::clone(&self.measures);
         let measure = &measures[self.index];
-        let ranks: Option<Vec<u32>> = codes
-            .iter()
-            .map(|code| measure.ranks.get(*code as usize).copied())
-            .collect();
+        let rank = |code: &u32| measure.ranks.get(*code as usize).copied();
+        let ranks: Option<Vec<u32>> = match &measure.numbers {
+            Some(numbers) => numbers.of_rows(array)?,
+            None => self.local.encode(array)?.iter().map(rank).collect(),
+        };
         let Some(ranks) = ranks else {
             return Ok(false);
         };

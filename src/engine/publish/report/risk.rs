@@ -32,7 +32,7 @@ impl ReleaseFacts<'_> {
         {
             let others = (0..set.len()).filter(|class| !merged.has(set.key(*class)));
             let others = others.map(|class| (set.counts()[class], 1));
-            let sizes = sizes.iter().map(|size| (*size, 1));
+            let sizes = sizes.iter().map(|(size, classes)| (*size, *classes));
             return Risk::of(&others.chain(sizes).collect(), None, settings);
         }
         if let Some(set) = held.filter(|_| merged.is_empty()) {
