@@ -40,7 +40,7 @@ pub(super) async fn unchanged(
     let evidence = claim.evidence.as_ref();
     let sensitive = || {
         // A model with personal limits generalizes the attribute that the model is about.
-        let personal = claim.constraints.iter().filter(|c| c.is_personal());
+        let personal = claim.constraints.iter().filter(|c| c.is_of_rows());
         let generalized: Vec<&str> = personal.filter_map(|c| c.attribute.as_deref()).collect();
         let kept = claim.sensitive.iter().filter(|s| !s.randomized);
         let kept = kept.map(|s| s.column.clone());

@@ -15,7 +15,7 @@ pub(super) fn check(job: &Job) -> Result<()> {
     if !field.data_type().is_numeric() {
         return refuse(&format!("reads limits from {limit}, which is not a numeric column"));
     }
-    if job.guarantees.constraints.iter().filter(|c| c.is_personal()).count() > 1 {
+    if job.guarantees.constraints.iter().filter(|c| c.is_of_rows()).count() > 1 {
         return refuse("is promised for one sensitive attribute at a time; leave out the other personal_privacy");
     }
     let attribute = job
@@ -50,7 +50,7 @@ pub(super) fn check(job: &Job) -> Result<()> {
     }
     let other = job.guarantees.constraints.iter().find(|c| {
         let reads = c.model.reads();
-        !c.is_personal() && (reads.attribute || reads.population || !c.is_of_classes())
+        !c.is_of_rows() && (reads.attribute || reads.population || !c.is_of_classes())
     });
     match other {
         Some(other) => refuse(&format!(
