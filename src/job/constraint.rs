@@ -108,6 +108,11 @@ impl Constraint {
         self.model.about().sampling()
     }
 
+    /// Returns the sensitive attribute if its values are generalized to keep the promise.
+    pub fn generalized_attribute(&self) -> Option<&str> {
+        self.attribute.as_deref().filter(|_| self.kind().generalizes_attribute)
+    }
+
     /// Returns true if the model is about single rows.
     pub fn is_of_rows(&self) -> bool {
         self.kind().is_of_rows

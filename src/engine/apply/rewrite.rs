@@ -78,7 +78,7 @@ pub(in crate::engine) async fn rewrite(
             return Err(Error::internal("a sample whose classes do not determine the release"));
         }
         None => {
-            let limit = job.guarantees.personal().map(|(_, limit)| limit.to_string());
+            let limit = job.guarantees.limit_column().map(str::to_string);
             let last: Vec<String> = hidden.iter().cloned().chain(limit).collect();
             plan::plan(&source.rows, Arc::clone(&recoding), first, &last).await?
         }

@@ -245,7 +245,7 @@ impl Recount<'_> {
     fn check_suppressed(&self) -> Result<()> {
         let (job, limit) = (self.job, self.decision.evaluator.suppression_limit());
         let suppressed = self.written.settled.verdict.suppressed;
-        let (Some((constraint, _)), Some(outcome)) = (job.guarantees.personal(), &self.written.outcome) else {
+        let (Some(constraint), Some(outcome)) = (job.guarantees.of_rows(), &self.written.outcome) else {
             return Ok(());
         };
         if suppressed <= limit {
@@ -261,7 +261,7 @@ impl Recount<'_> {
 
     /// Returns the check of the personal limits, which were counted while the rows were written.
     fn check_limits(&self) -> Option<Check> {
-        let (constraint, _) = self.job.guarantees.personal()?;
+        let constraint = self.job.guarantees.of_rows()?;
         let above = self.written.outcome.as_ref().map(|o| o.above);
         Some(Check {
             check: format!(

@@ -1,7 +1,8 @@
 //! Checks requests with personal limits.
 
 use crate::error::{Error, Result};
-use crate::job::Job;
+use crate::job::{Constraint, Job};
+use crate::model::About;
 
 /// Fails if the request has personal limits together with something that cannot be combined with
 /// them, or if the limits themselves are invalid.
@@ -15,7 +16,8 @@ pub(super) fn check(job: &Job) -> Result<()> {
     if !field.data_type().is_numeric() {
         return refuse(&format!("reads limits from {limit}, which is not a numeric column"));
     }
-    if job.guarantees.constraints.iter().filter(|c| c.is_of_rows()).count() > 1 {
+    let is_own = |c: &Constraint| matches!(c.model.about(), About::Rows { .. });
+    if job.guarantees.constraints.iter().filter(|c| is_own(c)).count() > 1 {
         return refuse("is promised for one sensitive attribute at a time; leave out the other personal_privacy");
     }
     let attribute = job
@@ -50,7 +52,7 @@ pub(super) fn check(job: &Job) -> Result<()> {
     }
     let other = job.guarantees.constraints.iter().find(|c| {
         let reads = c.model.reads();
-        !c.is_of_rows() && (reads.attribute || reads.population || !c.is_of_classes())
+        !is_own(c) && (c.is_of_rows() || reads.attribute || reads.population || !c.is_of_classes())
     });
     match other {
         Some(other) => refuse(&format!(
