@@ -1,7 +1,7 @@
 //! What the release of a job must satisfy.
 
 use super::constraint::{Constraint, SuppressionLimit};
-use crate::model::{About, Sampling};
+use crate::model::Sampling;
 use crate::standard::Standard;
 
 /// What a release must satisfy: models, standards, the suppression limit, and accepted warnings.
@@ -22,14 +22,6 @@ pub struct Guarantees {
 }
 
 impl Guarantees {
-    /// Returns the constraint of `personal_privacy`, and the column that contains the limits.
-    pub fn personal(&self) -> Option<(&Constraint, &str)> {
-        self.constraints.iter().find_map(|c| match c.model.about() {
-            About::Rows { limit } => Some((c, limit)),
-            _ => None,
-        })
-    }
-
     /// Returns the constraint about single rows, which is enforced while the rows are written.
     pub fn of_rows(&self) -> Option<&Constraint> {
         self.constraints.iter().find(|c| c.is_of_rows())

@@ -1,8 +1,24 @@
 //! Checks requests with personal limits.
 
 use crate::error::{Error, Result};
-use crate::job::{Constraint, Job};
+use crate::job::{Constraint, Guarantees, Job};
 use crate::model::About;
+
+impl Guarantees {
+    /// Returns the constraint with personal limits, and the column that contains the limits.
+    pub fn personal(&self) -> Option<(&Constraint, &str)> {
+        self.constraints.iter().find_map(|c| Some((c, limit_of(c)?)))
+    }
+}
+
+/// Returns the column that contains the personal limits of a constraint; `None` for another kind of
+/// promise.
+fn limit_of(constraint: &Constraint) -> Option<&str> {
+    match constraint.model.about() {
+        About::Rows { limit } => Some(limit),
+        _ => None,
+    }
+}
 
 /// Fails if the request has personal limits together with something that cannot be combined with
 /// them, or if the limits themselves are invalid.
@@ -16,8 +32,14 @@ pub(super) fn check(job: &Job) -> Result<()> {
     if !field.data_type().is_numeric() {
         return refuse(&format!("reads limits from {limit}, which is not a numeric column"));
     }
-    let is_own = |c: &Constraint| matches!(c.model.about(), About::Rows { .. });
-    if job.guarantees.constraints.iter().filter(|c| is_own(c)).count() > 1 {
+    if job
+        .guarantees
+        .constraints
+        .iter()
+        .filter(|c| limit_of(c).is_some())
+        .count()
+        > 1
+    {
         return refuse("is promised for one sensitive attribute at a time; leave out the other personal_privacy");
     }
     let attribute = job
@@ -52,7 +74,7 @@ pub(super) fn check(job: &Job) -> Result<()> {
     }
     let other = job.guarantees.constraints.iter().find(|c| {
         let reads = c.model.reads();
-        !is_own(c) && (c.is_of_rows() || reads.attribute || reads.population || !c.is_of_classes())
+        limit_of(c).is_none() && (c.is_of_rows() || reads.attribute || reads.population || !c.is_of_classes())
     });
     match other {
         Some(other) => refuse(&format!(

@@ -1,5 +1,5 @@
-//! Promises about single rows, which the second scan enforces. Each of them is one file and one line
-//! in [`ROW_PROMISES`].
+//! Promises about single rows, which the second scan enforces. Each of them is one file and one
+//! line in [`ROW_PROMISES`].
 
 mod interface;
 mod personal;
