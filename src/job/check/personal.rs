@@ -32,14 +32,7 @@ pub(super) fn check(job: &Job) -> Result<()> {
     if !field.data_type().is_numeric() {
         return refuse(&format!("reads limits from {limit}, which is not a numeric column"));
     }
-    if job
-        .guarantees
-        .constraints
-        .iter()
-        .filter(|c| limit_of(c).is_some())
-        .count()
-        > 1
-    {
+    if job.guarantees.constraints.iter().filter_map(limit_of).count() > 1 {
         return refuse("is promised for one sensitive attribute at a time; leave out the other personal_privacy");
     }
     let attribute = job
