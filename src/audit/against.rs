@@ -15,6 +15,7 @@ use super::verification::Verification;
 use crate::error::Result;
 use crate::folder::Check;
 use crate::hierarchy::plain_type;
+use crate::job::Constraint;
 use crate::quoting::quote;
 use crate::recount::{ReleasedTable, count, with_one_zero};
 use datafusion::prelude::SessionContext;
@@ -39,9 +40,8 @@ pub(super) async fn unchanged(
 ) -> Result<Vec<Unchanged>> {
     let evidence = claim.evidence.as_ref();
     let sensitive = || {
-        // A model with personal limits generalizes the attribute that the model is about.
-        let personal = claim.constraints.iter().filter(|c| c.is_personal());
-        let generalized: Vec<&str> = personal.filter_map(|c| c.attribute.as_deref()).collect();
+        let constraints = claim.constraints.iter();
+        let generalized: Vec<&str> = constraints.filter_map(Constraint::generalized_attribute).collect();
         let kept = claim.sensitive.iter().filter(|s| !s.randomized);
         let kept = kept.map(|s| s.column.clone());
         kept.filter(|column| !generalized.contains(&column.as_str())).collect()

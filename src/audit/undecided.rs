@@ -4,8 +4,9 @@
 //! A model that compares a class with the whole table, including suppressed rows, can be checked on
 //! the released rows only if these are the whole table. Otherwise, a release may look closer to its
 //! table than it is, or farther from it. The same is true of a model that weighs the values of
-//! persons, if the release does not show which person a row belongs to. Such a promise is reported
-//! as a gap, together with the value that the released rows alone reach.
+//! persons, if the release does not show which person a row belongs to. A promise about the rows of
+//! the source can be checked only beside the source. Such a promise is reported as a gap, together
+//! with the value that the released rows alone reach.
 
 use super::claim::Claim;
 use super::verification::Verification;
@@ -16,19 +17,19 @@ use crate::recount::Promise;
 /// Moves the checks of promises that the released rows alone cannot decide from `checks` to
 /// `found`. `checks` must contain one check for each of `promises`, in the same order.
 pub(super) fn set_apart(checks: &mut Vec<Check>, promises: &[Promise<'_>], claim: &Claim, found: &mut Verification) {
-    let (whole, people) = (unknown(claim), hidden_entity(claim));
+    let people = hidden_entity(claim);
     let mut promises = promises.iter();
     checks.retain(|check| {
         let reads = |promise: &Promise<'_>| {
             let of_rows = people.as_ref().filter(|_| counts_values(promise));
             let of_people = of_rows.map(|why| format!("{} ({why}; reached is of rows)", check.check));
-            let of_whole = whole.filter(|_| promise.model.reads().whole).map(|why| {
+            let of_source = needs_source(promise, claim).map(|why| {
                 format!(
                     "needs AGAINST: {} ({why}; reached is of the released rows alone)",
                     check.check
                 )
             });
-            of_people.or(of_whole)
+            of_people.or(of_source)
         };
         let what = promises.next().and_then(reads);
         let is_decided = what.is_none();
@@ -59,15 +60,25 @@ fn counts_values(promise: &Promise<'_>) -> bool {
     promise.model.reads().attribute && promise.model.monotonicity() != Monotonicity::Always
 }
 
-/// Returns the reason why the distribution of the whole table is not known; `None` if it is known.
+/// Returns the reason why a promise can be checked only beside the source; `None` if the released
+/// rows decide it, or if the source is named.
+fn needs_source(promise: &Promise<'_>, claim: &Claim) -> Option<&'static str> {
+    match claim.against {
+        Some(_) => None,
+        None if promise.model.about().kind().is_of_rows => Some("it is about the rows of the source"),
+        None if promise.model.reads().whole => unknown(claim),
+        None => None,
+    }
+}
+
+/// Returns the reason why the released rows do not show the distribution of the whole table; `None`
+/// if they do.
 ///
 /// The promises of a release that grew are about the released rows, because its batches have no
 /// source in common.
 fn unknown(claim: &Claim) -> Option<&'static str> {
-    let evidence = match (&claim.against, &claim.evidence) {
-        (Some(_), _) => return None,
-        (None, None) => return Some("there is no manifest to say that no row was suppressed"),
-        (None, Some(evidence)) => evidence,
+    let Some(evidence) = &claim.evidence else {
+        return Some("there is no manifest to say that no row was suppressed");
     };
     match evidence.manifest.rows_suppressed {
         _ if evidence.grew() => None,

@@ -3,7 +3,7 @@
 use super::roles::QuasiIdentifier;
 use crate::catalogue::Call;
 use crate::error::{Error, Result};
-use crate::model::{About, PrivacyModel, Sampling};
+use crate::model::{PrivacyModel, PromiseAttribute, PromiseKind, Sampling};
 
 /// A requested privacy model, with the columns that it is about.
 #[derive(Debug)]
@@ -93,30 +93,34 @@ impl Constraint {
         self.scope == Scope::All
     }
 
-    /// Returns the column that contains the limit of each row, if the model is about single rows.
+    /// Returns the answers of the model's kind of promise to the questions of the stages.
+    pub(crate) fn kind(&self) -> &'static PromiseKind {
+        self.model.about().kind()
+    }
+
+    /// Returns the column that contains the limit of each row, if the model reads such a column.
     pub fn limit(&self) -> Option<&str> {
-        match self.model.about() {
-            About::Rows { limit } => Some(limit),
-            About::Classes | About::Items(_) | About::Sample(_) => None,
-        }
+        self.model.about().limit()
     }
 
     /// Returns how the rows are drawn, if the model is about a sample.
     pub fn sampling(&self) -> Option<&Sampling> {
-        match self.model.about() {
-            About::Sample(sampling) => Some(sampling),
-            About::Classes | About::Rows { .. } | About::Items(_) => None,
-        }
+        self.model.about().sampling()
     }
 
-    /// Returns true if the model is about single rows, each with its own limit.
-    pub fn is_personal(&self) -> bool {
-        matches!(self.model.about(), About::Rows { .. })
+    /// Returns the sensitive attribute if its values are generalized to keep the promise.
+    pub fn generalized_attribute(&self) -> Option<&str> {
+        self.attribute.as_deref().filter(|_| self.kind().generalizes_attribute)
+    }
+
+    /// Returns true if the model is about single rows.
+    pub fn is_of_rows(&self) -> bool {
+        self.kind().is_of_rows
     }
 
     /// Returns true if the model is about a column of sets of items.
     pub fn is_about_items(&self) -> bool {
-        matches!(self.model.about(), About::Items(_))
+        matches!(self.kind().attribute, PromiseAttribute::ItemSet)
     }
 }
 

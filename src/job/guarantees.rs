@@ -22,9 +22,19 @@ pub struct Guarantees {
 }
 
 impl Guarantees {
-    /// Returns the constraint with personal limits, and the column that contains the limits.
-    pub fn personal(&self) -> Option<(&Constraint, &str)> {
-        self.constraints.iter().find_map(|c| Some((c, c.limit()?)))
+    /// Returns the constraint about single rows, which is enforced while the rows are written.
+    pub fn of_rows(&self) -> Option<&Constraint> {
+        self.constraints.iter().find(|c| c.is_of_rows())
+    }
+
+    /// Returns the column that contains the limits of the rows, which is not released.
+    pub fn limit_column(&self) -> Option<&str> {
+        self.constraints.iter().find_map(Constraint::limit)
+    }
+
+    /// Returns the sensitive attribute whose values are generalized for a constraint.
+    pub fn generalized_attribute(&self) -> Option<&str> {
+        self.constraints.iter().find_map(Constraint::generalized_attribute)
     }
 
     /// Returns how the rows are drawn, if the release is a sample.

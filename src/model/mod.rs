@@ -51,6 +51,7 @@ mod tests;
 pub(crate) use differential_privacy::of as sampled;
 
 pub use about::About;
+pub(crate) use about::{PromiseAttribute, PromiseKind};
 pub use alpha_k::weakest as weakest_alpha_k;
 pub use audit::{Audit, Comparison, LabelSpans, Ladder, Relation, Tree};
 pub use beta_likeness::weakest as weakest_beta_likeness;

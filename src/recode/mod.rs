@@ -21,6 +21,7 @@ mod order_key;
 pub mod personal;
 pub mod randomize;
 mod recoding_plan;
+mod row_outcome;
 mod sort;
 mod travel;
 
@@ -37,5 +38,6 @@ pub(crate) use items::{Items, item_type};
 pub use labelling::{Grouped, KeptClasses};
 pub use order_key::{ORDER_PREFIX, SUPPRESSED};
 pub use recoding_plan::{ColumnTreatment, QuasiIdentifierRule, RecodingParts, RecodingPlan, Released};
+pub use row_outcome::RowOutcome;
 pub use sort::PackedSortExec;
 pub(crate) use sort::{PackedSort, numbers, unpacked};

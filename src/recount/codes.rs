@@ -25,18 +25,16 @@ pub(crate) struct CodedColumn<'a> {
 }
 
 /// Returns one check for each column whose hierarchy has codes: the quasi-identifiers, and the
-/// attribute that is generalized for personal limits.
+/// attribute that is generalized for a model.
 pub(crate) async fn check_codes(session: &SessionContext, released: &ReleasedTable, job: &Job) -> Result<Vec<Check>> {
     let quasi_identifiers = job
         .roles
         .quasi_identifiers
         .iter()
         .map(|q| (&q.column, &q.hierarchy, q.labels));
-    let personal = job
-        .guarantees
-        .personal()
-        .and_then(|(constraint, _)| constraint.attribute.as_ref());
-    let sensitive = job.roles.sensitive.iter().filter(|s| Some(&s.column) == personal);
+    let generalized = job.guarantees.generalized_attribute();
+    let sensitive = job.roles.sensitive.iter();
+    let sensitive = sensitive.filter(|s| Some(s.column.as_str()) == generalized);
     let sensitive = sensitive.filter_map(|s| Some((&s.column, s.hierarchy.as_ref()?, LabelForm::Text)));
     let mut checks = vec![];
     for (column, hierarchy, form) in quasi_identifiers.chain(sensitive) {

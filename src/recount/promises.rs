@@ -20,7 +20,7 @@ fn attribute_hierarchy(roles: &Roles, constraint: &Constraint) -> Option<Arc<Hie
 pub(crate) fn promises(job: &Job) -> Result<Vec<Promise<'_>>> {
     // Personal limits are checked while rows are written, because the files contain neither the
     // limits nor the original values.
-    let constraints = job.guarantees.constraints.iter().filter(|c| !c.is_personal());
+    let constraints = job.guarantees.constraints.iter().filter(|c| !c.is_of_rows());
     constraints
         .map(|c| Promise::of(c, &job.roles.quasi_identifiers, attribute_hierarchy(&job.roles, c)))
         .collect()

@@ -3,7 +3,6 @@
 use super::side::{ComparedRelease, SourceLabels};
 use crate::error::Result;
 use crate::job::{Constraint, Scope};
-use crate::model::About;
 use crate::recount::Promise;
 use std::collections::BTreeSet;
 
@@ -101,10 +100,8 @@ pub(super) fn label(prefix: char, number: usize) -> String {
 fn gap(side: &ComparedRelease<'_>, constraint: &Constraint) -> Option<&'static str> {
     let reads = constraint.model.reads();
     let is_permuted = |attribute: &String| !side.evidence.unchanged().contains(attribute);
-    match constraint.model.about() {
-        About::Classes => {}
-        About::Items(_) => return Some("it is about items, which are in no class"),
-        About::Rows { .. } | About::Sample(_) => return Some("it is not about classes"),
+    if let Some(why) = constraint.kind().refused_together {
+        return Some(why);
     }
     if reads.population || reads.hierarchy || reads.labels || reads.supersets {
         return Some("it reads more than classes and values");

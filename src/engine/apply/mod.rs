@@ -1,7 +1,7 @@
 //! Stage 3: turns a decision into the plan that rewrites the source.
 
+mod by_row;
 mod draw;
-mod limits;
 mod order;
 pub(in crate::engine) mod plan;
 mod recoding_plan;

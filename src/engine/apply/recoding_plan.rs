@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// Returns the recoding plan of every released column except the randomized columns, and of the
 /// columns of `extra`, which are only recounted.
 pub(super) fn recoding(job: &Job, decision: &Decision, source: &Surveyed, extra: &[String]) -> Result<RecodingPlan> {
-    let limit = job.guarantees.personal().map(|(_, limit)| limit.to_string());
+    let limit = job.guarantees.limit_column().map(str::to_string);
     let extra: Vec<String> = extra.iter().cloned().chain(limit).collect();
     let mut columns = treatments(job, decision, source, &extra)?;
     columns.retain(|c| job.roles.randomization(&c.name).is_none());

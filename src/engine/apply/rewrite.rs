@@ -1,7 +1,7 @@
 //! The rewriting scan: one plan for all changes to the source's rows.
 
+use super::by_row::{RowPromise, row_promise};
 use super::draw::{draw, numbering};
-use super::limits::PersonalLimits;
 use super::order::in_order;
 use super::plan;
 use super::recoding_plan::recoding;
@@ -10,9 +10,8 @@ use crate::engine::decide::Decision;
 use crate::error::{Error, Result};
 use crate::job::Job;
 use crate::observe::{Observer, Phase};
-use crate::recode::personal::PersonalOutcome;
 use crate::recode::randomize::{MeasuredInformation, Permutation, RandomizeExec};
-use crate::recode::{Classes, KeptClasses, RecodingPlan};
+use crate::recode::{Classes, KeptClasses, RecodingPlan, RowOutcome};
 use arrow::datatypes::Schema;
 use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;
@@ -29,7 +28,7 @@ pub(in crate::engine) struct Rewrite {
     pub(in crate::engine) hidden: Vec<String>,
     /// Whether the rows come from the classes alone, so that the source is not read again.
     pub(in crate::engine) is_of_classes: bool,
-    limits: Option<PersonalLimits>,
+    row_promise: Option<Box<dyn RowPromise>>,
     measured: Option<MeasuredInformation>,
 }
 
@@ -40,7 +39,7 @@ pub(in crate::engine) async fn foresee_rewrite(job: &Job, decision: &Decision) -
     let source = Surveyed::of(job).await?;
     draw(job, decision, &source, first, false).await?;
     recoding(job, decision, &source, &[])?;
-    PersonalLimits::of(job).await?;
+    row_promise(job).await?;
     Ok(())
 }
 
@@ -65,7 +64,7 @@ pub(in crate::engine) async fn rewrite(
         .collect();
     let source = Surveyed::of(job).await?;
     let permutations = draw(job, decision, &source, first, measured.is_some()).await?;
-    let limits = PersonalLimits::of(job).await?;
+    let row_promise = row_promise(job).await?;
     let recoding = Arc::new(recoding(job, decision, &source, &hidden)?);
 
     let schema = job.input.source.rows.schema().as_arrow();
@@ -78,13 +77,13 @@ pub(in crate::engine) async fn rewrite(
             return Err(Error::internal("a sample whose classes do not determine the release"));
         }
         None => {
-            let limit = job.guarantees.personal().map(|(_, limit)| limit.to_string());
+            let limit = job.guarantees.limit_column().map(str::to_string);
             let last: Vec<String> = hidden.iter().cloned().chain(limit).collect();
             plan::plan(&source.rows, Arc::clone(&recoding), first, &last).await?
         }
     };
-    let plan: Arc<dyn ExecutionPlan> = match &limits {
-        Some(limits) => limits.kept(ordered),
+    let plan: Arc<dyn ExecutionPlan> = match &row_promise {
+        Some(promise) => promise.kept(ordered),
         None if permutations.is_empty() => ordered,
         None => {
             let (permutations, numbering) = (Arc::clone(&permutations), numbering(decision, &recoding).await?);
@@ -104,7 +103,7 @@ pub(in crate::engine) async fn rewrite(
         permutations,
         hidden,
         is_of_classes,
-        limits,
+        row_promise,
         measured,
     })
 }
@@ -133,10 +132,10 @@ async fn ordered_classes(
 }
 
 impl Rewrite {
-    /// Returns the outcome of the personal limits. Returns `None` if the rows have no limits, or if
-    /// not all rows have been read yet.
-    pub(in crate::engine) fn outcome(&self) -> Option<PersonalOutcome> {
-        self.limits.as_ref()?.outcome()
+    /// Returns the outcome of the promise about single rows. Returns `None` if there is no such
+    /// promise, or if not all rows have been read yet.
+    pub(in crate::engine) fn outcome(&self) -> Option<RowOutcome> {
+        self.row_promise.as_ref()?.outcome()
     }
 
     /// Returns the mutual information between each randomized column and the released classes, in

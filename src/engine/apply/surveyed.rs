@@ -140,7 +140,7 @@ fn rank(job: &Job, survey: &Survey) -> Result<Expr> {
     let redacting = job.roles.identifiers.iter().filter(|_| is_redacted).map(String::as_str);
     let named = job.roles.masks.iter().filter_map(|of| of.clause.entity());
     let deciding: Vec<&str> = named.chain(redacting).collect();
-    let limit = job.guarantees.personal().map(|(_, limit)| limit);
+    let limit = job.guarantees.limit_column();
     let fields = job.input.source.rows.schema().fields().iter();
     let others = fields.filter(|field| {
         let name = field.name().as_str();

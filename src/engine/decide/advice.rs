@@ -79,7 +79,7 @@ fn local(job: &Job, evaluator: &Arc<Evaluator>, value: f64) -> Result<Option<Str
         || !small
         || job.goal.metric.higher_is_better()
         || value < LOSS
-        || job.guarantees.personal().is_some()
+        || job.guarantees.of_rows().is_some()
     {
         return Ok(None);
     }

@@ -135,7 +135,7 @@ fn is_same(job: &Job, evaluator: &Evaluator, form: &Candidate, other: &Candidate
 /// divided, and the combinations of coarser levels suffice. Personal limits, and labels that are
 /// computed from the values of a class, need all values.
 fn coarser(job: &Job, evaluator: &Evaluator) -> Result<Option<Arc<Evaluator>>> {
-    if job.guarantees.personal().is_some() || job.roles.quasi_identifiers.iter().any(|q| q.labels.is_of_class()) {
+    if job.guarantees.of_rows().is_some() || job.roles.quasi_identifiers.iter().any(|q| q.labels.is_of_class()) {
         return Ok(None);
     }
     let (state, _) = job.input.source.rows.clone().into_parts();

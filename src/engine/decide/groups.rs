@@ -113,7 +113,7 @@ impl<'a> Groups<'a> {
             class_label: class_label_request(&job.roles)
                 .filter(|_| partitioner.reads_class_label())
                 .and_then(|request| position(base, &request)),
-            rows_have_limits: job.guarantees.personal().is_some(),
+            rows_have_limits: job.guarantees.of_rows().is_some(),
             scratch: RefCell::default(),
         })
     }

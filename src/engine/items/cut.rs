@@ -7,7 +7,6 @@ use crate::folder::ItemSetSummary;
 use crate::hierarchy::{Cover, Coverage, Lookup, OnUnmapped};
 use crate::items::{ChosenCut, Cut, ItemBound, ItemTree, Request, choose};
 use crate::job::{ItemSet, Job};
-use crate::model::About;
 use crate::recode::ItemRecoding;
 use arrow::array::StringArray;
 use std::collections::BTreeMap;
@@ -111,9 +110,9 @@ fn bounds(job: &Job, column: &String) -> (Vec<ItemBound>, Vec<String>) {
         .constraints
         .iter()
         .filter(|c| c.attribute.as_ref() == Some(column));
-    let bounds = models.filter_map(|c| match c.model.about() {
-        About::Items(bound) => Some((bound, c.describe(&job.roles.quasi_identifiers))),
-        About::Classes | About::Rows { .. } | About::Sample(_) => None,
+    let bounds = models.filter_map(|c| {
+        let bound = c.model.about().item_bound()?;
+        Some((bound, c.describe(&job.roles.quasi_identifiers)))
     });
     bounds.unzip()
 }

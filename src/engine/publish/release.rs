@@ -112,12 +112,13 @@ fn items(decision: &Decision) -> Vec<ItemSetSummary> {
     decision.items.iter().map(|i| i.summary.clone()).collect()
 }
 
-/// Returns the manifest's summary of the personal limits, if the rows have them.
+/// Returns the manifest's summary of the attribute that was generalized for the limits of the rows,
+/// if there is one.
 fn personal(guarantees: &Guarantees, written: &Written) -> Option<PersonalSummary> {
-    let (constraint, _) = guarantees.personal()?;
+    let column = guarantees.generalized_attribute()?;
     let outcome = written.outcome.clone().unwrap_or_default();
     Some(PersonalSummary {
-        column: constraint.attribute.clone()?,
+        column: column.to_string(),
         rows_by_level: outcome.levels,
         limits_not_met: outcome.unmet,
         rows_suppressed: outcome.suppressed,

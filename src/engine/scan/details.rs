@@ -43,7 +43,7 @@ pub(in crate::engine) fn measured_attribute(roles: &Roles) -> Option<DetailReque
 
 fn add_attribute(input: &Input, constraint: &Constraint, add: &mut impl FnMut(DetailRequest)) {
     // A personal limit needs no detail of classes.
-    if constraint.is_personal() {
+    if constraint.is_of_rows() {
         return;
     }
     if let (true, Some(attribute)) = (constraint.model.reads().attribute, &constraint.attribute) {

@@ -10,7 +10,6 @@ use crate::engine::write::{ReleaseTable, Spool, Staging, Written};
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::Check;
 use crate::job::{Constraint, Format, Guarantees, Job};
-use crate::model::About;
 use crate::observe::{Observer, Phase};
 use crate::recode::SUPPRESSED;
 use crate::recount::{
@@ -177,10 +176,8 @@ impl Recount<'_> {
         let mut checks = released.check(self.session, &promises).await?;
         checks.iter_mut().for_each(|c| c.reached = c.reached.map(steady));
         let classes = settled.verdict.classes;
-        // Rows without any item are in classes, but in no combination of items.
-        let is_missing = |(promise, check): (&Promise, &Check)| match promise.model.about() {
-            About::Classes | About::Rows { .. } | About::Sample(_) => check.reached.is_none(),
-            About::Items(_) => false,
+        let is_missing = |(promise, check): (&Promise, &Check)| {
+            promise.model.about().kind().counts_every_class && check.reached.is_none()
         };
         if classes > 0 && (reached_k.is_none() || promises.iter().zip(&checks).any(is_missing)) {
             return Err(Error::new(
@@ -190,7 +187,7 @@ impl Recount<'_> {
         }
         // The checks are in the order of the models.
         if let Some(check) = self.check_limits() {
-            let place = job.guarantees.constraints.iter().position(|c| c.is_personal());
+            let place = job.guarantees.constraints.iter().position(|c| c.is_of_rows());
             // If the files lack columns that the models read, there are no checks of other models.
             checks.insert(place.unwrap_or(checks.len()).min(checks.len()), check);
         }
@@ -248,7 +245,7 @@ impl Recount<'_> {
     fn check_suppressed(&self) -> Result<()> {
         let (job, limit) = (self.job, self.decision.evaluator.suppression_limit());
         let suppressed = self.written.settled.verdict.suppressed;
-        let (Some((constraint, _)), Some(outcome)) = (job.guarantees.personal(), &self.written.outcome) else {
+        let (Some(constraint), Some(outcome)) = (job.guarantees.of_rows(), &self.written.outcome) else {
             return Ok(());
         };
         if suppressed <= limit {
@@ -264,7 +261,7 @@ impl Recount<'_> {
 
     /// Returns the check of the personal limits, which were counted while the rows were written.
     fn check_limits(&self) -> Option<Check> {
-        let (constraint, _) = self.job.guarantees.personal()?;
+        let constraint = self.job.guarantees.of_rows()?;
         let above = self.written.outcome.as_ref().map(|o| o.above);
         Some(Check {
             check: format!(

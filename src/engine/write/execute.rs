@@ -139,7 +139,7 @@ fn recounted_beside(job: &Job, decision: &Decision, rewrite: &Rewrite, target: &
 /// mark suppressed rows, or their values are texts that cannot be compared with the values of the
 /// source or the population.
 fn files_do_not_tell(job: &Job, decision: &Decision, format: Format) -> bool {
-    let mut compared = job.guarantees.constraints.iter().filter(|c| !c.is_personal());
+    let mut compared = job.guarantees.constraints.iter().filter(|c| !c.is_of_rows());
     let reads_types = compared.any(|c| c.attribute.is_some())
         || job.roles.sensitive.iter().any(|s| s.randomization.is_some())
         || job.input.population.is_some();

@@ -24,7 +24,7 @@ pub(super) fn footer(job: &Job, target: &Target, decision: &Decision) -> Footer 
     ]);
     // A footer must not reveal anything about a sample, and personal limits are applied only while
     // files are written.
-    let is_known = job.guarantees.sampling().is_none() && job.guarantees.personal().is_none();
+    let is_known = job.guarantees.sampling().is_none() && job.guarantees.of_rows().is_none();
     let smallest = decision.evaluator.smallest_class(&decision.classes, &decision.verdict);
     if let Some(k) = smallest.filter(|_| is_known) {
         footer.insert("anonsql.reached_k".to_string(), k.to_string());

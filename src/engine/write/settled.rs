@@ -3,8 +3,7 @@
 use crate::engine::decide::{Decision, Verdict};
 use crate::frequency::FrequencySet;
 use crate::metric::Metric;
-use crate::recode::RecodingPlan;
-use crate::recode::personal::PersonalOutcome;
+use crate::recode::{RecodingPlan, RowOutcome};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -33,9 +32,9 @@ pub(in crate::engine) struct Settled {
 }
 
 impl Settled {
-    /// Applies the outcome of the personal limits to the classes of `decision`, which are labelled
-    /// by `recoding`.
-    pub(super) fn new(decision: &Decision, recoding: &RecodingPlan, outcome: Option<&PersonalOutcome>) -> Self {
+    /// Applies the outcome of a promise about single rows to the classes of `decision`, which are
+    /// labelled by `recoding`.
+    pub(super) fn new(decision: &Decision, recoding: &RecodingPlan, outcome: Option<&RowOutcome>) -> Self {
         let (classes, mut verdict) = (&decision.classes, decision.verdict.clone());
         let Some(outcome) = outcome.filter(|outcome| !outcome.lost.is_empty()) else {
             verdict.alike = alike(recoding, classes, &verdict);

@@ -6,9 +6,8 @@ use super::spool::Spool;
 use crate::engine::apply::Rewrite;
 use crate::engine::decide::Decision;
 use crate::folder::Footer;
-use crate::recode::RecodingPlan;
-use crate::recode::personal::PersonalOutcome;
 use crate::recode::randomize::Permutation;
+use crate::recode::{RecodingPlan, RowOutcome};
 use arrow::datatypes::SchemaRef;
 use std::sync::Arc;
 use url::Url;
@@ -49,8 +48,8 @@ pub(in crate::engine) struct Written {
     /// The mutual information of each randomized column and the classes after randomization, in
     /// bits, if there is a target.
     pub(in crate::engine) measured: Vec<f64>,
-    /// The outcome of the personal limits, if the rows have them.
-    pub(in crate::engine) outcome: Option<PersonalOutcome>,
+    /// The outcome of the promise about single rows, if the job has one.
+    pub(in crate::engine) outcome: Option<RowOutcome>,
 }
 
 impl Written {

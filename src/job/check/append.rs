@@ -11,7 +11,7 @@ use crate::folder::{Check, Manifest, SuppressedRows};
 use crate::hierarchy::{LabelForm, plain_type};
 use crate::job::{Choice, Constraint, Format, Job, Roles, Target};
 use crate::lake::Layout;
-use crate::model::{About, PrivacyModel};
+use crate::model::PrivacyModel;
 use arrow::datatypes::DataType;
 use std::cmp::Ordering;
 
@@ -89,18 +89,14 @@ fn refused(job: &Job, target: &Target) -> Option<&'static str> {
 /// Returns why a model cannot be checked on the released labels of several batches; `None` if it
 /// can.
 fn not_counted(model: &dyn PrivacyModel) -> Option<&'static str> {
-    let reads = model.reads();
-    Some(match model.about() {
-        About::Sample(_) => "is a promise about one draw, and another draw spends the budget again",
-        About::Items(_) => "is about sets of items, which are generalized for all rows at once",
-        About::Rows { .. } => "is a promise to each row, whose limit no release has",
-        About::Classes if reads.population => "counts in a population",
-        About::Classes if reads.sizes => "estimates from all class sizes at once",
-        About::Classes if reads.supersets => "compares a class with the rows around it, which each batch has others of",
-        About::Classes if reads.labels => {
-            "reads what each label stands for, which may change with the values of a batch"
-        }
-        About::Classes => return None,
+    let (reads, refused) = (model.reads(), model.about().kind().refused_in_batches);
+    Some(match refused {
+        Some(why) => why,
+        None if reads.population => "counts in a population",
+        None if reads.sizes => "estimates from all class sizes at once",
+        None if reads.supersets => "compares a class with the rows around it, which each batch has others of",
+        None if reads.labels => "reads what each label stands for, which may change with the values of a batch",
+        None => return None,
     })
 }
 

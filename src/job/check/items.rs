@@ -43,10 +43,10 @@ pub(super) fn check(job: &Job) -> Result<()> {
              a person into one row first: FROM (SELECT {entity}, array_agg(item ORDER BY item) AS items, ... GROUP BY ...), without ENTITY"
         )));
     }
-    if let Some((personal, _)) = job.guarantees.personal() {
+    if let Some(of_rows) = job.guarantees.of_rows() {
         return Err(Error::usage(format!(
             "{} suppresses rows after {name} has counted them; use one of the two",
-            personal.describe(&job.roles.quasi_identifiers)
+            of_rows.describe(&job.roles.quasi_identifiers)
         )));
     }
     Ok(())

@@ -8,7 +8,6 @@ use crate::folder::{self, Manifest, SuppressedRows};
 use crate::hierarchy::LabelForm;
 use crate::job::{Choice, Constraint, Existing, Format, Job, Output, Target};
 use crate::lake::Layout;
-use crate::model::About;
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 use std::cmp::Ordering;
@@ -239,19 +238,17 @@ fn missing(job: &Job, manifest: &Manifest) -> Option<String> {
     let is_held = |c: &&Constraint| {
         let own = c.describe(&job.roles.quasi_identifiers);
         let is_checked = |held: fn(&str, &str) -> bool| manifest.checks.iter().any(|check| held(&check.check, &own));
-        match c.model.about() {
-            About::Sample(own) => {
-                let spent = manifest.differential_privacy.as_ref();
-                spent.is_some_and(|spent| spent.epsilon <= own.epsilon && spent.delta <= own.delta)
-                    || is_checked(|check, own| check == own)
-            }
-            // The text of a check of personal limits ends with the model.
-            About::Rows { .. } => is_checked(|check, own| check.ends_with(own)),
-            About::Classes | About::Items(_) => {
-                let held = |check| matches!(compared(&job.roles, c, check), Some(Ordering::Equal | Ordering::Less));
-                manifest.checks.iter().any(held)
-            }
+        if let Some(own) = c.sampling() {
+            let spent = manifest.differential_privacy.as_ref();
+            return spent.is_some_and(|spent| spent.epsilon <= own.epsilon && spent.delta <= own.delta)
+                || is_checked(|check, own| check == own);
         }
+        // The text of a check that is counted while rows are written ends with the model.
+        if c.is_of_rows() {
+            return is_checked(|check, own| check.ends_with(own));
+        }
+        let held = |check| matches!(compared(&job.roles, c, check), Some(Ordering::Equal | Ordering::Less));
+        manifest.checks.iter().any(held)
     };
     match (
         job.guarantees.sampling().is_some(),

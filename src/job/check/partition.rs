@@ -3,7 +3,6 @@
 use crate::error::{Error, Result};
 use crate::hierarchy::{has_order, plain_type};
 use crate::job::{Candidate, Choice, Constraint, Job, QuasiIdentifier};
-use crate::model::About;
 use crate::partition::Partitioner;
 
 /// Fails if none of the chosen partitioning algorithms can satisfy the request.
@@ -134,11 +133,7 @@ fn counts_rows(job: &Job, name: &str, scoped: &Constraint) -> Result<()> {
     }
     let reads_more = |c: &&Constraint| {
         let reads = c.model.reads();
-        match c.model.about() {
-            About::Classes | About::Sample(_) => reads.attribute || reads.sizes,
-            About::Items(_) => reads.sizes,
-            About::Rows { .. } => true,
-        }
+        c.is_of_rows() || reads.attribute || reads.sizes
     };
     match job.guarantees.constraints.iter().find(reads_more) {
         Some(c) => Err(Error::usage(format!(

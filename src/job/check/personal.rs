@@ -1,7 +1,24 @@
 //! Checks requests with personal limits.
 
 use crate::error::{Error, Result};
-use crate::job::Job;
+use crate::job::{Constraint, Guarantees, Job};
+use crate::model::About;
+
+impl Guarantees {
+    /// Returns the constraint with personal limits, and the column that contains the limits.
+    pub fn personal(&self) -> Option<(&Constraint, &str)> {
+        self.constraints.iter().find_map(|c| Some((c, limit_of(c)?)))
+    }
+}
+
+/// Returns the column that contains the personal limits of a constraint; `None` for another kind of
+/// promise.
+fn limit_of(constraint: &Constraint) -> Option<&str> {
+    match constraint.model.about() {
+        About::Rows { limit } => Some(limit),
+        _ => None,
+    }
+}
 
 /// Fails if the request has personal limits together with something that cannot be combined with
 /// them, or if the limits themselves are invalid.
@@ -15,7 +32,7 @@ pub(super) fn check(job: &Job) -> Result<()> {
     if !field.data_type().is_numeric() {
         return refuse(&format!("reads limits from {limit}, which is not a numeric column"));
     }
-    if job.guarantees.constraints.iter().filter(|c| c.is_personal()).count() > 1 {
+    if job.guarantees.constraints.iter().filter_map(limit_of).count() > 1 {
         return refuse("is promised for one sensitive attribute at a time; leave out the other personal_privacy");
     }
     let attribute = job
@@ -50,7 +67,7 @@ pub(super) fn check(job: &Job) -> Result<()> {
     }
     let other = job.guarantees.constraints.iter().find(|c| {
         let reads = c.model.reads();
-        !c.is_personal() && (reads.attribute || reads.population || !c.is_of_classes())
+        limit_of(c).is_none() && (c.is_of_rows() || reads.attribute || reads.population || !c.is_of_classes())
     });
     match other {
         Some(other) => refuse(&format!(

@@ -28,18 +28,10 @@ pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
         Purpose::Explore => "EXPLORE",
         Purpose::Front => "PARETO FRONT OF",
     };
-    if let Some(constraint) = job.guarantees.constraints.iter().find(|c| c.is_about_items()) {
+    let mut constraints = job.guarantees.constraints.iter();
+    if let Some((constraint, why)) = constraints.find_map(|c| Some((c, c.kind().refused_for_nodes?))) {
         return Err(Error::usage(format!(
-            "{statement} judges nodes by their classes, and {} is about items; leave it and the column out there, and ANONYMIZE \
-             ... AT NODE keeps it",
-            constraint.describe(&job.roles.quasi_identifiers)
-        )));
-    }
-    // Personal limits are enforced when rows are written, and these statements write no rows.
-    if let Some((constraint, _)) = job.guarantees.personal() {
-        return Err(Error::usage(format!(
-            "{statement} judges nodes by their classes, and {} is about single rows; leave it out there, and ANONYMIZE ... AT \
-             NODE checks it",
+            "{statement} judges nodes by their classes, and {} {why}",
             constraint.describe(&job.roles.quasi_identifiers)
         )));
     }

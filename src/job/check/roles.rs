@@ -71,11 +71,8 @@ fn roles(job: &Job) -> Vec<(&str, &str)> {
     roles.extend(job.roles.sensitive.iter().map(|s| (s.column.as_str(), "SENSITIVE")));
     roles.extend(job.roles.class_label.iter().map(|c| (c.as_str(), "CLASS")));
     roles.extend(job.roles.keep.iter().map(|k| (k.as_str(), "KEEP")));
-    roles.extend(
-        job.guarantees
-            .personal()
-            .map(|(c, limit)| (limit, c.call.name.as_str())),
-    );
+    let of_rows = job.guarantees.of_rows();
+    roles.extend(of_rows.and_then(|c| Some((c.limit()?, c.call.name.as_str()))));
     roles
 }
 

@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::Encoder;
 use crate::hierarchy::{Lookup, plain_type};
 use crate::operator::{InputPartitions, Operator, OperatorExec, Rows};
-use crate::recode::ORDER_PREFIX;
+use crate::recode::{ORDER_PREFIX, RowOutcome};
 use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, Int32Array, RecordBatch, StringArray, UInt32Array};
 use arrow::compute::{SortOptions, cast, concat_batches, take, take_record_batch};
 use arrow::datatypes::{DataType, Field, Float64Type, Int32Type, Schema, SchemaRef, UInt64Type};
@@ -16,7 +16,6 @@ use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::ExecutionPlan;
 use futures::{StreamExt, stream};
 use parking_lot::Mutex;
-use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -40,32 +39,12 @@ pub struct PersonalColumns {
     pub least_rows: usize,
 }
 
-/// The statistics of one execution, which are available after all rows were returned.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct PersonalOutcome {
-    /// The number of rows at each level of the sensitive attribute.
-    pub levels: Vec<u64>,
-    /// The number of rows whose limit cannot be met by any generalization. These rows were
-    /// suppressed.
-    pub unmet: u64,
-    /// The total number of suppressed rows: the rows of `unmet`, and the rows of classes that were
-    /// too small without the rows of `unmet`.
-    pub suppressed: u64,
-    /// The number of suppressed classes.
-    pub classes: u64,
-    /// The number of suppressed rows in each class that has such rows, by the order key of the
-    /// class.
-    pub lost: BTreeMap<Vec<u64>, u64>,
-    /// The number of returned rows whose leak exceeds their limit, according to the recount.
-    pub above: u64,
-}
-
 /// Converts rows with their original sensitive values and limits to released rows. The rows are in
 /// the order of their classes.
 #[derive(Debug)]
 pub struct Personal {
     columns: Arc<PersonalColumns>,
-    outcome: Arc<Mutex<Option<PersonalOutcome>>>,
+    outcome: Arc<Mutex<Option<RowOutcome>>>,
 }
 
 /// [`Personal`] as an operator.
@@ -78,7 +57,7 @@ impl PersonalExec {
     pub fn over_classes(
         input: Arc<dyn ExecutionPlan>,
         columns: Arc<PersonalColumns>,
-        outcome: Arc<Mutex<Option<PersonalOutcome>>>,
+        outcome: Arc<Mutex<Option<RowOutcome>>>,
     ) -> Self {
         let fields = input.schema();
         let fields = fields
@@ -116,9 +95,9 @@ impl Operator for Personal {
             labels: Arc::new(columns.tree.texts().clone()),
             // Values of other types are released as strings, which have another order.
             is_ordered: plain_type(columns.lookup.values().data_type()).is_string(),
-            outcome: PersonalOutcome {
+            outcome: RowOutcome {
                 levels: vec![0; columns.tree.levels()],
-                ..PersonalOutcome::default()
+                ..RowOutcome::default()
             },
             reservation: MemoryConsumer::new("anonsql class").register(context.memory_pool()),
             input: input.schema(),
@@ -157,7 +136,7 @@ struct Run {
     labels: ArrayRef,
     /// True if rows whose values are not generalized are already in release order.
     is_ordered: bool,
-    outcome: PersonalOutcome,
+    outcome: RowOutcome,
     reservation: MemoryReservation,
     input: SchemaRef,
     schema: SchemaRef,

@@ -27,7 +27,7 @@
 mod exec;
 mod recount;
 
-pub use exec::{PersonalColumns, PersonalExec, PersonalOutcome};
+pub use exec::{PersonalColumns, PersonalExec};
 
 use crate::arithmetic::common_multiple;
 use crate::error::Result;

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::job::{Constraint, ItemSet, QuasiIdentifier, Scope};
-use crate::model::{About, PrivacyModel};
+use crate::model::{PrivacyModel, PromiseAttribute};
 use crate::quoting::{ident, quote};
 use crate::session::registry::Registry;
 use crate::sql::clause::{ConstraintClause, ScopeClause, SensitiveClause};
@@ -33,15 +33,16 @@ impl Columns<'_> {
     /// Binds one constraint of SATISFYING.
     fn constraint(&self, registry: &Registry, c: &ConstraintClause) -> Result<Constraint> {
         let (model, meaning) = registry.model(&c.model)?;
-        // A model with an individual limit for each row applies to the sensitive attribute, if
-        // there is exactly one.
-        let only = match (model.about(), self.sensitive) {
-            (About::Rows { .. }, [only]) => Some(only.column.clone()),
-            (About::Rows { .. } | About::Classes | About::Items(_) | About::Sample(_), _) => None,
+        let attribute = model.about().kind().attribute;
+        let only = match (attribute, self.sensitive) {
+            (PromiseAttribute::OnlySensitive, [only]) => Some(only.column.clone()),
+            _ => None,
         };
-        match model.about() {
-            About::Items(_) => is_of_items(c, c.sensitive.as_ref(), self.quasi_identifiers, self.item_sets)?,
-            About::Classes | About::Rows { .. } | About::Sample(_) => {
+        match attribute {
+            PromiseAttribute::ItemSet => {
+                is_of_items(c, c.sensitive.as_ref(), self.quasi_identifiers, self.item_sets)?;
+            }
+            PromiseAttribute::Sensitive | PromiseAttribute::OnlySensitive => {
                 self.check_attribute(c, model.as_ref(), only.is_some())?;
             }
         }

@@ -5,7 +5,6 @@ use super::entry::{Entry, Run, Statement};
 use crate::catalogue::Arguments;
 use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
-use crate::model::About;
 use crate::quoting::ident;
 use crate::session::answer::Answer;
 use crate::session::bind::RUN_OPTIONS;
@@ -165,10 +164,10 @@ impl CreatePolicy {
         for constraint in &clauses.satisfying {
             let (model, _) = registry.model(&constraint.model)?;
             let reads = model.reads();
-            let column = match model.about() {
+            let column = match model.about().limit() {
                 _ if reads.hierarchy || reads.labels => Some("a hierarchy"),
-                About::Rows { .. } => Some("a column of limits"),
-                About::Classes | About::Items(_) | About::Sample(_) => None,
+                Some(_) => Some("a column of limits"),
+                None => None,
             };
             if let Some(column) = column {
                 return Err(Error::usage(format!(

@@ -39,7 +39,7 @@ pub(super) async fn second_scan(release: &ToWrite<'_>, wanted: usize) -> Result<
     let recoding = Arc::clone(&rewrite.recoding);
     let is_cut_by_classes = target.format == Format::Parquet && target.file_size.is_none();
     let is_row_by_row =
-        rewrite.permutations.is_empty() && job.guarantees.personal().is_none() && job.guarantees.sampling().is_none();
+        rewrite.permutations.is_empty() && job.guarantees.of_rows().is_none() && job.guarantees.sampling().is_none();
     if !is_cut_by_classes || !is_row_by_row || !recoding.can_travel() || rewrite.is_of_classes {
         return Ok(None);
     }

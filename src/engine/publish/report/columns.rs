@@ -53,7 +53,7 @@ impl ReleaseFacts<'_> {
                 ReportedRole::Sensitive,
                 "generalization class by class, until each row's own limit holds",
             )
-        } else if job.guarantees.personal().is_some_and(|(_, limit)| limit == name) {
+        } else if job.guarantees.limit_column() == Some(name) {
             (
                 ReportedRole::Kept,
                 "masking: the attribute was removed after each row's own limit was read from it",
@@ -137,10 +137,10 @@ impl ReleaseFacts<'_> {
         }
     }
 
-    /// Returns the sensitive attribute whose values are generalized because of personal limits, or
-    /// `None` if there are no personal limits.
+    /// Returns the sensitive attribute whose values are generalized for a model, or `None` if there
+    /// is no such attribute.
     pub(super) fn generalized_attribute(&self) -> Option<&str> {
-        self.job.guarantees.personal()?.0.attribute.as_deref()
+        self.job.guarantees.generalized_attribute()
     }
 }
 

@@ -22,9 +22,8 @@ impl ReleaseFacts<'_> {
     pub(super) async fn neighbours(&self) -> Result<Vec<Neighbour>> {
         let (job, evaluator) = (self.job, Arc::clone(&self.decision.evaluator));
         let is_held = matches!(evaluator.sets().base().set, BaseSet::Held(_));
-        let is_of_classes = job.guarantees.personal().is_none()
-            && job.roles.item_sets.is_empty()
-            && job.guarantees.sampling().is_none();
+        let is_of_classes =
+            job.guarantees.of_rows().is_none() && job.roles.item_sets.is_empty() && job.guarantees.sampling().is_none();
         if self.decision.verdict.partition.is_some() || !is_held || !is_of_classes {
             return Ok(vec![]);
         }

@@ -219,12 +219,8 @@ pub(super) fn monotonicity(input: &Input, constraint: &Constraint) -> Monotonici
 /// Describes a model: whether it is monotone, which counts of a class it uses, and whether it
 /// groups by columns of its own.
 fn model(job: &Job, constraint: &Constraint) -> String {
-    if constraint.is_about_items() {
-        return format!(
-            "{}: does not restrict the classes; after they are chosen, it decides about items by the sets of the \
-             released rows, in memory",
-            constraint.describe(&job.roles.quasi_identifiers)
-        );
+    if let Some(effect) = constraint.kind().effect {
+        return format!("{}: {effect}", constraint.describe(&job.roles.quasi_identifiers));
     }
     let monotone = match monotonicity(&job.input, constraint) {
         Monotonicity::Always => "monotone, also under suppression",
@@ -254,9 +250,9 @@ pub(super) fn counted(job: &Job, constraint: &Constraint) -> String {
         Some(entity) => format!("distinct {entity}"),
         None => "rows".into(),
     };
-    let mut read = match &constraint.attribute {
-        Some(attribute) if reads.attribute => format!("{counted} by {attribute}"),
-        _ if constraint.is_about_items() => "sets of items of released rows".into(),
+    let mut read = match (constraint.kind().counted, &constraint.attribute) {
+        (Some(own), _) => own.to_string(),
+        (None, Some(attribute)) if reads.attribute => format!("{counted} by {attribute}"),
         _ if reads.population => "rows of the population".into(),
         _ if reads.labels => format!("{counted} and the values that labels stand for"),
         _ => counted,

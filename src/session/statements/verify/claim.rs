@@ -166,7 +166,7 @@ fn check(
             return Err(Error::unknown("column", column, columns.iter().copied()));
         }
     }
-    let personal = constraints.iter().find(|c| c.is_personal());
+    let personal = constraints.iter().find(|c| c.is_of_rows());
     if let Some(c) = personal.filter(|_| verify.against.is_none() || promised.entity.is_none()) {
         return Err(Error::usage(format!(
             "{} compares each row with its own value and limit, which are only in the source: write AGAINST source, \

@@ -1,12 +1,14 @@
 //! Personal limits: limits that individual rows of the source set for themselves. Prepares the
 //! second scan, which enforces the limit of each row.
 
+use super::interface::RowPromise;
 use crate::error::{Error, Result};
 use crate::frequency::gathered;
 use crate::hierarchy::{Coverage, Hierarchy, Lookup};
 use crate::job::Job;
 use crate::pool::blocking;
-use crate::recode::personal::{LabelTree, PersonalColumns, PersonalExec, PersonalOutcome};
+use crate::recode::RowOutcome;
+use crate::recode::personal::{LabelTree, PersonalColumns, PersonalExec};
 use crate::source::select_columns;
 use arrow::array::{Array, ArrayRef};
 use arrow::compute::{SortOptions, cast, sort};
@@ -16,20 +18,29 @@ use datafusion::functions::expr_fn::isnan;
 use datafusion::logical_expr::expr::Cast;
 use datafusion::logical_expr::{Expr, ident, lit};
 use datafusion::physical_plan::ExecutionPlan;
+use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use std::sync::Arc;
 
 /// The personal limits of the rows, which the second scan enforces. The outcome is known once the
 /// second scan has ended.
-pub(super) struct PersonalLimits {
+struct PersonalLimits {
     columns: Arc<PersonalColumns>,
-    outcome: Arc<Mutex<Option<PersonalOutcome>>>,
+    outcome: Arc<Mutex<Option<RowOutcome>>>,
+}
+
+/// Prepares the personal limits of a job. Returns `None` if the job has no personal limits.
+pub(super) fn prepare(job: &Job) -> BoxFuture<'_, Result<Option<Box<dyn RowPromise>>>> {
+    Box::pin(async move {
+        let limits = PersonalLimits::of(job).await?;
+        Ok(limits.map(|limits| Box::new(limits) as Box<dyn RowPromise>))
+    })
 }
 
 impl PersonalLimits {
     /// Reads the values of the sensitive attribute, and binds its hierarchy to these values.
     /// Returns `None` if the job has no personal limits.
-    pub(super) async fn of(job: &Job) -> Result<Option<Self>> {
+    async fn of(job: &Job) -> Result<Option<Self>> {
         let Some((constraint, limit)) = job.guarantees.personal() else {
             return Ok(None);
         };
@@ -74,16 +85,15 @@ impl PersonalLimits {
             outcome: Arc::default(),
         }))
     }
+}
 
-    /// Returns a plan that enforces every personal limit on the rows of `plan`, which are ordered
-    /// by class.
-    pub(super) fn kept(&self, plan: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
+impl RowPromise for PersonalLimits {
+    fn kept(&self, plan: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
         let (columns, outcome) = (Arc::clone(&self.columns), Arc::clone(&self.outcome));
         Arc::new(PersonalExec::over_classes(plan, columns, outcome))
     }
 
-    /// Returns the outcome of the personal limits, or `None` until all rows are read.
-    pub(super) fn outcome(&self) -> Option<PersonalOutcome> {
+    fn outcome(&self) -> Option<RowOutcome> {
         self.outcome.lock().clone()
     }
 }

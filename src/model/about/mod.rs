@@ -1,8 +1,17 @@
 //! The subject of a model's guarantee: classes, single rows, sets of items, or a sample.
 //!
 //! The subject determines which stage of a release enforces the guarantee. A stage that treats the
-//! subjects differently matches on [`About`] and names every variant. If a variant is added, the
-//! compiler then reports every such match.
+//! subjects differently does not match on [`About`]. It asks the kind of the promise, which has one
+//! answer to each question (`About::kind`). A new variant needs a file with its answers, and the
+//! compiler lists the questions.
+
+mod classes;
+mod items;
+mod kind;
+mod rows;
+mod sample;
+
+pub(crate) use kind::{PromiseAttribute, PromiseKind};
 
 use super::sampling::Sampling;
 use crate::items::ItemBound;
@@ -43,4 +52,40 @@ pub enum About<'a> {
     /// others, and every released class has at least the `k` drawn rows of the rule. Rows that are
     /// not drawn are absent after the scan.
     Sample(&'a Sampling),
+}
+
+impl<'a> About<'a> {
+    /// Returns the answers of this kind of promise to the questions of the stages.
+    pub(crate) fn kind(self) -> &'static PromiseKind {
+        match self {
+            About::Classes => &classes::KIND,
+            About::Rows { .. } => &rows::KIND,
+            About::Items(_) => &items::KIND,
+            About::Sample(_) => &sample::KIND,
+        }
+    }
+
+    /// Returns the column that contains the limit of each row, if the promise reads such a column.
+    pub(crate) fn limit(self) -> Option<&'a str> {
+        match self {
+            About::Rows { limit } => Some(limit),
+            About::Classes | About::Items(_) | About::Sample(_) => None,
+        }
+    }
+
+    /// Returns how the rows are drawn, if the promise is about a sample.
+    pub(crate) fn sampling(self) -> Option<&'a Sampling> {
+        match self {
+            About::Sample(sampling) => Some(sampling),
+            About::Classes | About::Rows { .. } | About::Items(_) => None,
+        }
+    }
+
+    /// Returns the bound on a column of sets of items, if the promise is such a bound.
+    pub(crate) fn item_bound(self) -> Option<ItemBound> {
+        match self {
+            About::Items(bound) => Some(bound),
+            About::Classes | About::Rows { .. } | About::Sample(_) => None,
+        }
+    }
 }

@@ -1,0 +1,21 @@
+//! The interface of a promise about single rows.
+
+use crate::error::Result;
+use crate::job::Job;
+use crate::recode::RowOutcome;
+use datafusion::physical_plan::ExecutionPlan;
+use futures::future::BoxFuture;
+use std::sync::Arc;
+
+/// A promise about single rows, prepared for the second scan.
+pub(in crate::engine::apply) trait RowPromise: Send + Sync {
+    /// Returns a plan that enforces the promise on the rows of `plan`, which are ordered by class.
+    /// The plan drops the column of limits.
+    fn kept(&self, plan: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan>;
+
+    /// Returns the outcome of the promise, or `None` until all rows are read.
+    fn outcome(&self) -> Option<RowOutcome>;
+}
+
+/// Prepares a promise about single rows. Returns `None` if the job does not have the promise.
+pub(super) type PrepareRows = fn(&Job) -> BoxFuture<'_, Result<Option<Box<dyn RowPromise>>>>;
