@@ -11,6 +11,7 @@ measured. The exit code is 1 if a line misses its required ratio.
 """
 
 import argparse
+import hashlib
 import json
 import os
 import pathlib
@@ -281,12 +282,13 @@ class Bench:
         walls = [median(ours, "wall_s"), median(theirs, "wall_s")]
         self.report("-c 'SELECT 1'", walls[0] / walls[1], 2.0, ms=walls[0] * 1e3, duckdb_ms=walls[1] * 1e3)
 
-    def wide_table(self):
+    def wide_table(self, rows=None):
         """Returns the path of a generated census, which is kept for the next run."""
-        path = self.scratch / f"census_{self.rows // 2}.parquet"
+        rows = rows or self.rows // 2
+        path = self.scratch / f"census_{rows}.parquet"
         if not path.exists():
             half = path.with_suffix(".half")
-            run([self.anonsql, "generate", "census", "--rows", self.rows // 2, "--seed", 1, "--out", half])
+            run([self.anonsql, "generate", "census", "--rows", rows, "--seed", 1, "--out", half])
             half.rename(path)
         return path
 
@@ -407,6 +409,27 @@ class Bench:
             self.report(f"{name}, REPORT / without, {what}", reported / without, 1.3, reported=reported, without=without)
         self.report(f"{name}, share of time in no phase", statistics.median(outside), 0.05)
 
+    def masks(self):
+        """Compares a release with three masked columns with releases of the same columns as they are, and without them."""
+        text = self.wide_script(self.wide_table(self.rows)).read_text()
+        identifiers = "IDENTIFIERS (name, ssn, birth_date)"
+        secret = f"WITH SECRET 'file:{self.scratch / 'secret'}'"
+        (self.scratch / "secret").write_text(hashlib.sha256(b"benches/ratios.py").hexdigest())
+        masked = f"IDENTIFIERS (name HASH {secret}, ssn MASK 'XXX-XX-####', birth_date SHIFT BY ssn 365 DAYS {secret})"
+        kept = text.replace(identifiers, "").replace("SATISFYING", "KEEP (name, ssn, birth_date) SATISFYING")
+        jobs = {"masked": text.replace(identifiers, masked), "kept": kept, "dropped": text}
+        runs = {name: [] for name in jobs}
+        for _ in range(self.runs):
+            for name, job in jobs.items():
+                script = self.scratch / f"masks_{name}.sql"
+                script.write_text(job)
+                runs[name].append(self.job(script))
+        shutil.rmtree(self.scratch / "wide", ignore_errors=True)
+        wall = {name: median(found, "wall_s") for name, found in runs.items()}
+        for other, limit in (("kept", 1.3), ("dropped", None)):
+            self.report(f"three masks / columns {other}", wall["masked"] / wall[other], limit, masked_s=wall["masked"],
+                        other_s=wall[other], rows=self.rows)
+
     def billion(self):
         """Measures ten times more rows than `growth`, in ten files, within 2 GB."""
         few, folder = self.table(self.rows * 10, 6), self.scratch / f"bench_{self.rows * 100}x6"
@@ -453,7 +476,7 @@ class Bench:
         self.report(name, None, None, **figures)
 
 
-LINES = ["startup", "inner_loop", "first_scan", "whole_job", "wide", "choices", "at_once", "reports", "beside_the_peer", "threads", "growth",
+LINES = ["startup", "inner_loop", "first_scan", "whole_job", "wide", "choices", "at_once", "reports", "masks", "beside_the_peer", "threads", "growth",
          "billion", "shapes"]
 
 
