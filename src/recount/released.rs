@@ -118,6 +118,11 @@ impl Answers {
     }
 }
 
+/// The column of [`ReleasedTable::released`] with the number of a row among those of its entity.
+const OF_ENTITY: &str = "__anonsql_of_entity";
+/// The column of [`ReleasedTable::released`] with the number of a row that looks suppressed.
+const PLACE: &str = "__anonsql_place";
+
 impl ReleasedTable {
     /// Returns a relation of the rows without suppressed rows, to select from. If no column marks
     /// suppressed rows, a class with `*` in every quasi-identifier looks like suppressed rows. The
@@ -130,15 +135,17 @@ impl ReleasedTable {
             return table;
         }
         let starred = self.is_starred();
-        let order = match (&self.entity, &self.suppressed) {
-            (Some(entity), None) => {
-                format!("ORDER BY row_number() OVER (PARTITION BY {}) DESC ", quote(entity))
-            }
-            _ => String::new(),
+        let number_of_entity = match (&self.entity, &self.suppressed) {
+            (Some(entity), None) => format!("row_number() OVER (PARTITION BY {})", quote(entity)),
+            _ => "0".into(),
         };
+        // A filter of numbered rows. DataFusion does not sort the rows of ORDER BY with OFFSET if
+        // there is no LIMIT.
         format!(
             "(SELECT * FROM {table} WHERE ({starred}) IS NOT TRUE \
-             UNION ALL SELECT * FROM (SELECT * FROM {table} WHERE {starred} {order}OFFSET {}))",
+             UNION ALL SELECT * EXCLUDE ({OF_ENTITY}, {PLACE}) FROM \
+             (SELECT *, row_number() OVER (ORDER BY {OF_ENTITY} DESC) AS {PLACE} FROM \
+             (SELECT *, {number_of_entity} AS {OF_ENTITY} FROM {table} WHERE {starred})) WHERE {PLACE} > {})",
             self.starred
         )
     }

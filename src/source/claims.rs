@@ -9,6 +9,7 @@
 //! errors makes a count wrong, and no setting prevents them. Therefore, a session removes these
 //! claims from its plans.
 
+use super::skipped::{self, SkipBelowProjection};
 use crate::error::Result;
 use datafusion::catalog::{MemTable, TableProvider};
 use datafusion::common::config::ConfigOptions;
@@ -53,11 +54,15 @@ pub(crate) fn forget_claims(session: &SessionContext) {
 }
 
 /// Returns the rules, with a rule that removes dependencies before each of them. An optimizer rule
-/// may create new nodes, which again have the dependencies that their tables declare.
+/// may create new nodes, which again have the dependencies that their tables declare. The last rule
+/// is [`SkipBelowProjection`].
 pub(crate) fn forgetting(rules: &[Arc<dyn OptimizerRule + Send + Sync>]) -> LogicalRules {
-    let others = rules.iter().filter(|rule| rule.name() != NAME);
+    let others = rules
+        .iter()
+        .filter(|rule| ![NAME, skipped::NAME].contains(&rule.name()));
     others
         .flat_map(|rule| [Arc::new(ForgetClaims) as _, Arc::clone(rule)])
+        .chain([Arc::new(SkipBelowProjection) as _])
         .collect()
 }
 

@@ -16,6 +16,7 @@ mod noted;
 mod pinned;
 mod pins;
 mod refused;
+mod skipped;
 mod stored;
 mod text;
 mod times;

@@ -28,6 +28,7 @@ async fn a_source_that_is_left_to_chance_is_refused() {
         "(SELECT a, b FROM t ORDER BY random() LIMIT 20)",
         "(SELECT a, b FROM t ORDER BY a LIMIT 20)",
         "(SELECT a, b FROM t OFFSET 20)",
+        "(SELECT a, b FROM (SELECT a, b FROM t ORDER BY a, b) AS d OFFSET 20)",
         "(SELECT a, b FROM t WHERE b IN (SELECT b FROM t LIMIT 20))",
         "(SELECT a, b FROM t WHERE random() < 0.5)",
         "(SELECT a, uuid() AS b FROM t)",

@@ -276,10 +276,10 @@ fn is_decided(window: &WindowFunction, input: &DFSchema) -> bool {
 }
 
 /// Returns true if the rows of a plan are sorted, and only equal rows can exchange their positions.
+/// In SQL, the rows of a query do not have the order of a subquery.
 fn is_in_total_order(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::Projection(projection) => is_in_total_order(&projection.input),
-        LogicalPlan::SubqueryAlias(alias) => is_in_total_order(&alias.input),
         LogicalPlan::Sort(sort) => names_all(expressions(&sort.expr), sort.input.schema()),
         // An aggregate without GROUP BY returns one row.
         LogicalPlan::Aggregate(aggregate) => aggregate.group_expr.is_empty(),
