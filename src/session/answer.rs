@@ -83,8 +83,8 @@ impl Answer {
         })
     }
 
-    /// Returns the result with the values `hidden` replaced in its error messages and column names,
-    /// and the values `seen` replaced in its error messages.
+    /// Returns the same result with hidden values replaced by their original texts: the values in
+    /// `hidden` in error messages and column names, and the values in `seen` in error messages.
     pub(super) fn hiding(self, hidden: &Hidden, seen: Hidden) -> Self {
         if hidden.is_empty() && seen.is_empty() {
             return self;

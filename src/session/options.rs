@@ -18,7 +18,7 @@ const CLAUSES: &[(&str, &Info)] = &[
     ("'path' OPTIONS (...)", &PATH_OPTIONS),
 ];
 
-/// The text that stands for the clause if the option is a setting.
+/// The text that is shown in place of a clause if the option is a setting.
 const SET: &str = "SET";
 
 /// The description of an option: its clause, its values and its effect.
@@ -33,7 +33,7 @@ pub struct OptionInfo {
     /// The value that is used if the option is not given; `None` if the option has no effect unless
     /// it is given.
     pub default: Option<String>,
-    /// The effect of the option, in half a line.
+    /// The effect of the option, in a few words.
     pub summary: &'static str,
 }
 

@@ -36,7 +36,7 @@ impl AnonContext {
     }
 
     /// Adds a kind of hierarchy for CREATE HIERARCHY. Fails with a usage error unless its clause
-    /// begins with `AS` and a keyword that no other kind uses.
+    /// begins with `AS` and a keyword that starts neither another kind nor a query.
     pub fn register_hierarchy_kind(&self, kind: Kind) -> Result<()> {
         let start = kind.clause.start;
         let word = start.strip_prefix("AS ").unwrap_or_default();

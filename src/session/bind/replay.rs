@@ -28,8 +28,8 @@ pub(super) struct ComparedRequest<'a> {
 }
 
 impl ComparedRequest<'_> {
-    /// Returns true if a release depends on a column of the source, because it contains the column
-    /// or counts by it.
+    /// Returns true if a release depends on a column of the source, because the release contains
+    /// the column or counts its values.
     fn uses(&self, column: &str) -> bool {
         let asked = &self.statement.policy;
         let deciding = asked.masks().filter_map(|(_, mask)| mask.entity());
@@ -153,9 +153,9 @@ fn default_search(registry: &Registry) -> Result<Option<(Call, Box<dyn Search>)>
     })
 }
 
-/// Adapts a job to drift that does not stop it. New columns without a role are dropped, and columns
-/// that are missing from the source are no longer dropped. With WARN, rows with unknown values are
-/// suppressed.
+/// Adapts a job to drift that does not stop it. New columns without a role are added to the
+/// identifiers, which are dropped. Unmasked identifiers that the source no longer contains are
+/// removed from the job. With ON DRIFT WARN, rows with unknown values are suppressed.
 pub(super) fn fit(job: &mut Job) {
     let Choice::Replay(replay) = &job.goal.choice else {
         return;

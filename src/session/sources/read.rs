@@ -134,7 +134,7 @@ struct Found<'a> {
     listing: &'a Listing,
     /// The origin of the types.
     types: Types,
-    /// The columns that are folder names.
+    /// The partition columns, whose values are encoded in folder names.
     partitions: &'a [String],
     /// The release in an object store, if the path is its prefix.
     release: Option<&'a StoredRelease>,

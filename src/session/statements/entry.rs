@@ -131,8 +131,8 @@ impl Statement {
         }
     }
 
-    /// Returns a parsed statement with its hidden values. `is_deep` decides on which threads it
-    /// runs.
+    /// Returns the statement of a parse result, together with its hidden values. Also records in
+    /// the statement whether it must run on threads with larger stacks.
     pub(in crate::session) fn of(parsed: Parsed<Self>) -> Self {
         Self {
             hidden: parsed.hidden,

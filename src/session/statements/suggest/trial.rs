@@ -170,7 +170,7 @@ fn apart(context: &AnonContext, sample: &RecordBatch) -> Result<AnonContext> {
     ))
 }
 
-/// Searches a release of the sampled rows, and returns its figures.
+/// Searches for a release of the sampled rows, and returns the figures of the release.
 async fn attempt(own: &AnonContext, sample: &RecordBatch, draft: &Draft, search: &str) -> Result<Trial> {
     let mut spec = AnonymizeSpec {
         source: SourceClause::Table(TableName(vec![TABLE.into()])),

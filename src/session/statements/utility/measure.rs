@@ -16,11 +16,11 @@ use crate::utility::Utility;
 use arrow::datatypes::DataType;
 use datafusion::dataframe::DataFrame;
 
-/// The name of the release's table in the session that measures.
+/// The name of the release's table in the session in which utility is measured.
 const RELEASED: &str = "released";
-/// The name of the source's table in the session that measures.
+/// The name of the source's table in the session in which utility is measured.
 const SOURCE: &str = "source";
-/// The name of the test rows' table in the session that measures.
+/// The name of the test rows' table in the session in which utility is measured.
 const TESTING: &str = "testing";
 
 impl AnonContext {
