@@ -106,9 +106,9 @@ fn handed_out(limit: usize) -> usize {
     limit.saturating_sub(OWN) / 3 * 2
 }
 
-/// Returns the memory of the machine or of the container, in bytes. If this is the memory limit, a
-/// request that needs more memory fails with an error instead of having the process killed. Returns
-/// `None` if the system does not report its memory.
+/// Returns the memory of the machine or of the container, in bytes. With this memory limit, a
+/// request that needs more memory fails with an error, and the system does not kill the process.
+/// Returns `None` if the system does not report its memory.
 fn memory() -> Option<usize> {
     let system = System::new_with_specifics(RefreshKind::nothing().with_memory(MemoryRefreshKind::everything()));
     // The function `cgroup_limits` of sysinfo panics on a system that does not report its memory.

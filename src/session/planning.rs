@@ -1,4 +1,4 @@
-//! Plans DataFusion statements from their text. Records which tables they create from rows that
+//! Plans DataFusion statements from their text. Records which of the created tables have rows that
 //! depend on other rows, and which definitions contain hidden values.
 
 use super::context::AnonContext;

@@ -97,8 +97,8 @@ const ANDS: usize = 2;
 /// The chain of all other tokens, which bind most strongly.
 const TERM: usize = 3;
 
-/// The weight of a statement within a statement, or of a CASE within a CASE. These weights are for
-/// tokens that use more stack than an operator.
+/// The weight of a statement within a statement, or of a CASE within a CASE. This weight and the
+/// weights below are for tokens that use more stack than an operator.
 const STATEMENT: usize = 8;
 /// The weight of a query.
 const QUERY: usize = 8;
@@ -110,9 +110,9 @@ const PREFIX: usize = 3;
 /// The state of a pair of brackets, or of a CASE with its END, up to the current token.
 #[derive(Default)]
 struct Level {
-    /// The number of links in each chain that has not been closed yet.
+    /// For each chain, the number of links since the chain was last closed.
     links: [usize; TERM + 1],
-    /// The maximum depth of a part in each chain.
+    /// For each chain, the maximum depth of a part since the chain was last closed.
     deepest: [usize; TERM + 1],
     /// The kind of items that commas currently separate.
     listed: Listed,

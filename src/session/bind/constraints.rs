@@ -91,7 +91,8 @@ impl Columns<'_> {
         }
     }
 
-    /// Returns the position of a quasi-identifier that the scope of a model names.
+    /// Returns the index of a quasi-identifier that the scope of a model names. Fails with a usage
+    /// error if `name` is not a quasi-identifier.
     fn position(&self, c: &ConstraintClause, name: &str) -> Result<usize> {
         if self.item_sets.iter().any(|s| s.column == name) {
             return Err(in_no_class(c, name));

@@ -140,7 +140,7 @@ async fn key(options: &Arguments) -> Result<Option<Arc<SigningKey>>> {
     })
 }
 
-/// Opens the folder for waiting rows, and adds it to the target.
+/// Opens the folder for held-back rows, and adds it to the target.
 async fn with_waiting_folder(state: &SessionState, folder: &str, target: Target) -> Result<Target> {
     let own = match &target.stored {
         Some(stored) => stored.prefix.url().to_string(),

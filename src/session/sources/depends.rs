@@ -1,4 +1,4 @@
-//! Rows that depend on all rows of a source, although no operator of the query shows this
+//! Finds rows that depend on all rows of a source although no operator of the query shows this
 //! dependence. There are three cases: rows whose types were inferred from all rows, rows of a
 //! release that a query reads, and rows of tables in the session that were made from such rows.
 //!

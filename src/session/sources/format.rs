@@ -102,7 +102,8 @@ impl DataFormat {
 
     /// Returns the format of a file. `head` contains the first bytes of the file, after
     /// decompression. `named` is the format that the file name or the statement indicates. Fails if
-    /// the content does not have this format; the error says what to write instead.
+    /// the content does not have this format, or if neither `named` nor the content indicates a
+    /// format. The error says what to write instead.
     pub(super) fn of_content(named: Option<Self>, head: &[u8]) -> Result<Self> {
         let content = CONTENTS
             .iter()

@@ -64,7 +64,8 @@ impl Entry {
     }
 
     /// Parses `text`, which must be exactly this statement; returns `None` unless the text contains
-    /// a single statement. If the text is another statement, the error names the expected keyword.
+    /// a single statement. For another statement, fails with an error that names the expected
+    /// keywords, or returns `None` if this statement has several forms.
     pub(in crate::session) fn parse(&self, text: &str, variables: &Variables) -> Result<Option<Statement>> {
         let script = Script::new(text, Arc::new(words([self], KINDS)))?;
         let mut statements = script.statements();

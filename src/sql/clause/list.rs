@@ -235,7 +235,7 @@ const OF_TARGET: &[(&str, &str)] = &[
     ("OPTIONS", "TO 'target' OPTIONS (key value)"),
 ];
 
-/// Returns the error for a word at the cursor that starts no clause in `allowed`.
+/// Returns the error for the word at the cursor, which starts no clause in `allowed`.
 fn unknown(c: &mut Cursor, allowed: &[&StatementClause], required: &[&StatementClause], seen: &[&str]) -> Error {
     // After the word `QUASI`, the intended clause is clear, and only the second word is wrong.
     if c.looks_at("QUASI")

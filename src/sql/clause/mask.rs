@@ -1,4 +1,4 @@
-//! Parses the mask of a column as its kind describes it.
+//! Parses the mask of a column, based on the description of the kind of mask.
 
 use crate::error::Result;
 use crate::masks::{Given, MASKS, MaskClause, MaskItem, MaskKind, MaskPart, MaskPlace, SECRET};

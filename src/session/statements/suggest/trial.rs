@@ -111,8 +111,9 @@ impl Outcome {
     }
 }
 
-/// Tries a draft, and adds the better search to it. Fails with `ErrorKind::Infeasible` if there is
-/// no quasi-identifier, or if nothing can be released.
+/// Tries a draft, and adds the better search to it. If no release satisfies the models of the
+/// sensitive columns, removes these models from the draft. Fails with `ErrorKind::Infeasible` if
+/// there is no quasi-identifier, or if nothing can be released.
 pub(super) async fn choose(context: &AnonContext, survey: &TableSurvey, draft: &mut Draft) -> Result<Outcome> {
     if draft.anonymize.policy.quasi_identifiers.is_empty() {
         return Err(Error::infeasible(

@@ -79,8 +79,8 @@ impl AnonContext {
     }
 
     /// Returns how the labels of a released column are interpreted: with the hierarchy that the
-    /// statement names, or with the hierarchy in the manifest, if the session still has it.
-    /// `is_bounds` tells whether the column contains bounds.
+    /// statement names, or otherwise with the hierarchy in the manifest, if the session still has
+    /// the same hierarchy. `is_bounds` tells whether the column contains bounds.
     fn reading(
         &self,
         column: &str,
