@@ -30,8 +30,7 @@ pub struct OptionInfo {
     pub name: String,
     /// The values that the option takes; `None` if the summary describes them.
     pub value: Option<String>,
-    /// The value that is used if the option is not given; `None` if the option has no effect unless
-    /// it is given.
+    /// The default value; `None` if the option has no effect by default.
     pub default: Option<String>,
     /// The effect of the option, in a few words.
     pub summary: &'static str,

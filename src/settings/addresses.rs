@@ -5,7 +5,8 @@ use std::net::SocketAddr;
 use std::str::FromStr;
 use url::{Host, Url};
 
-/// The prefix of a URL whose host is looked up in DNS. Every address that is found is a worker.
+/// The prefix of a URL whose host is looked up in DNS. Every address found in DNS is the address of
+/// a worker.
 const LOOKED_UP: &str = "dns+";
 
 /// The URL scheme of a Ballista scheduler.

@@ -4,10 +4,10 @@
 //! The expression `a OR b OR c` has no parentheses, but its tree is as deep as the number of its
 //! operators. [`Depth::of`] computes an upper bound of the depth from the tokens in one pass,
 //! before anything is parsed. Every token adds to the depth. Parts are counted separately if they
-//! are separated by a comma, WHEN or a clause, or if they are different operands of an OR, an AND,
-//! a UNION or a JOIN. A deep statement is parsed and run on threads with a larger stack, and a
-//! statement deeper than [`DEEPEST`] is rejected. Nearly all statements are shallow, and are parsed
-//! on the caller's thread.
+//! are separated by a comma, WHEN or the beginning of a clause, or if they are different operands
+//! of an OR, an AND, a UNION or a JOIN. A deep statement is parsed and run on threads with a larger
+//! stack, and a statement deeper than [`DEEPEST`] is rejected. Nearly all statements are shallow,
+//! and are parsed on the caller's thread.
 
 use crate::error::{Error, Result};
 use datafusion::sql::sqlparser::keywords::Keyword;

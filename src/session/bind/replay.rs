@@ -47,8 +47,8 @@ impl ComparedRequest<'_> {
     }
 }
 
-/// Binds the node of the earlier release at `path`. Fails with `ErrorKind::Drift` if columns of the
-/// source or hierarchies have drifted, and ON DRIFT does not allow this drift. Fails with
+/// Binds the node of the earlier release at `path`. Fails with `ErrorKind::Drift` if hierarchies or
+/// columns of the source have drifted, and ON DRIFT does not allow this drift. Fails with
 /// `ErrorKind::Usage` if the path has no manifest, or if its release has local recoding.
 pub(super) async fn replay(
     context: &AnonContext,
@@ -195,8 +195,8 @@ fn of_a_node(manifest: Option<Manifest>, folder: &str) -> Result<Manifest> {
     Ok(manifest)
 }
 
-/// Returns the differences because of which the levels of a release have another meaning for these
-/// quasi-identifiers: differences between the hierarchies, or between the columns.
+/// Returns the differences between hierarchies or columns that give the levels of a release another
+/// meaning for these quasi-identifiers.
 fn unlike(manifest: &Manifest, quasi_identifiers: &[QuasiIdentifier], attributes: &Attributes) -> Result<Vec<Drift>> {
     let mut found = vec![];
     for QuasiIdentifier { column, hierarchy, .. } in quasi_identifiers {
