@@ -30,7 +30,7 @@ pub enum Kind {
     },
     /// One of the given words, which are in lower case.
     Word(&'static [&'static str]),
-    /// Any name, such as that of a column or a table.
+    /// Any name, such as the name of a column or a table.
     Name,
     /// True or false.
     Boolean,

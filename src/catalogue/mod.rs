@@ -1,9 +1,9 @@
 //! The catalogue, which creates objects from SQL names and checked arguments.
 //!
 //! Every extensible set in this crate (privacy models, metrics, searches, hierarchy kinds,
-//! statements, REPL commands) is an ordered slice of [`Entry`]. Each entry consists of a
-//! description and a constructor. Help, completion, SHOW lists and the checks of arguments use the
-//! description.
+//! statements, REPL commands) is an ordered list of entries, such as [`Entry`]. Each entry consists
+//! of a description and a function, such as a constructor. Help, completion, SHOW lists and the
+//! checks of arguments use the description.
 
 mod arguments;
 mod call;

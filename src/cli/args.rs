@@ -253,7 +253,7 @@ pub struct Generate {
 pub enum ScriptInput {
     /// The argument of `-c`.
     Command(String),
-    /// The argument of `-f`.
+    /// The path of a script, or the argument of `-f`.
     File(PathBuf),
     /// Standard input.
     Standard,

@@ -47,7 +47,8 @@ impl Embedded {
 
     /// Runs a job on the threads of the session, and waits for it on the calling thread. Calls
     /// `goes_on` ten times per second, and cancels the job if it returns false. Fails with
-    /// `ErrorKind::Interrupted` if the job is cancelled before it is done.
+    /// `ErrorKind::Interrupted` if the job is cancelled before it is done. If the process exceeds
+    /// its memory limit, the job is cancelled as well, and fails with `ErrorKind::Resources`.
     pub fn run<T: Send + 'static>(
         &self,
         job: impl Future<Output = Result<T>> + Send + 'static,

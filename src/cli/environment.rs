@@ -49,11 +49,10 @@ impl Limits {
     }
 }
 
-/// Creates a DataFusion session with the limits in the arguments. A path in quotes is a table in
-/// this session.
+/// Creates a DataFusion session with the limits in the arguments. In this session, a quoted path
+/// can be used as a table name.
 pub fn session(args: &Args) -> Result<SessionContext> {
     let context = session_with(&Limits::of(args))?;
-    // A quoted file path can be used as a table name.
     Ok(enable_path_tables(context))
 }
 
@@ -106,9 +105,9 @@ fn handed_out(limit: usize) -> usize {
     limit.saturating_sub(OWN) / 3 * 2
 }
 
-/// Returns the memory of the machine or of the container, in bytes. If this is the memory limit, a
-/// request that needs more memory fails with an error instead of having the process killed. Returns
-/// `None` if the system does not report its memory.
+/// Returns the memory of the machine or of the container, in bytes. If a session uses this value as
+/// its memory limit, a request that needs more memory fails with an error, and the system does not
+/// kill the process. Returns `None` if the system does not report its memory.
 fn memory() -> Option<usize> {
     let system = System::new_with_specifics(RefreshKind::nothing().with_memory(MemoryRefreshKind::everything()));
     // The function `cgroup_limits` of sysinfo panics on a system that does not report its memory.

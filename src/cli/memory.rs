@@ -15,11 +15,11 @@ use tokio::time::{MissedTickBehavior, interval};
 
 /// The interval at which resident memory is checked.
 const TICK: Duration = Duration::from_millis(4);
-/// The number of bytes by which memory may exceed the limit before the statement is ended. Memory
-/// is allocated in large pieces and freed late.
+/// The number of bytes by which memory may exceed the limit before the statement is ended. This is
+/// necessary because memory is allocated in large pieces and freed late.
 const SLACK: usize = 16 << 20;
 /// The number of bytes by which memory may exceed the limit while the program waits for an ended
-/// statement. A computing thread continues until its next await point.
+/// statement. A thread that is computing for this statement continues until its next await point.
 const MORE_SLACK: usize = 40 << 20;
 
 /// A limit on the resident memory of this process.

@@ -17,7 +17,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
 
-/// What a runner tells about its statements: their rows, their progress and their outcomes.
+/// The destinations of a runner's output: the progress, the outcomes and the rows of its
+/// statements.
 pub struct RunnerOutput {
     /// The observer of the statements.
     pub watch: Arc<Watch>,

@@ -1,8 +1,8 @@
 //! Keeps the text that the user types while a statement is running, for the next prompt.
 
 /// A mode of the terminal that is active as long as this value exists. In this mode, typed text is
-/// neither echoed nor buffered by lines. An echo would be mixed with printed rows, and the system
-/// limits a buffered line to 4,096 bytes. Ctrl-C and Ctrl-Z work as usual.
+/// neither echoed nor buffered line by line. An echo would be mixed with printed rows, and the
+/// system limits a buffered line to 4,096 bytes. Ctrl-C and Ctrl-Z work as usual.
 pub struct TypeAhead(#[cfg(unix)] Option<nix::sys::termios::Termios>);
 
 impl TypeAhead {

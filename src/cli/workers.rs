@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 /// abandoned, and the next statement gets a new one.
 pub struct StatementRuntime {
     threads: NonZeroUsize,
-    /// The runtime, and the mark that tells whether its work is still awaited.
+    /// The runtime, and the flag that tells whether its work is still awaited.
     running: Mutex<(Runtime, Waiter)>,
 }
 

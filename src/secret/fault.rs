@@ -1,4 +1,5 @@
-//! The faults of a secret: it may have too few bytes, or too few different bytes.
+//! Finds the fault of a secret: too few bytes, too few different bytes, or a repetition of a short
+//! part.
 //!
 //! A program that has no value for a field may fill it with blanks, NUL bytes or a repeated
 //! character. The result is long enough for a secret, but it is among the first guesses of an
@@ -13,7 +14,8 @@ const LEAST_REPEATED: usize = 8;
 /// The minimum number of different bytes in a secret. Of all secrets that consist of 16 random
 /// decimal digits, 9 in 100,000 have fewer.
 const LEAST_DIFFERENT: usize = 5;
-/// Invisible characters other than white space and characters that affect the text beside them.
+/// Invisible characters that are neither white space nor characters for which [`acts`] returns
+/// true.
 const FILLERS: [char; 6] = ['\u{115f}', '\u{1160}', '\u{2800}', '\u{3164}', '\u{ffa0}', '\u{200d}'];
 
 /// Returns the fault of a secret as a predicate, such as `has fewer than 16 bytes`; `None` if it

@@ -51,8 +51,8 @@ impl Secret {
         Ok(read.trim_ascii_end().to_vec())
     }
 
-    /// Reads the secret. Fails if it could be guessed; the error says that it is the secret of
-    /// `what`.
+    /// Reads the secret. Fails with a usage error if the secret could be guessed. `what` names the
+    /// purpose of the secret in the error.
     pub(crate) fn read(&self, what: &str) -> Result<Vec<u8>> {
         let read = self.bytes()?;
         match fault(&read) {

@@ -83,8 +83,8 @@ impl Answer {
         })
     }
 
-    /// Returns the result with the values `hidden` replaced in its error messages and column names,
-    /// and the values `seen` replaced in its error messages.
+    /// Returns the same result with hidden values replaced by their original texts: the values in
+    /// `hidden` in error messages and column names, and the values in `seen` in error messages.
     pub(super) fn hiding(self, hidden: &Hidden, seen: Hidden) -> Self {
         if hidden.is_empty() && seen.is_empty() {
             return self;
@@ -112,8 +112,8 @@ impl Answer {
         }
     }
 
-    /// Returns the result with each of the given values in its rows replaced by the text that the
-    /// statement contained for the value, such as `getenv('NAME')`. Only results that list settings
+    /// Returns the same result in which each of the given values is replaced by its original text,
+    /// such as `getenv('NAME')`, in all text columns of the rows. Only results that list settings
     /// need this: a hidden value that a query selects is shown.
     pub(super) fn hiding_in_texts(self, values: Hidden) -> Self {
         if values.is_empty() {

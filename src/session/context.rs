@@ -53,7 +53,7 @@ pub struct AnonContext {
     /// The hidden values of all statements so far. They are kept because a hierarchy may contain
     /// hidden values from the statement that created it.
     pub(super) seen: Arc<RwLock<Hidden>>,
-    /// The tables that were created from rows that depend on other rows.
+    /// The tables whose rows depend on other rows of a source.
     pub(super) made: DependentTables,
     /// The tables whose definition contains a value that must not be shown.
     pub(super) hiding_tables: HidingTables,
@@ -117,8 +117,8 @@ impl AnonContext {
         Stores::traffic(&self.session.copied_config())
     }
 
-    /// Returns the keeper of the session, with which a caller waits until the leftovers of earlier
-    /// runs are cleaned up.
+    /// Returns the keeper of the session. A caller can use the keeper to wait until the leftovers
+    /// of earlier runs are cleaned up.
     pub(crate) fn keeper(&self) -> Keeper {
         Keeper::of(&self.session.copied_config())
     }

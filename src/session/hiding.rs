@@ -1,5 +1,5 @@
 //! Tracks the tables of a session whose definition contains a value that must not be shown. A user
-//! may query such a view without knowing about the value. EXPLAIN would then print the value as a
+//! may query such a table without knowing about the value. EXPLAIN would then print the value as a
 //! part of the plan, even if the statement itself contains no hidden value.
 
 use datafusion::common::ResolvedTableReference;

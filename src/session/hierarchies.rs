@@ -19,8 +19,8 @@ use std::sync::Arc;
 const LARGEST: u64 = 1 << 30;
 
 impl AnonContext {
-    /// Reads the queries, columns and remote files that a definition names, and builds the
-    /// generalization rule from them.
+    /// Reads the results of the queries, the columns and the remote files that a definition names,
+    /// and builds the generalization rule from these data.
     pub(super) async fn rule(&self, definition: &DefinitionClause) -> Result<Arc<dyn GeneralizationRule>> {
         let mut data = vec![];
         for (part, given) in &definition.given {

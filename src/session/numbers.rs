@@ -1,11 +1,12 @@
 //! Parses numbers with a decimal point as decimals where a query compares them with decimals.
 //!
 //! DataFusion parses `1234567.89` as a double. To compare a decimal with this double, it converts
-//! both operands with different precision, so `amount = 1234567.89` finds no row. With DataFusion's
-//! setting `parse_float_as_decimal`, all such numbers become decimals, in arithmetic too: `1 / 3.0`
-//! is then 0.3333, the average of decimals has five digits, doubles are compared after the 15th
-//! digit, and `1e-100` causes an error. Here, a number becomes a decimal with all of its digits
-//! only if it is compared with a decimal or a whole number. Everywhere else, it remains a double.
+//! the two operands with different precision, so `amount = 1234567.89` finds no row. With
+//! DataFusion's setting `parse_float_as_decimal`, all such numbers become decimals, in arithmetic
+//! too: `1 / 3.0` is then 0.3333, the average of decimals has five digits, doubles are compared
+//! after the 15th digit, and `1e-100` causes an error. Here, a number becomes a decimal with all of
+//! its digits only if it is compared with a decimal or a whole number. Everywhere else, it remains
+//! a double.
 //!
 //! The types are known only after planning, and the digits only before it. A compared number is
 //! therefore marked before planning, as `CAST('1234567.89' AS DECIMAL(9, 2))`, and replaced after

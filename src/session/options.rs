@@ -18,7 +18,7 @@ const CLAUSES: &[(&str, &Info)] = &[
     ("'path' OPTIONS (...)", &PATH_OPTIONS),
 ];
 
-/// The text that stands for the clause if the option is a setting.
+/// The text that is shown in place of a clause if the option is a setting.
 const SET: &str = "SET";
 
 /// The description of an option: its clause, its values and its effect.
@@ -30,10 +30,9 @@ pub struct OptionInfo {
     pub name: String,
     /// The values that the option takes; `None` if the summary describes them.
     pub value: Option<String>,
-    /// The value that is used if the option is not given; `None` if the option has no effect unless
-    /// it is given.
+    /// The default value; `None` if the option has no effect by default.
     pub default: Option<String>,
-    /// The effect of the option, in half a line.
+    /// The effect of the option, in a few words.
     pub summary: &'static str,
 }
 

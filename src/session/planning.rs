@@ -1,4 +1,4 @@
-//! Plans DataFusion statements from their text. Records which tables they create from rows that
+//! Plans DataFusion statements from their text. Records which of the created tables have rows that
 //! depend on other rows, and which definitions contain hidden values.
 
 use super::context::AnonContext;
@@ -20,8 +20,8 @@ use std::sync::Arc;
 
 impl AnonContext {
     /// Parses a text that this crate's parser has accepted. Always uses that parser's dialect and
-    /// not the session's dialect, so that the checked statement is also the executed one: in
-    /// another dialect, a quoted string may end elsewhere.
+    /// not the session's dialect, so that exactly the checked statement is executed: in another
+    /// dialect, a quoted string may end elsewhere.
     pub(super) fn parsed(&self, sql: &str) -> DfResult<DfStatement> {
         let state = self.session.state();
         let mut statement = state.sql_to_statement(&with_versions(sql), &Dialect::Generic)?;
@@ -90,8 +90,8 @@ impl AnonContext {
     }
 
     /// Executes a plan. If the plan is a query, returns its data frame without executing it.
-    /// Records tables that are created from rows that depend on other rows. Also records whether
-    /// the definition of a new view or external table contains a hidden value (`hides`).
+    /// Records a new table if its rows depend on other rows of a source. Also records whether the
+    /// definition of a new view or external table contains a hidden value (`hides`).
     pub(super) async fn executed(&self, plan: LogicalPlan, hides: bool) -> DfResult<DataFrame> {
         let (mut made, mut defined) = (None, None);
         match &plan {

@@ -158,7 +158,8 @@ fn column(expr: &Expr, is_read: bool) -> Option<&Column> {
     match expr {
         Expr::Column(column) => Some(column),
         Expr::ScalarFunction(call) if OF_READERS.contains(&call.name()) => column(call.args.first()?, is_read),
-        // A file reader casts partition columns, whose values are folder names, to their types.
+        // A file reader casts partition columns, whose values are encoded in folder names, to their
+        // types.
         Expr::Cast(cast) if is_read => column(&cast.expr, is_read),
         _ => None,
     }

@@ -36,7 +36,7 @@ impl AnonContext {
     }
 
     /// Adds a kind of hierarchy for CREATE HIERARCHY. Fails with a usage error unless its clause
-    /// begins with `AS` and a keyword that no other kind uses.
+    /// begins with `AS` and a keyword that starts neither another kind nor a query.
     pub fn register_hierarchy_kind(&self, kind: Kind) -> Result<()> {
         let start = kind.clause.start;
         let word = start.strip_prefix("AS ").unwrap_or_default();
@@ -91,8 +91,8 @@ mod tests {
         assert!(said(anon.register_metric(metric)).contains("metric glm already exists"));
         metric.info.name = "k";
         assert!(said(anon.register_metric(metric)).contains("objective k already exists"));
-        // SEARCH USING names both searches and partitioning algorithms, so they cannot have the
-        // same names.
+        // SEARCH USING names both searches and partitioning algorithms, so a search cannot have the
+        // name of a partitioning algorithm.
         let mut search = SEARCHES[0];
         search.info.name = PARTITIONERS[0].info.name;
         assert!(said(anon.register_search(search)).contains("already exists"));

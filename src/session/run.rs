@@ -44,8 +44,7 @@ impl AnonContext {
     }
 
     /// Runs the statements of `text` until one fails, and returns the batches of the last
-    /// statement. Fails with [`crate::error::ErrorKind::Verification`] if a check of a VERIFY
-    /// failed.
+    /// statement. Fails with [`crate::error::ErrorKind::Verification`] if a check of VERIFY failed.
     pub async fn sql(&self, text: &str) -> Result<Vec<RecordBatch>> {
         let mut batches = vec![];
         for statement in self.script(text)? {
@@ -98,9 +97,9 @@ impl AnonContext {
         self.clone().with_observer(Arc::new(course))
     }
 
-    /// Runs `work` for a statement, on separate threads with larger stacks if `is_deep` is true.
-    /// The threads are returned as well. Passes the notes about the statement's sources to the
-    /// observer.
+    /// Runs `work` for a statement, on separate threads with larger stacks if `is_deep` is true. In
+    /// this case, the runtime of these threads is returned with the result. Passes the notes about
+    /// the statement's sources to the observer.
     pub(super) async fn with_room<T: Send + 'static>(
         &self,
         is_deep: bool,

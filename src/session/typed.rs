@@ -31,7 +31,7 @@ use std::path::PathBuf;
 #[must_use = "a failed VERIFY is reported in the outcome"]
 #[non_exhaustive]
 pub enum Outcome {
-    /// The rows of a query, or the note of a statement that has only an effect.
+    /// The rows of a query, or the note of a statement that returns no data.
     Rows(Answer),
     /// The release of an ANONYMIZE.
     Anonymized {

@@ -72,7 +72,8 @@ impl AnonContext {
         })
     }
 
-    /// Returns a context for a statement that contains the values `hidden`.
+    /// Returns a context for a statement that contains the values `hidden`. Also adds these values
+    /// to the hidden values of all statements.
     pub(super) fn hiding(&self, hidden: &Hidden) -> Self {
         if !hidden.is_empty() {
             let mut seen = self.seen.write();

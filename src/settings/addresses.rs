@@ -5,7 +5,8 @@ use std::net::SocketAddr;
 use std::str::FromStr;
 use url::{Host, Url};
 
-/// The prefix of a URL whose host is looked up in DNS. Every address that is found is a worker.
+/// The prefix of a URL whose host is looked up in DNS. Every address found in DNS is the address of
+/// a worker.
 const LOOKED_UP: &str = "dns+";
 
 /// The URL scheme of a Ballista scheduler.
@@ -16,7 +17,8 @@ const SCHEDULER: &str = "df://";
 pub(crate) struct WorkerAddress {
     /// The URL of a worker, of all workers with the same host name, or of a scheduler.
     pub(crate) url: Url,
-    /// Whether the host is looked up in DNS, where it may have any number of workers.
+    /// Whether the host is looked up in DNS, which may return the addresses of any number of
+    /// workers.
     pub(crate) is_looked_up: bool,
     /// Whether this is the address of a Ballista scheduler.
     is_scheduler: bool,
@@ -50,8 +52,9 @@ impl Addresses {
 impl FromStr for Addresses {
     type Err = Error;
 
-    /// Parses addresses that are separated by commas. Fails with `ErrorKind::Usage` if a part of
-    /// the text is not an address, or is the unencrypted address of another machine.
+    /// Parses addresses that are separated by commas. Fails with `ErrorKind::Usage` if there is no
+    /// address, if a part of the text is not an address or is the unencrypted address of another
+    /// machine, or if a scheduler is not the only address.
     fn from_str(text: &str) -> Result<Self> {
         let mut all = vec![];
         for text in text.split(',').map(str::trim).filter(|text| !text.is_empty()) {
@@ -145,8 +148,8 @@ fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// Parses the address on which a worker listens. Fails with `ErrorKind::Usage` if other machines
-/// could reach the worker without encryption.
+/// Parses the address on which a worker listens. Fails with `ErrorKind::Usage` if the text is not
+/// an address, or if other machines could reach the worker without encryption.
 pub(crate) fn listening(text: &str, is_encrypted: bool) -> Result<SocketAddr> {
     let text = text.replacen("localhost", "127.0.0.1", 1);
     let Ok(address) = text.parse::<SocketAddr>() else {

@@ -1,9 +1,9 @@
 //! Replaces `$name` and `getenv('NAME')` in a statement by their values, token by token, before the
 //! statement is parsed.
 //!
-//! Each of them becomes exactly one token that contains the value, so a value can never become SQL,
-//! whatever it contains. The token keeps the position of the original text, so that errors refer to
-//! this position.
+//! Each occurrence becomes exactly one token that contains the value, so a value can never become
+//! SQL, whatever it contains. The token keeps the position of the original text, so that errors
+//! refer to this position.
 
 use super::hidden::Hidden;
 use super::script::{self, place};

@@ -201,8 +201,9 @@ impl<'a> Cursor<'a> {
         script::at(at, message)
     }
 
-    /// Returns the error that `what` was expected at the cursor, with a hint if there is one: the
-    /// word in `words` that is nearest to the found one, or the correction of a common mistake.
+    /// Returns the error for a cursor position at which `what` was expected. The error may contain
+    /// a hint: the word in `words` that is nearest to the found word, or the correction of a common
+    /// mistake.
     pub(crate) fn expected<'w>(&self, what: &str, words: impl IntoIterator<Item = &'w str>) -> Error {
         if let Some(bound) = self.bound() {
             let (kind, written) = (bound.value.kind(), &bound.written);
@@ -217,7 +218,7 @@ impl<'a> Cursor<'a> {
         self.expected_so(what, self.here().hint(what, words))
     }
 
-    /// Returns the error that `what` was expected at the cursor, with the given advice.
+    /// Returns the error for a cursor position at which `what` was expected, with the given advice.
     pub(crate) fn expected_so(&self, what: &str, advice: Option<String>) -> Error {
         let advice = advice.map_or(String::new(), |advice| format!("; {advice}"));
         self.error(format_args!("expected {what}, found {}{advice}", describe(self.peek())))

@@ -4,10 +4,10 @@
 //! The expression `a OR b OR c` has no parentheses, but its tree is as deep as the number of its
 //! operators. [`Depth::of`] computes an upper bound of the depth from the tokens in one pass,
 //! before anything is parsed. Every token adds to the depth. Parts are counted separately if they
-//! are separated by a comma, WHEN or a clause, or if they are different operands of an OR, an AND,
-//! a UNION or a JOIN. A deep statement is parsed and run on threads with a larger stack, and a
-//! statement deeper than [`DEEPEST`] is rejected. Nearly all statements are shallow, and are parsed
-//! on the caller's thread.
+//! are separated by a comma, WHEN or the beginning of a clause, or if they are different operands
+//! of an OR, an AND, a UNION or a JOIN. A deep statement is parsed and run on threads with a larger
+//! stack, and a statement deeper than [`DEEPEST`] is rejected. Nearly all statements are shallow,
+//! and are parsed on the caller's thread.
 
 use crate::error::{Error, Result};
 use datafusion::sql::sqlparser::keywords::Keyword;
@@ -97,8 +97,8 @@ const ANDS: usize = 2;
 /// The chain of all other tokens, which bind most strongly.
 const TERM: usize = 3;
 
-/// The weight of a statement within a statement, or of a CASE within a CASE. These weights are for
-/// tokens that use more stack than an operator.
+/// The weight of a statement within a statement, or of a CASE within a CASE. This weight and the
+/// weights below are for tokens that use more stack than an operator.
 const STATEMENT: usize = 8;
 /// The weight of a query.
 const QUERY: usize = 8;
@@ -110,9 +110,9 @@ const PREFIX: usize = 3;
 /// The state of a pair of brackets, or of a CASE with its END, up to the current token.
 #[derive(Default)]
 struct Level {
-    /// The number of links in each chain that has not been closed yet.
+    /// For each chain, the number of links since the chain was last closed.
     links: [usize; TERM + 1],
-    /// The maximum depth of a part in each chain.
+    /// For each chain, the maximum depth of a part since the chain was last closed.
     deepest: [usize; TERM + 1],
     /// The kind of items that commas currently separate.
     listed: Listed,

@@ -62,7 +62,7 @@ impl Dialect for Bounded {
     fn parse_prefix(&self, _: &mut Parser) -> Option<std::result::Result<Expr, ParserError>> {
         let left = self.left.get().saturating_sub(1);
         self.left.set(left);
-        // For this error, unlike others, the parser tries hardly any alternatives.
+        // After this error, unlike after others, the parser tries hardly any alternatives.
         (left == 0).then_some(Err(ParserError::RecursionLimitExceeded))
     }
 

@@ -2,7 +2,7 @@
 //!
 //! In SQL, a window with ORDER BY and without a frame ends at the last row that is equal to the
 //! current row in the ORDER BY columns. DataFusion lets such a window end at the current row if the
-//! ORDER BY column is declared as a key, but the column need not actually be one (see
+//! ORDER BY column is declared as a key, but the declaration may be wrong (see
 //! [`crate::source::forget_claims`]). Therefore, the frame is added before the statement is
 //! planned.
 

@@ -107,8 +107,8 @@ impl<'a> ErrorPlace<'a> {
         (goes_on && self.joined(before)).then(|| self.together(from))
     }
 
-    /// Returns the hint for the error that `what` was expected at the position. `words` contains
-    /// the keywords that are allowed there.
+    /// Returns the hint for an error at a position where `what` was expected. `words` contains the
+    /// keywords that are allowed there.
     pub(super) fn hint<'w>(&self, what: &str, words: impl IntoIterator<Item = &'w str>) -> Option<String> {
         let found = self.token(self.at)?;
         self.hyphen(found)

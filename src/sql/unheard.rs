@@ -2,9 +2,9 @@
 //!
 //! DataFusion's parser accepts some clauses that its planner ignores. For example, `FROM t
 //! TABLESAMPLE BERNOULLI (1)` returns all rows of `t`, `PREWHERE` filters no row, and `* ILIKE
-//! 'a%'` filters no column. EXCEPT ALL and INTERSECT ALL ignore how often rows occur. It is an
-//! error if a statement has such a clause and the clause would change the rows or the columns of
-//! its result.
+//! 'a%'` filters no column. EXCEPT ALL and INTERSECT ALL ignore how often rows occur. A statement
+//! with such a clause is rejected if the clause is supposed to change the rows or the columns of
+//! the result.
 
 use super::cursor::Cursor;
 use super::delegate::visited;

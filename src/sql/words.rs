@@ -18,8 +18,9 @@ pub(crate) struct Words {
 }
 
 impl Words {
-    /// Collects the words of the language. Its keywords are the words in capitals in the texts
-    /// `syntax`. `starts` and `clauses` are the first keywords of its statements and clauses.
+    /// Collects the words of the language. `starts` and `clauses` are the first keywords of its
+    /// statements and clauses. The keywords are the words in capitals in `starts`, in the texts
+    /// `syntax` and in the syntax of `kinds`.
     pub(crate) fn new(
         starts: impl Iterator<Item = &'static str>,
         clauses: impl Iterator<Item = &'static str>,

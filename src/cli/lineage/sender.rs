@@ -22,8 +22,8 @@ pub(super) struct Sender(mpsc::UnboundedSender<Parcel>);
 
 enum Parcel {
     Event(Value),
-    /// A request for the first failure so far, to be answered after all earlier events have been
-    /// sent.
+    /// A request for the first failure since the last request, to be answered after all earlier
+    /// events have been sent.
     Flush(oneshot::Sender<Option<String>>),
 }
 

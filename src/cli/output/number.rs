@@ -1,8 +1,9 @@
 //! Rounds floating-point numbers for human readers.
 
-/// The number of decimal places that every number keeps, so that amounts of money keep their cents.
+/// The minimum number of decimal places to which a number is rounded, so that amounts of money keep
+/// their cents. Numbers in scientific notation are rounded to [`DIGITS`] digits instead.
 const DECIMALS: i32 = 4;
-/// The minimum number of significant digits that a small number keeps.
+/// The minimum number of significant digits to which a number is rounded.
 const DIGITS: i32 = 6;
 
 /// Shortens the text of a floating-point number if it has many digits. Returns any other text

@@ -175,7 +175,7 @@ const LEAST_COLUMN: usize = 12;
 /// The minimum width of a value in the expanded form, next to the name of its column.
 const LEAST_VALUE: usize = 8;
 
-/// Joins the shown columns to a line. `marker` is inserted in place of the omitted columns.
+/// Joins the shown columns into a line. `marker` is inserted in place of the omitted columns.
 fn joined(fit: &ColumnFit, mut cell: impl FnMut(usize, usize) -> String, marker: &str) -> String {
     let mut line = String::new();
     for (at, (i, width)) in fit.shown.iter().enumerate() {

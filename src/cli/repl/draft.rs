@@ -3,7 +3,7 @@
 use super::lex::{PieceClass, pieces};
 use crate::sql;
 
-/// The input that is complete after a new line.
+/// An input that the last typed line has completed.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Typed {
     /// A backslash command, or a word such as `exit`.

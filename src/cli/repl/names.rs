@@ -23,8 +23,8 @@ pub struct Names {
 }
 
 impl Names {
-    /// Creates the names of the session `context`. Tables are looked up on the runtime that
-    /// `handle` belongs to.
+    /// Provides the names of the session `context`. Tables are looked up on the runtime of
+    /// `handle`.
     pub fn new(context: AnonContext, handle: Handle) -> Self {
         Self { context, handle }
     }

@@ -3,9 +3,8 @@
 use crate::error::{Error, Result};
 use crate::job::{Choice, Job, rises_from_zero};
 
-/// Restricts a search to levels that are not below the levels of the existing release, and whose
-/// labels have the same type as in the release. Fails with a usage error if LEVELS excludes all of
-/// these levels.
+/// Restricts a search to the levels of the existing release and higher levels with labels of the
+/// same type. Fails with a usage error if LEVELS excludes all of these levels.
 pub(super) fn rise(job: &mut Job) -> Result<()> {
     let (Some(standing), Choice::Search { .. }) = (job.output.grows(), &job.goal.choice) else {
         return Ok(());

@@ -70,8 +70,9 @@ impl Columns<'_> {
         })
     }
 
-    /// Refuses a sensitive attribute that a model of classes or rows does not have, and a missing
-    /// one. `is_known` is true if the model is about the only sensitive attribute.
+    /// Fails with a usage error if ON names a column that the model cannot use or that is not in
+    /// SENSITIVE, or if the model needs a sensitive attribute and ON names none. `is_known` is true
+    /// if ON may be omitted, because the model is about the only sensitive attribute.
     fn check_attribute(&self, c: &ConstraintClause, model: &dyn PrivacyModel, is_known: bool) -> Result<()> {
         let is_sensitive = |name: &str| self.sensitive.iter().any(|s| s.column == name);
         match &c.sensitive {
@@ -90,7 +91,8 @@ impl Columns<'_> {
         }
     }
 
-    /// Returns the position of a quasi-identifier that the scope of a model names.
+    /// Returns the index of a quasi-identifier that the scope of a model names. Fails with a usage
+    /// error if `name` is not a quasi-identifier.
     fn position(&self, c: &ConstraintClause, name: &str) -> Result<usize> {
         if self.item_sets.iter().any(|s| s.column == name) {
             return Err(in_no_class(c, name));
@@ -110,8 +112,8 @@ fn in_no_class(c: &ConstraintClause, column: &str) -> Error {
     ))
 }
 
-/// Fails with a usage error unless a model about sets of items is applied ON exactly one column of
-/// lists.
+/// Fails with a usage error unless the model of `c`, which is about sets of items, is applied ON
+/// exactly one column of lists.
 fn is_of_items(
     c: &ConstraintClause,
     column: Option<&String>,
@@ -145,7 +147,7 @@ fn is_of_items(
     Err(Error::unknown("column of lists", column, named))
 }
 
-/// Returns the error for a column that ON names, but that is not in SENSITIVE.
+/// Returns the error for a column in ON that SENSITIVE does not contain.
 pub(in crate::session) fn not_sensitive(name: &str, sensitive: &[SensitiveClause]) -> Error {
     if sensitive.is_empty() {
         return Error::usage(format!(

@@ -6,7 +6,7 @@ use crate::metric;
 use crate::session::registry::Registry;
 use crate::sql::clause::GoalClause;
 
-/// Returns the metric of MINIMIZING, preceded by its name. The default is glm.
+/// Returns the name of the metric in MINIMIZING, and the metric. The default is glm.
 pub(super) fn goal(registry: &Registry, goals: &[GoalClause]) -> Result<(String, Box<dyn metric::Metric>)> {
     match goals {
         [] => Ok((metric::DEFAULT.into(), registry.metric(&Call::bare(metric::DEFAULT))?)),

@@ -161,7 +161,8 @@ impl AnonContext {
         checked(job, purpose, dry_run).await
     }
 
-    /// Opens the source of a statement, with its rows in one order.
+    /// Opens the source of a statement. Sums of floating-point numbers in its query are computed in
+    /// one order, independent of the number of threads.
     async fn source_in_order(&self, policy: Option<&Policy>, clause: &SourceClause) -> Result<SourceTable> {
         let source = match policy {
             Some(policy) => self.source_under(policy, clause).await?,
@@ -191,7 +192,8 @@ impl AnonContext {
     }
 
     /// Opens the source of a statement under a policy. Fails with a usage error if the source does
-    /// more than select rows and columns from a table.
+    /// more than select rows and columns from a table, or if it declares columns that differ from
+    /// those in a file.
     pub(in crate::session) async fn source_under(&self, policy: &Policy, clause: &SourceClause) -> Result<SourceTable> {
         let source = self.repeatable(clause).await?;
         if matches!(clause, SourceClause::Path(_)) {
@@ -225,8 +227,8 @@ async fn checked(job: Job, purpose: Purpose, dry_run: bool) -> Result<Job> {
     Ok(job)
 }
 
-/// Restricts a sample to the node that the statement gives, because nothing is known about the
-/// sample at other nodes.
+/// If a model releases a random sample, restricts the levels to the given node, because nothing is
+/// known about the sample at other nodes.
 fn keep_to_node(job: &mut Job) {
     if let (Some(_), Choice::Node(levels)) = (job.guarantees.sampling(), &job.goal.choice) {
         for (q, level) in job.roles.quasi_identifiers.iter_mut().zip(levels) {

@@ -28,8 +28,8 @@ pub(super) struct ComparedRequest<'a> {
 }
 
 impl ComparedRequest<'_> {
-    /// Returns true if a release depends on a column of the source, because it contains the column
-    /// or counts by it.
+    /// Returns true if a release depends on a column of the source, because the release contains
+    /// the column or counts its values.
     fn uses(&self, column: &str) -> bool {
         let asked = &self.statement.policy;
         let deciding = asked.masks().filter_map(|(_, mask)| mask.entity());
@@ -47,8 +47,8 @@ impl ComparedRequest<'_> {
     }
 }
 
-/// Binds the node of the earlier release at `path`. Fails with `ErrorKind::Drift` if columns of the
-/// source or hierarchies have drifted, and ON DRIFT does not allow this drift. Fails with
+/// Binds the node of the earlier release at `path`. Fails with `ErrorKind::Drift` if hierarchies or
+/// columns of the source have drifted, and ON DRIFT does not allow this drift. Fails with
 /// `ErrorKind::Usage` if the path has no manifest, or if its release has local recoding.
 pub(super) async fn replay(
     context: &AnonContext,
@@ -153,9 +153,9 @@ fn default_search(registry: &Registry) -> Result<Option<(Call, Box<dyn Search>)>
     })
 }
 
-/// Adapts a job to drift that does not stop it. New columns without a role are dropped, and columns
-/// that are missing from the source are no longer dropped. With WARN, rows with unknown values are
-/// suppressed.
+/// Adapts a job to drift that does not stop it. New columns without a role are added to the
+/// identifiers, which are dropped. Unmasked identifiers that the source no longer contains are
+/// removed from the job. With ON DRIFT WARN, rows with unknown values are suppressed.
 pub(super) fn fit(job: &mut Job) {
     let Choice::Replay(replay) = &job.goal.choice else {
         return;
@@ -195,8 +195,8 @@ fn of_a_node(manifest: Option<Manifest>, folder: &str) -> Result<Manifest> {
     Ok(manifest)
 }
 
-/// Returns the differences because of which the levels of a release have another meaning for these
-/// quasi-identifiers: differences between the hierarchies, or between the columns.
+/// Returns the differences between hierarchies or columns that give the levels of a release another
+/// meaning for these quasi-identifiers.
 fn unlike(manifest: &Manifest, quasi_identifiers: &[QuasiIdentifier], attributes: &Attributes) -> Result<Vec<Drift>> {
     let mut found = vec![];
     for QuasiIdentifier { column, hierarchy, .. } in quasi_identifiers {

@@ -140,7 +140,7 @@ async fn key(options: &Arguments) -> Result<Option<Arc<SigningKey>>> {
     })
 }
 
-/// Opens the folder for waiting rows, and adds it to the target.
+/// Opens the folder for held-back rows, and adds it to the target.
 async fn with_waiting_folder(state: &SessionState, folder: &str, target: Target) -> Result<Target> {
     let own = match &target.stored {
         Some(stored) => stored.prefix.url().to_string(),
@@ -250,8 +250,10 @@ async fn standing(path: &Path, stored: Option<&Stored>) -> Result<Option<Arc<Man
     }
 }
 
-/// Opens an existing table, or the location of a new one, and reads the release in its newest
-/// version. `path` is the expanded path of the target. Fails if the target must not be replaced.
+/// Opens an existing table, or the location of a new table, and reads the release in the newest
+/// version. `path` is the expanded path of the target. Fails if anonsql did not write the newest
+/// version, if the location of a new table contains other files, or if IF NOT EXISTS finds an
+/// incomplete release.
 async fn table(state: &SessionState, (path, target): (&str, &TargetClause), format: &Entry) -> Result<Stored> {
     let (word, exists) = (format.word.to_uppercase(), target.exists);
     format.committing(format_args!("TO {:?} STORED AS {word}", target.path))?;

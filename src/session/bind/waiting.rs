@@ -1,5 +1,5 @@
-//! Adds the rows to a batch that an earlier batch of the release held back, because they could not
-//! be released at that time (option `waiting`).
+//! Adds held-back rows to a batch (option `waiting`): rows of earlier batches that could not be
+//! released at that time.
 
 use crate::error::{Error, Result};
 use crate::job::{SourceTable, Target, Waiting};
@@ -10,8 +10,9 @@ use datafusion::prelude::{Expr, ident};
 
 impl AnonContext {
     /// Returns the source with the held-back rows of the target's release added. Fails with
-    /// `ErrorKind::Data` if these rows have other columns or types than the source. Fails with
-    /// `ErrorKind::Usage` if the source itself reads their folder, or would read it after this run.
+    /// `ErrorKind::Data` if the columns or types of these rows differ from those of the source.
+    /// Fails with `ErrorKind::Usage` if the source itself reads their folder, or would read it
+    /// after this run.
     pub(super) fn with_waiting(&self, source: SourceTable, target: Option<&Target>) -> Result<SourceTable> {
         let Some((target, waiting)) = target.and_then(|target| Some((target, target.waiting.as_ref()?))) else {
             return Ok(source);

@@ -82,7 +82,7 @@ impl ScalarUDFImpl for Generalize {
     }
 }
 
-/// Returns the level if the hierarchy has it.
+/// Converts a level to `u8`. Fails with a usage error if the hierarchy does not have the level.
 fn level_of(name: &str, hierarchy: &Hierarchy, level: i64) -> Result<u8> {
     let known = u8::try_from(level).ok().filter(|l| *l <= hierarchy.height());
     known.ok_or_else(|| {
@@ -93,8 +93,8 @@ fn level_of(name: &str, hierarchy: &Hierarchy, level: i64) -> Result<u8> {
     })
 }
 
-/// Binds a hierarchy to values. Fails if their labels at this level depend on other values of the
-/// column, or if the hierarchy does not map a value.
+/// Binds a hierarchy to values. For a level above 0, fails if the labels depend on other values of
+/// the column, or if the hierarchy does not map a value and has ON UNMAPPED ERROR.
 fn bound(name: &str, hierarchy: &Hierarchy, values: ArrayRef, level: u8) -> Result<Lookup> {
     if level > 0 && hierarchy.rule().reads_whole_column(values.data_type()) {
         return Err(Error::usage(format!(

@@ -1,6 +1,6 @@
 //! `mask_hash(value, 'env:NAME')` and the functions of the other masks: the masked form of a value.
-//! The further arguments are the values in the clause of the mask, in the order of the clause. The
-//! argument for an optional part of the clause may be NULL.
+//! The arguments after the value are the values in the clause of the mask, in the order of the
+//! clause. The argument for an optional part of the clause may be NULL.
 
 use crate::error::{Error, Result};
 use crate::masks::{Given, MaskClause, MaskItem, MaskKind, MaskPart, Masking, SECRET, no_place};

@@ -28,7 +28,7 @@ const MOST_BYTES_OF_OTHERS: usize = 64 << 10;
 const BLANKS: &str = " \t\r\n\u{c}";
 
 /// Reads CSV files whose dialect is not known yet. `folders` are the partition columns, whose
-/// values are folder names.
+/// values are encoded in folder names.
 pub(super) async fn read_csv(
     session: &SessionContext,
     (listing, types): (&Listing, Types),

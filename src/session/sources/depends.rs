@@ -1,8 +1,9 @@
-//! Rows that depend on all rows of a source, although no operator of the query shows this
+//! Finds rows that depend on all rows of a source although no operator of the query shows this
 //! dependence. There are three cases: rows whose types were inferred from all rows, rows of a
 //! release that a query reads, and rows of tables in the session that were made from such rows.
 //!
-//! For a table that existed before the session, it is not known how its rows were made.
+//! For a table that existed before the session, it is not known how its rows were made. These rows
+//! are treated as independent.
 
 use crate::source::{Inferred, inferred};
 use datafusion::catalog::TableProvider;
@@ -40,8 +41,7 @@ pub(in crate::session) const ANSWERED: &str = "an answer such as that of RISK OF
 /// A table, and the reason why its rows depend on other rows.
 type Dependent = (Weak<dyn TableProvider>, &'static str);
 
-/// The tables of a session that were made from rows that depend on other rows, each with the
-/// reason.
+/// The tables of a session whose rows depend on other rows of a source, each with the reason.
 #[derive(Debug, Clone, Default)]
 pub(in crate::session) struct DependentTables(Arc<RwLock<Vec<Dependent>>>);
 

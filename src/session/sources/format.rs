@@ -27,7 +27,7 @@ const FORMATS: &[(DataFormat, &str, &[&str])] = &[
     (DataFormat::Arrow, "Arrow IPC", &["arrow", "arrows", "ipc", "feather"]),
 ];
 
-/// A kind of file content that is recognised by its first bytes.
+/// A kind of file content that is recognized by its first bytes.
 enum Content {
     Data(DataFormat),
     Compressed(FileCompressionType),
@@ -102,7 +102,8 @@ impl DataFormat {
 
     /// Returns the format of a file. `head` contains the first bytes of the file, after
     /// decompression. `named` is the format that the file name or the statement indicates. Fails if
-    /// the content has another format; the error says what to write instead.
+    /// the content does not have this format, or if neither `named` nor the content indicates a
+    /// format. The error says what to write instead.
     pub(super) fn of_content(named: Option<Self>, head: &[u8]) -> Result<Self> {
         let content = CONTENTS
             .iter()

@@ -13,7 +13,8 @@ use std::sync::Arc;
 const MOST_BYTES: usize = 64 << 20;
 
 /// Returns the schema with some number columns changed to text: the columns whose numbers would
-/// otherwise lose digits. Columns that the statement declares as text become text as well.
+/// otherwise lose digits. Columns that the statement declares as text become text as well. Fails
+/// with a usage error if the statement gives a column another type.
 pub(super) async fn numbers_as_written(
     schema: SchemaRef,
     listing: &Listing,

@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 /// The files that a path names. All of them have the same format.
 pub(super) struct Listing {
-    /// The locations of the files: the path, or the folders of a release. There is at least one.
+    /// The locations of the files: the path, or the folders of a release. The list is never empty.
     pub(super) places: Vec<Files>,
     pub(super) store: Arc<dyn ObjectStore>,
     /// The files that are not empty, in the order of their names.
@@ -37,7 +37,7 @@ pub(super) struct Listing {
 
 /// The error message for a path without data files.
 pub(super) const NO_FILE: &str = "there is no data file";
-/// The number of bytes by which the format is recognised.
+/// The number of bytes at the beginning of a file by which its format is recognized.
 const HEAD: usize = 4096;
 
 impl Listing {
@@ -253,7 +253,9 @@ async fn of_web(place: &Files, store: &dyn ObjectStore) -> Result<ObjectMeta> {
     }
 }
 
-/// Selects the data files from `files`. Returns them with the common suffix of their names.
+/// Selects the data files from `files`, and returns them with the common suffix of their names. If
+/// the statement gives a format, all files are data files. Fails with a usage error if the suffixes
+/// differ.
 fn chosen(mut files: Vec<ObjectMeta>, options: &PathOptions) -> Result<(Vec<ObjectMeta>, String)> {
     let is_data = |file: &ObjectMeta| DataFormat::of_name(file.location.as_ref()).0.is_some();
     if options.format.is_none() {

@@ -37,8 +37,8 @@ impl AnonContext {
     }
 
     /// Returns anonsql's own error for the statement `written`, which DataFusion rejected with
-    /// `refused`; `None` if there is nothing to add. There is an own error if a table or another
-    /// name in the statement does not exist, or if the statement uses the syntax of another
+    /// `refused`; `None` if there is nothing to add. anonsql has its own error if a table or
+    /// another name in the statement does not exist, or if the statement uses the syntax of another
     /// database.
     pub(in crate::session) async fn unknown(&self, refused: &DataFusionError, written: &str) -> Result<Option<Error>> {
         match named(refused) {
@@ -86,8 +86,8 @@ fn named(refused: &DataFusionError) -> Option<String> {
     Some(name.strip_prefix("public.").unwrap_or(name).to_string())
 }
 
-/// Returns a file or folder in the working directory whose name is `name`, with or without an
-/// extension.
+/// Returns the name of a file or folder in the working directory that is called `name`, with or
+/// without an extension.
 fn file_called(name: &str) -> Option<String> {
     if Path::new(name).exists() {
         return Some(name.to_string());

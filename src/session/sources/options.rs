@@ -116,7 +116,7 @@ pub(super) struct PathOptions {
     pub(super) all_text: bool,
     /// The types that the statement gives to columns, by column name.
     pub(super) types: BTreeMap<String, DataType>,
-    /// The types of partition columns, whose values are folder names.
+    /// The types of partition columns, whose values are encoded in folder names.
     pub(super) hive: HiveTypes,
     /// The first given option that applies to CSV files only.
     of_csv: Option<&'static str>,

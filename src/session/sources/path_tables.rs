@@ -1,6 +1,6 @@
 //! Makes a quoted path usable as a table name: `SELECT * FROM 'lake/patients_k5/'`.
 //!
-//! DataFusion has such a feature, but determines the format by the first file in a folder. In the
+//! DataFusion has such a feature, but determines the format from the first file in a folder. In the
 //! folder of a release, this file may be the manifest.
 
 use super::read::read_path;
@@ -48,8 +48,8 @@ pub fn enable_path_tables(session: SessionContext) -> SessionContext {
     session
 }
 
-/// A factory of tables for paths. It holds a weak reference to the session, whose current settings
-/// it needs, because the session owns the factory.
+/// A factory of tables for paths. It needs the current settings of the session. Its reference to
+/// the session is weak, because the session owns the factory.
 struct PathTables(OnceLock<Weak<RwLock<SessionState>>>);
 
 impl fmt::Debug for PathTables {

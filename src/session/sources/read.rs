@@ -107,7 +107,7 @@ async fn read(session: &SessionContext, path: &str, options: &[(String, Value)])
     let rows = files(session, found, &asked, options.is_empty()).await?;
     match is_typed {
         // The labels of a release remain texts, even if they look like numbers. The readers of a
-        // release know how it writes NULL.
+        // release know how the release represents NULL.
         false => Ok(rows),
         true => typed(rows, &folders, &asked.hive),
     }
@@ -134,7 +134,7 @@ struct Found<'a> {
     listing: &'a Listing,
     /// The origin of the types.
     types: Types,
-    /// The columns that are folder names.
+    /// The partition columns, whose values are encoded in folder names.
     partitions: &'a [String],
     /// The release in an object store, if the path is its prefix.
     release: Option<&'a StoredRelease>,

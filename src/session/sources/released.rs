@@ -1,4 +1,4 @@
-//! The release that a source is: its location, its manifest and its partition columns.
+//! Finds the release that a source contains: its location, its manifest and its partition columns.
 
 use super::format::DataFormat;
 use super::logged::release_in_table;

@@ -46,7 +46,7 @@ const EXACT: &[&str] = &[
     "min",
     "percentile_cont",
 ];
-/// Window functions that return the same value for all rows that are equal in their ORDER BY.
+/// Window functions that return the same value for all rows with equal ORDER BY values.
 const RANKS: &[&str] = &["rank", "dense_rank", "percent_rank", "cume_dist"];
 
 /// Fails with a usage error if `rows` may differ each time they are read. The error calls the
@@ -120,7 +120,7 @@ pub(in crate::session) fn in_one_order(rows: DataFrame) -> Result<DataFrame> {
     Ok(DataFrame::new(state, plan))
 }
 
-/// Returns true if a plan, one of its views or its subqueries computes a sum of floating-point
+/// Returns true if a plan, or one of its views or subqueries, computes a sum of floating-point
 /// numbers, or another aggregate whose last digits depend on the order of rows.
 fn adds_up(plan: &LogicalPlan) -> DfResult<bool> {
     let mut adds = false;
@@ -238,7 +238,7 @@ fn of_expression(expr: &Expr, input: &DFSchema) -> Option<String> {
     }
 }
 
-/// Returns true for functions of masks, which read secrets.
+/// Returns true for a function that may read a secret: the functions of masks, and `unmask`.
 fn is_masking(function: &str) -> bool {
     let mut masks = MASKS.iter().filter_map(|kind| Some(kind.function?.name));
     masks.any(|name| name == function) || function == UNMASK
@@ -255,8 +255,8 @@ fn is_ordered(aggregate: &AggregateFunction) -> bool {
     !aggregate.func.name().starts_with("approx") && order.iter().any(|key| Some(&key.expr) == value)
 }
 
-/// Returns true if a window function returns the same values for any order of rows that are equal
-/// in its ORDER BY.
+/// Returns true if the values of a window function do not depend on the order of rows with equal
+/// ORDER BY values.
 fn is_decided(window: &WindowFunction, input: &DFSchema) -> bool {
     let params = &window.params;
     let keys = params.partition_by.iter().chain(expressions(&params.order_by));

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use arrow::datatypes::{DataType, TimeUnit};
 use std::collections::BTreeMap;
 
-/// The types that a statement can name. Each entry has the keywords for a type.
+/// The types that a statement can name, each with its keywords.
 const TYPES: &[(&[&str], DataType)] = &[
     (&["BIGINT", "INT8", "LONG"], DataType::Int64),
     (&["INTEGER", "INT", "INT4"], DataType::Int32),

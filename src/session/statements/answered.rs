@@ -97,9 +97,10 @@ pub(super) fn read(c: &Cursor) -> Result<Option<Statement>> {
     })))
 }
 
-/// Returns the token range of the next inner statement at or after `from`: the whole content of the
-/// parentheses that it begins, or everything after AS in a CREATE, or the rest of an INSERT.
-/// Returns `None` at an ANONYMIZE, because all text after ANONYMIZE belongs to it.
+/// Returns the token range of the next inner statement at or after `from`. An inner statement in
+/// parentheses extends to the closing parenthesis. After AS in a CREATE, and in an INSERT, it
+/// extends to the end of the text. Returns `None` if there is no inner statement before the first
+/// ANONYMIZE, because all text after ANONYMIZE belongs to the ANONYMIZE statement.
 fn next(c: &Cursor, from: usize) -> Option<Result<Range<usize>>> {
     let tokens = c.tokens();
     let follows = |at: usize, words: &[&str]| {

@@ -1,5 +1,5 @@
-//! `CHECK HIERARCHY`: counts how many values and rows of a column are covered by a hierarchy,
-//! before a run, or lists the values that are not covered.
+//! `CHECK HIERARCHY`: before a run, counts the values and rows of a column that a hierarchy covers,
+//! or lists the values that it does not cover.
 
 use super::entry::{Entry, Run, Statement};
 use crate::error::Result;

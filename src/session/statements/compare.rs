@@ -109,8 +109,8 @@ impl Compare {
     }
 }
 
-/// The metrics in every result row. `cm` is NULL if the request has no CLASS, or if rows were
-/// suppressed because of an individual limit.
+/// The metrics in every result row. `cm` is NULL if the request has no CLASS, or if personal limits
+/// suppressed rows.
 const METRICS: [&str; 6] = ["glm", "infoloss", "dm", "c_avg", "ileft", "cm"];
 
 /// One result row of COMPARE.

@@ -64,7 +64,8 @@ impl Entry {
     }
 
     /// Parses `text`, which must be exactly this statement; returns `None` unless the text contains
-    /// a single statement. If the text is another statement, the error names the expected keyword.
+    /// a single statement. For another statement, fails with an error that names the expected
+    /// keywords, or returns `None` if this statement has several forms.
     pub(in crate::session) fn parse(&self, text: &str, variables: &Variables) -> Result<Option<Statement>> {
         let script = Script::new(text, Arc::new(words([self], KINDS)))?;
         let mut statements = script.statements();
@@ -131,8 +132,8 @@ impl Statement {
         }
     }
 
-    /// Returns a parsed statement with its hidden values. `is_deep` decides on which threads it
-    /// runs.
+    /// Returns the statement of a parse result, together with its hidden values. Also records in
+    /// the statement whether it must run on threads with larger stacks.
     pub(in crate::session) fn of(parsed: Parsed<Self>) -> Self {
         Self {
             hidden: parsed.hidden,

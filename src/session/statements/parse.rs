@@ -15,7 +15,7 @@ use std::sync::{Arc, LazyLock};
 
 static WORDS: LazyLock<Arc<Words>> = LazyLock::new(|| words(KINDS));
 
-/// Returns the words of the language. CREATE HIERARCHY has the given kinds of hierarchies.
+/// Returns the words of the language. CREATE HIERARCHY accepts the given kinds of hierarchies.
 pub(in crate::session) fn words(kinds: &[Kind]) -> Arc<Words> {
     Arc::new(entry::words(STATEMENTS, kinds))
 }
@@ -35,7 +35,7 @@ pub fn parse_each(text: &str) -> Result<Vec<Result<Statement>>> {
 }
 
 /// Returns the possible continuations at the end of the last statement in `text`. CREATE HIERARCHY
-/// has the given kinds of hierarchies. DataFusion's own statements are not covered.
+/// accepts the given kinds of hierarchies. DataFusion's own statements are not covered.
 pub(in crate::session) fn expected(text: &str, kinds: &[Kind], variables: &Variables) -> Vec<Expectation> {
     // The first parser that recognizes the first words of the statement determines the
     // continuations. Only the expectations that it records are needed, so its result is dropped.

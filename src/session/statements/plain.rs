@@ -65,8 +65,8 @@ pub(super) fn read(c: &Cursor) -> Result<Statement> {
     wrapped::read(c)?.ok_or(refused)
 }
 
-/// Returns the first keywords of the statement whose spelling is most similar to this text; `None`
-/// if none is similar.
+/// Returns the first keywords of a statement that are most similar to the text at `c`; `None` if no
+/// keywords are similar.
 fn nearest_start(c: &Cursor) -> Option<&'static str> {
     let of_datafusion = ["SHOW TABLES", "SHOW COLUMNS FROM", "SHOW FUNCTIONS", "SHOW ALL"];
     nearest(
@@ -176,9 +176,10 @@ impl Plain {
         Ok(())
     }
 
-    /// Returns the plan with the definition of a table of files replaced by the statement as the
-    /// user wrote it. The definition of a view is only replaced if the statement `hides` a value
-    /// from the environment.
+    /// Returns the plan with the definition of an external table replaced by the statement as the
+    /// user wrote it. The definition of a view is replaced only if `hides` is true: the statement
+    /// then contains a value from the environment, or reads a table whose definition contains such
+    /// a value.
     fn as_written(&self, plan: LogicalPlan, hides: bool) -> LogicalPlan {
         match plan {
             LogicalPlan::Ddl(DdlStatement::CreateExternalTable(table)) => {

@@ -16,8 +16,8 @@ use std::fmt;
 pub struct DefinitionClause {
     /// The kind of the hierarchy.
     pub kind: Kind,
-    /// The parts of the clause, by name, in the order of the clause. An optional part that is not
-    /// given is missing.
+    /// The parts of the clause, by name, in the order of the clause. Optional parts that are not
+    /// given are left out.
     pub given: Vec<(&'static str, GivenPart)>,
 }
 

@@ -235,7 +235,8 @@ const OF_TARGET: &[(&str, &str)] = &[
     ("OPTIONS", "TO 'target' OPTIONS (key value)"),
 ];
 
-/// Returns the error for a word at the cursor that starts no clause in `allowed`.
+/// Returns the error for the word at the cursor, which starts no clause. The error names the clause
+/// in `allowed` that the user probably meant, or what was expected.
 fn unknown(c: &mut Cursor, allowed: &[&StatementClause], required: &[&StatementClause], seen: &[&str]) -> Error {
     // After the word `QUASI`, the intended clause is clear, and only the second word is wrong.
     if c.looks_at("QUASI")

@@ -1,4 +1,4 @@
-//! Parses the mask of a column as its kind describes it.
+//! Parses the mask of a column, based on the description of the kind of mask.
 
 use crate::error::Result;
 use crate::masks::{Given, MASKS, MaskClause, MaskItem, MaskKind, MaskPart, MaskPlace, SECRET};
@@ -28,7 +28,7 @@ pub(super) fn starts(place: MaskPlace) -> impl Iterator<Item = &'static str> {
 /// Parses the mask at the cursor; returns `None` if there is no mask. Fails if the mask is not
 /// allowed in `place`.
 pub(super) fn take(c: &mut Cursor, place: MaskPlace) -> Result<Option<MaskClause>> {
-    // At the end of the text, completion should only offer masks that are allowed in this place.
+    // At the end of the text, completion should offer only masks that are allowed in this place.
     starts(place).for_each(|start| {
         c.looks_at(start);
     });

@@ -54,7 +54,7 @@ pub struct PolicyClause {
     pub accepting: Vec<String>,
 }
 
-/// Returns the items of both lists without duplicates.
+/// Returns the items of `own`, followed by the items of `more` that `own` does not contain.
 fn added<T: Clone + PartialEq>(own: &[T], more: &[T]) -> Vec<T> {
     let more = more.iter().filter(|item| !own.contains(item));
     own.iter().chain(more).cloned().collect()
@@ -65,7 +65,7 @@ fn added<T: Clone + PartialEq>(own: &[T], more: &[T]) -> Vec<T> {
 const CHOICE: &str = "the search or the node";
 
 /// The clauses that a statement may add to any policy, because the release satisfies the models of
-/// the policy whatever their values are.
+/// the policy whatever these clauses contain.
 const OPEN: &[&str] = &["MINIMIZING", "RECODING", CHOICE];
 
 /// The clauses that determine how columns are treated. A policy either has at least one of these
@@ -85,7 +85,7 @@ const ROLES: &[&str] = &[
 const ADDED: &[&str] = &["SATISFYING", "FOLLOWING"];
 
 /// The options of WITH that a statement may add to any policy, because the release satisfies the
-/// models of the policy whatever their values are.
+/// models of the policy whatever the values of these options are.
 const OF_A_RUN: &[&str] = &["seed", "time_limit", "node_limit"];
 
 impl PolicyClause {

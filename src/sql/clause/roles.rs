@@ -63,7 +63,7 @@ pub enum RandomizeClause {
     Matrix(TableName),
 }
 
-/// Returns the names of columns.
+/// Returns the names of the columns in `clauses`, in the same order.
 pub(crate) fn columns(clauses: &[ColumnClause]) -> Vec<String> {
     clauses.iter().map(|clause| clause.column.clone()).collect()
 }

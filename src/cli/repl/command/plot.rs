@@ -50,7 +50,8 @@ fn draw(front: &FrontChart, argument: &str, columns: u32) -> Result<String> {
     };
     let (x, y) = (front.axis(x), front.axis(y));
     let points: Vec<(f32, f32)> = places(&x).zip(places(&y)).collect();
-    // The drawing has the width of the terminal, with two dots per column.
+    // The drawing takes the width of the terminal without the labels, up to the maximum width. A
+    // column contains two dots.
     let width = (2 * columns.saturating_sub(LABEL)).clamp(LEAST_WIDTH, SIZE.0);
     let (low, high) = (x.range.0 as f32, x.range.1 as f32);
     let mut chart = Chart::new_with_y_range(width, SIZE.1, low, high, y.range.0 as f32, y.range.1 as f32);

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// The outcome if a release was published.
 pub(in crate::session) const RELEASED: &str = "released";
-/// The outcome if a release would have been written, without a dry run.
+/// The outcome of a dry run: without the dry run, the release would have been written.
 pub(in crate::session) const DRY_RUN: &str = "dry run";
 /// The outcome if APPEND could not add any row to the release.
 const WAITING: &str = "nothing added: all rows wait";

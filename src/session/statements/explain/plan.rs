@@ -122,7 +122,7 @@ fn choice(job: &Job) -> Rows {
     vec![("lattice".into(), format!("{nodes} nodes = {}", factors.join(" x ")))]
 }
 
-/// Describes how the search chooses.
+/// Describes the search, or the given node if there is no search.
 fn search(goal: &Goal) -> String {
     match (&goal.choice, goal.choice.name()) {
         (Choice::Node(levels), _) => format!("none: the node {levels:?} is given"),
@@ -319,7 +319,7 @@ pub(super) fn pruning(job: &Job) -> String {
     format!("{follows}; {} {left_out}", call.name)
 }
 
-/// Returns the first scan of the source as SQL.
+/// Returns the base query as SQL. It is the first scan of the source.
 pub(super) fn base_query(job: &Job) -> String {
     let columns: Vec<String> = job.roles.quasi_identifiers.iter().map(|q| quote(&q.column)).collect();
     let columns = columns.join(", ");

@@ -120,8 +120,8 @@ impl Run for Pareto {
 }
 
 impl Pareto {
-    /// Searches the front, and returns it both as result rows and as a value. If the statement has
-    /// REPORT TO, writes a chart of the front to the given file.
+    /// Computes the front, and returns it both as result rows and as a value. If the statement has
+    /// REPORT TO, writes a chart of the front to the given file, except in a dry run.
     pub(in crate::session) async fn front(&self, context: &AnonContext) -> Result<(RecordBatch, ParetoFront)> {
         let (mut anonymize, policy) = context.under_policy(&self.anonymize)?;
         if let Some(policy) = &policy {
@@ -214,7 +214,7 @@ fn weights_count(roles: &Roles, objectives: &[Objective]) -> Result<()> {
     Ok(())
 }
 
-/// Returns the path of REPORT TO. Fails with a usage error unless it is a local path that ends in
+/// Expands the path of REPORT TO. Fails with a usage error unless it is a local path that ends in
 /// `.svg`.
 fn drawing(path: String) -> Result<PathBuf> {
     let path = expanded(&path)?;

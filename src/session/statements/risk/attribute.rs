@@ -20,8 +20,8 @@ pub(in crate::session) struct Worst {
     pub(in crate::session) reached: Option<f64>,
 }
 
-/// A measure to compute. The parameter of `model` is so weak that every class satisfies it; the
-/// recount reports the value that all classes reach.
+/// A measure to compute. The parameter of `model` is so weak that every class satisfies the model.
+/// The recount reports the value that all classes reach.
 struct Asked<'a> {
     attribute: &'a SensitiveClause,
     measure: String,

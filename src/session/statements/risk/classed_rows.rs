@@ -28,8 +28,8 @@ pub(super) struct ClassedRows {
     pub(super) columns: Vec<Vec<u32>>,
     /// For each class, the number of its rows and the sum of their weights.
     pub(super) classes: Vec<Weighed>,
-    /// The number of each row's household, which is the value of ENTITY; `None` if the statement
-    /// has no ENTITY.
+    /// For each row, a number that identifies its household, which is the value of ENTITY; `None`
+    /// if the statement has no ENTITY.
     pub(super) household_of: Option<Vec<u32>>,
     /// The columns of KEEP, with their values in the order of the table.
     pub(super) kept: Vec<(Arc<Field>, ArrayRef)>,
@@ -37,7 +37,7 @@ pub(super) struct ClassedRows {
     memory: MemoryReservation,
 }
 
-/// Concatenates the batches of a KEEP column to one array.
+/// Concatenates the batches of a KEEP column into one array.
 fn whole(name: &str, batches: &[ArrayRef], data_type: &DataType) -> Result<(Arc<Field>, ArrayRef)> {
     let batches: Vec<&dyn Array> = batches.iter().map(AsRef::as_ref).collect();
     let column = match batches.is_empty() {
@@ -58,8 +58,8 @@ const ENTRY: usize = 64;
 
 impl ClassedRows {
     /// Reads the rows of a table. `session` must read them in the order of the table. If the
-    /// statement has no WEIGHT, every row has weight 1. Fails with `ErrorKind::Data` if a weight is
-    /// below 1 or NULL.
+    /// statement has no WEIGHT, every row has weight 1. Fails with `ErrorKind::Data` if the weight
+    /// of a row that is not suppressed is NULL, not finite or below 1.
     pub(super) async fn read(session: &SessionContext, table: &ReleasedTable, statement: &RiskSpec) -> Result<Self> {
         let mut rows = stored(session, &query(session, table, statement).await?).await?;
         let columns = statement.quasi_identifiers.len();
@@ -122,8 +122,8 @@ impl ClassedRows {
     }
 
     /// Adds the rows of a batch. `codes` contains the codes of each quasi-identifier for these
-    /// rows, and `known` maps the codes of each known class to its number. Returns the number of
-    /// rows that have no weight of at least 1.
+    /// rows, and `known` maps the codes of each known class to its index. Returns the number of
+    /// rows without a finite weight of at least 1.
     fn add_rows(&mut self, batch: &RecordBatch, codes: &[Vec<u32>], known: &mut HashMap<Vec<u32>, u32>) -> u64 {
         let weights = batch.column(codes.len()).as_primitive::<Float64Type>();
         let is_starred = batch.column(codes.len() + 1).as_boolean();
@@ -143,8 +143,8 @@ impl ClassedRows {
         unfit
     }
 
-    /// Adds a row to the class with number `class`, which is new if it is the next unused number.
-    /// `key` contains the codes of the class.
+    /// Adds a row to the class at index `class`. If this is the next unused index, adds a new class
+    /// with the codes in `key`.
     fn add(&mut self, class: u32, key: impl Iterator<Item = u32>, weight: f64) {
         if class as usize == self.classes.len() {
             let columns = self.columns.iter_mut().zip(key);
@@ -225,8 +225,8 @@ impl Numbered {
         })
     }
 
-    /// Returns the number of each value, and the approximate memory in bytes for the values that
-    /// are new. Each value that is NULL in `alone` gets a separate number.
+    /// For each value, returns the number that identifies it. Also returns the approximate memory
+    /// in bytes for new values. Each value that is NULL in `alone` gets a separate number.
     fn numbers(&mut self, values: &ArrayRef, alone: Option<&NullBuffer>) -> Result<(Vec<u32>, usize)> {
         let texts = self.texts.convert_columns(&[Arc::clone(values)])?;
         let before = self.next;

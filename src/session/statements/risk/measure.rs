@@ -215,8 +215,9 @@ impl AnonContext {
 
     /// Generalizes the population like the measured release: each column with a hierarchy is
     /// generalized to its level in the manifest. All other columns are cast to their types in the
-    /// table `measured`. Reading the rows fails with `ErrorKind::Data` if a value of the population
-    /// does not fit its type.
+    /// table `measured`. Fails with `ErrorKind::Usage` if the release has local recoding, or labels
+    /// in another form than TEXT. Reading the rows fails with `ErrorKind::Data` if a value of the
+    /// population does not fit its type.
     async fn generalized(&self, rows: DataFrame, statement: &RiskSpec, measured: &DataFrame) -> Result<DataFrame> {
         let Some(manifest) = manifest(self, statement).await? else {
             let quasi_identifiers = statement.quasi_identifiers.iter();

@@ -122,7 +122,8 @@ fn figures(
 
 /// Returns, for each row, the risk that at least one row in its household is re-identified: 1 minus
 /// the product of `1 - r`, where r is the risk of each row in the household. Rows without a risk
-/// are left out of the product. Returns `None` if the statement has no ENTITY.
+/// are left out of the product, and have no household risk. Returns `None` if the statement has no
+/// ENTITY.
 fn household_risks(rows: &ClassedRows, risks: &[Option<f64>]) -> Option<Float64Array> {
     let households = rows.household_of.as_ref()?.iter().map(|household| *household as usize);
     let risk_of = |class: Option<u32>| risks.get(class? as usize).copied().flatten();

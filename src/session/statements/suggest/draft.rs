@@ -19,8 +19,8 @@ const K: i64 = 5;
 /// The time limit of the proposed search, after which it returns the best node so far.
 const TIME_LIMIT: &str = "30s";
 /// The minimum separation of a sensitive column for which the draft requires different values in
-/// every class. If nearly all rows have the same value, there are only a few large classes with
-/// different values.
+/// every class. Below this minimum, nearly all rows have the same value, so only a few large
+/// classes would contain different values.
 const DIVERSE: f64 = 0.3;
 
 /// The hierarchy of a quasi-identifier.

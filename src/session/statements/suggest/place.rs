@@ -36,8 +36,8 @@ fn file(path: &str) -> String {
     stem.unwrap_or_default().to_string()
 }
 
-/// Converts a name to a part of a path: other characters than letters, digits and hyphens become
-/// underscores.
+/// Converts a name to a part of a path: characters other than letters, digits and hyphens become
+/// underscores, and an empty name becomes `release`.
 fn stem(name: &str) -> String {
     let plain = |c: char| if c.is_alphanumeric() || c == '-' { c } else { '_' };
     match name.chars().map(plain).collect::<String>() {

@@ -1,4 +1,5 @@
-//! The script that SUGGEST ROLES writes. It runs without changes.
+//! The script that SUGGEST ROLES writes. It runs without changes unless it needs a table for which
+//! no CREATE statement is known.
 
 use super::draft::Draft;
 use super::needed::Needed;

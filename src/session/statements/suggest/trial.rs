@@ -21,8 +21,8 @@ use std::sync::Arc;
 /// The name of the table that contains the sampled rows.
 const TABLE: &str = "sampled";
 /// The fastest algorithm of RECODING LOCAL. RECODING LOCAL tries several algorithms including this
-/// one, so its loss is not higher. The running time of this algorithm does not grow with the number
-/// of lattice nodes.
+/// one, so the loss of RECODING LOCAL is not higher. The running time of this algorithm does not
+/// grow with the number of lattice nodes.
 const LOCAL: &str = "mondrian";
 /// The search that finds a single level for each column. Its releases are easier to analyze.
 const GLOBAL: &str = "auto";
@@ -31,8 +31,8 @@ const GLOBAL: &str = "auto";
 const WORTH: f64 = 0.05;
 /// The maximum number of nodes that a search may assess.
 const NODES: i64 = 300;
-/// The time limit of a search. Only tables with very many columns reach it, so for all other tables
-/// the result is the same every time.
+/// The time limit of a search. Only the search of a table with very many columns reaches this
+/// limit. For all other tables, the result is the same every time.
 const TIME_LIMIT: &str = "5s";
 
 /// The loss and the other figures of a proposed release.
@@ -111,8 +111,9 @@ impl Outcome {
     }
 }
 
-/// Tries a draft, and adds the better search to it. Fails with `ErrorKind::Infeasible` if there is
-/// no quasi-identifier, or if nothing can be released.
+/// Tries a draft, and adds the better search to it. If no release satisfies the models of the
+/// sensitive columns, removes these models from the draft. Fails with `ErrorKind::Infeasible` if
+/// there is no quasi-identifier, or if nothing can be released.
 pub(super) async fn choose(context: &AnonContext, survey: &TableSurvey, draft: &mut Draft) -> Result<Outcome> {
     if draft.anonymize.policy.quasi_identifiers.is_empty() {
         return Err(Error::infeasible(
@@ -170,7 +171,7 @@ fn apart(context: &AnonContext, sample: &RecordBatch) -> Result<AnonContext> {
     ))
 }
 
-/// Searches a release of the sampled rows, and returns its figures.
+/// Searches for a release of the sampled rows, and returns the figures of the release.
 async fn attempt(own: &AnonContext, sample: &RecordBatch, draft: &Draft, search: &str) -> Result<Trial> {
     let mut spec = AnonymizeSpec {
         source: SourceClause::Table(TableName(vec![TABLE.into()])),

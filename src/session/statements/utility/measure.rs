@@ -16,11 +16,11 @@ use crate::utility::Utility;
 use arrow::datatypes::DataType;
 use datafusion::dataframe::DataFrame;
 
-/// The name of the release's table in the session that measures.
+/// The name of the release's table in the session in which utility is measured.
 const RELEASED: &str = "released";
-/// The name of the source's table in the session that measures.
+/// The name of the source's table in the session in which utility is measured.
 const SOURCE: &str = "source";
-/// The name of the test rows' table in the session that measures.
+/// The name of the test rows' table in the session in which utility is measured.
 const TESTING: &str = "testing";
 
 impl AnonContext {
@@ -79,8 +79,8 @@ impl AnonContext {
     }
 
     /// Returns how the labels of a released column are interpreted: with the hierarchy that the
-    /// statement names, or with the hierarchy in the manifest, if the session still has it.
-    /// `is_bounds` tells whether the column contains bounds.
+    /// statement names, or otherwise with the hierarchy in the manifest, if the session still has
+    /// the same hierarchy. `is_bounds` tells whether the column contains bounds.
     fn reading(
         &self,
         column: &str,

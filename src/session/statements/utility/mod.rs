@@ -1,4 +1,4 @@
-//! `UTILITY OF`: measures how much of the information in its source a release still contains
+//! `UTILITY OF`: measures how much information of the source a release still contains
 //! ([`crate::utility`]).
 
 mod measure;

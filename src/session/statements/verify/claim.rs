@@ -137,7 +137,7 @@ impl AnonContext {
 }
 
 /// Reads the manifest of the release at `place`, and the partition columns of the release. Returns
-/// `None` and an empty list if there is no place.
+/// `None` and an empty list if `place` is `None`.
 pub(super) async fn evidence(place: Option<ReleaseLocation>) -> Result<(Option<ReleaseEvidence>, Vec<String>)> {
     let read = move || match place {
         Some(place) => {
@@ -179,8 +179,8 @@ fn check(
     check_population(constraints, verify.population.is_some())
 }
 
-/// Returns the roles of the released columns, from the statement in a manifest; `None` if the
-/// statement is not an ANONYMIZE.
+/// Returns the properties of the released columns, such as their roles, according to the statement
+/// in a manifest; `None` if the statement is not an ANONYMIZE.
 fn stated(text: &str) -> Option<Stated> {
     let spec = statement(text)?;
     let identifiers = spec.policy.identifiers.iter().filter(|i| i.mask.is_some());
@@ -209,7 +209,7 @@ fn stated(text: &str) -> Option<Stated> {
         forms: forms.collect(),
         following: spec.policy.following.clone(),
         lowest: lowest.collect(),
-        // If the statement has no such clause, no row may be suppressed.
+        // If the statement has no SUPPRESSING clause, no row may be suppressed.
         limit: Some(spec.policy.limit.as_ref().map_or(SuppressionLimit::NONE, suppression)),
     })
 }

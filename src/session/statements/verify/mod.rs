@@ -3,7 +3,7 @@
 //!
 //! Every result row is one check of the auditor ([`crate::audit`]). A check that was not possible
 //! has a row as well: its name begins with `not checked:`, its `ok` is NULL, and it does not count
-//! as failed. The row `files read`, which only appears for files without a manifest, is not a
+//! as failed. The row `files read`, which appears only for files without a manifest, is not a
 //! check. Under `SET anonsql.strict = true`, a check that was not possible counts as failed if it
 //! would be possible with a hierarchy, the manifest or the source of the release.
 

@@ -28,8 +28,10 @@ use datafusion::sql::sqlparser::ast;
 use std::any::Any;
 use std::sync::Arc;
 
-/// Returns the statement with its output redirected to a stage, and the stage, which must be
-/// published after the statement has run. The stage is `None` if the output is not staged.
+/// Prepares a statement so that its output appears completely or not at all. Returns the statement,
+/// and the stage to which its output is redirected. The stage must be published after the statement
+/// has run; it is `None` if the output is not staged. Fails with a usage error if an INSERT writes
+/// to a partitioned table.
 pub(in crate::session) fn staged(statement: DataFrame) -> Result<(DataFrame, Option<Stage>)> {
     let (mut state, mut plan) = statement.into_parts();
     let mut stage = None;
@@ -102,8 +104,8 @@ pub(in crate::session) fn written(plan: &LogicalPlan) -> Result<Option<String>> 
     Ok(found)
 }
 
-/// Fails if the output folder of a local COPY cannot be created or written to. DataFusion would
-/// create the folder in a task, and ignore an error of the task.
+/// Creates the output folder of a local COPY. Fails if the folder cannot be created or written to.
+/// DataFusion would create the folder in a task, and ignore an error of the task.
 pub(in crate::session) fn check_folder(target: &str) -> Result<()> {
     let url = ListingTableUrl::parse(target)?;
     let Some(output) = url.get_url().to_file_path().ok().filter(|_| url.scheme() == "file") else {
@@ -127,7 +129,8 @@ fn is_in_memory(table: &dyn TableProvider) -> bool {
 }
 
 /// Redirects a local COPY to a stage beside its output, and returns the stage; `None` if the output
-/// is not local. Fails if the COPY has PARTITIONED BY, if its path contains a pattern, or if the
+/// is not local. Also converts columns that the writer of the file format would not write
+/// correctly. Fails if the COPY has PARTITIONED BY, if its path contains a pattern, or if the
 /// output folder exists.
 fn put_aside(copy: &mut CopyTo, state: &SessionState) -> Result<Option<Stage>> {
     if !copy.partition_by.is_empty() {
