@@ -18,9 +18,10 @@ pub enum Choice {
     },
     /// Local recoding by the algorithm whose partition loses least.
     Partition(Vec<Candidate>),
-    /// The statement gives the node, as one level per quasi-identifier. It is still checked.
+    /// The statement gives the node, as one level per quasi-identifier. The models are still
+    /// checked at this node.
     Node(Vec<u8>),
-    /// The node of an earlier release. It is still checked.
+    /// The node of an earlier release. The models are still checked at this node.
     Replay(Box<Replay>),
 }
 

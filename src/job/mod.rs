@@ -51,8 +51,8 @@ pub struct Job {
 }
 
 impl Job {
-    /// Returns the levels of the quasi-identifiers if the statement leaves no choice: AT NODE, or
-    /// LEVELS with one level for each of them.
+    /// Returns the levels of the quasi-identifiers if the statement leaves no choice: AT NODE,
+    /// USING MANIFEST, or LEVELS with one level for each quasi-identifier.
     pub fn given_levels(&self) -> Option<Vec<u8>> {
         let only = |q: &QuasiIdentifier| q.levels.filter(|(low, high)| low == high).map(|(low, _)| low);
         match &self.goal.choice {

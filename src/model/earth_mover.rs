@@ -166,9 +166,9 @@ impl Tree {
     /// Returns the sum over inner nodes of level / height times the smaller of the total surplus
     /// and the total deficit of the node's children.
     ///
-    /// The p - q of a node is the sum over its children, so the deficit is the surplus minus the
-    /// node's p - q. So only the children in the class are visited. A node outside the class has no
-    /// surplus.
+    /// The p - q of a node is the sum of the p - q of its children. So the deficit is the surplus
+    /// minus the node's p - q, and only the children in the class are visited. A child outside the
+    /// class has no surplus.
     fn distance(&self, histogram: &[(u32, u64)]) -> Fraction {
         let (size, height) = (total(histogram), self.nodes.len() - 1);
         let mut sum = 0;

@@ -1,4 +1,4 @@
-//! Checks requests for differential privacy: fails for those that would reveal rows that are not
+//! Checks requests for differential privacy. Fails if a request would reveal rows that are not
 //! drawn, or classes that are too small.
 
 use super::Purpose;

@@ -2,8 +2,8 @@
 //!
 //! The subject determines which stage of a release enforces the guarantee. A stage that treats the
 //! subjects differently does not match on [`About`]. It asks the kind of the promise, which has one
-//! answer to each question (`About::kind`). A new variant needs a file with its answers, and the
-//! compiler lists the questions.
+//! answer to each question (`About::kind`). A new variant needs a file with its answers. The
+//! compiler reports each question that has no answer.
 
 mod classes;
 mod items;
@@ -55,7 +55,7 @@ pub enum About<'a> {
 }
 
 impl<'a> About<'a> {
-    /// Returns the answers of this kind of promise to the questions of the stages.
+    /// Returns the kind of this promise, which answers the questions of the stages.
     pub(crate) fn kind(self) -> &'static PromiseKind {
         match self {
             About::Classes => &classes::KIND,
