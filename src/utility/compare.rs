@@ -43,7 +43,7 @@ impl ReleaseComparison {
         figures
     }
 
-    /// Returns the measure of the number of released rows.
+    /// Returns the measure of the share of released rows.
     pub fn of_rows(&self) -> Figure {
         let (released, read) = (self.release.rows(), self.source.rows());
         let share = (read > 0).then(|| released as f64 / read as f64);
