@@ -318,8 +318,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(60))]
 
-        /// Tests the definition for classes of up to 500 rows. The classes have at most twice the
-        /// number of rows from which on more than gamma n drawn rows are always more than k.
+        /// Tests the definition for classes of up to 500 rows and at most 2 m rows. m is the
+        /// smallest class size at which every draw of more than gamma m rows has more than k rows.
         #[test]
         fn releases_are_differentially_private(epsilon in 0.05f64..2.5, digits in 3.0f64..7.0, part in 0.05f64..1.0, whole in any::<bool>()) {
             let delta = 10f64.powf(-digits);
