@@ -2,7 +2,7 @@
 //! folder names of partitions. Also checks that labels reveal no more than the codes of their
 //! hierarchy allow (TOP CODE, BOTTOM CODE).
 //!
-//! - A hierarchy that lists its values lists its labels too, and any other text is foreign.
+//! - A hierarchy that lists its values lists its labels too, and any other text is not a label.
 //! - With AGAINST, the labels are the labels of the source's values.
 //! - Without a source, a rule determines which texts are labels at a level: `20-24` is a label of
 //!   intervals of 5 and of no others. A text that the rule cannot decide is not checked: `12` is a

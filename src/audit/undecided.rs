@@ -14,8 +14,8 @@ use crate::folder::Check;
 use crate::model::Monotonicity;
 use crate::recount::Promise;
 
-/// Moves the checks of promises that the released rows alone cannot decide from `checks` to
-/// `found`. `checks` must contain one check for each of `promises`, in the same order.
+/// Moves a check from `checks` to `found` if the released rows alone cannot decide its promise.
+/// `checks` must contain one check for each of `promises`, in the same order.
 pub(super) fn set_apart(checks: &mut Vec<Check>, promises: &[Promise<'_>], claim: &Claim, found: &mut Verification) {
     let people = hidden_entity(claim);
     let mut promises = promises.iter();

@@ -16,7 +16,7 @@ pub enum Choice {
         /// The search algorithm.
         search: Box<dyn Search>,
     },
-    /// Local recoding by the algorithm whose partition loses least.
+    /// Local recoding by the algorithm whose partition has the lowest loss.
     Partition(Vec<Candidate>),
     /// The statement gives the node, as one level per quasi-identifier. The models are still
     /// checked at this node.

@@ -1,5 +1,5 @@
 //! The job: a request as a value, bound to names and types. [`Job::check`] contains every check of
-//! the request itself. Before this check, no rows are read, and after it, no error is due to the
+//! the request itself. No rows are read before this check. After this check, no error is due to the
 //! request alone.
 
 mod check;

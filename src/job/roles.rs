@@ -63,7 +63,7 @@ impl Roles {
         self.item_sets.iter().position(|s| s.column == column)
     }
 
-    /// Returns the quasi-identifiers whose labels are released in another form than TEXT.
+    /// Returns the quasi-identifiers whose labels are released in a form other than TEXT.
     pub fn computed_columns(&self) -> Vec<String> {
         let computed = self.quasi_identifiers.iter().filter(|q| q.labels != LabelForm::Text);
         computed.map(|q| q.column.clone()).collect()

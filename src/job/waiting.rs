@@ -65,7 +65,7 @@ pub(crate) struct WaitingRows {
     pub(crate) taken: Taken,
 }
 
-/// Batches that have no row in the release, so that the manifest does not name them.
+/// Batches that have no row in the release. The manifest therefore does not name these batches.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Taken {
     /// The identities of the contents of their files.

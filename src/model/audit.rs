@@ -83,7 +83,7 @@ pub struct Tree {
     pub value: String,
     /// The columns of the labels, from level 1 to the top. The top has a single label.
     pub levels: Vec<String>,
-    /// The columns of the number of leaves under the label at each level.
+    /// For each level, the column of the number of leaves under the label.
     pub leaves: Vec<String>,
 }
 

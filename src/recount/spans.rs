@@ -38,7 +38,7 @@ impl ReleasedTable {
     }
 
     /// Returns the hierarchy and the level of a quasi-identifier. Fails with a usage error if
-    /// either is not known.
+    /// either is not known, or if the labels have a form other than TEXT.
     pub(super) fn known_level(&self, column: &str, promise: &Promise<'_>) -> Result<&Generalized> {
         if self.null_labels.iter().any(|c| c == column) {
             return Err(Error::usage(format!(

@@ -108,7 +108,8 @@ impl ReleaseComparison {
         }
     }
 
-    /// Returns the correlation of every pair of columns of numbers, and the mean difference.
+    /// Returns the correlation of every pair of columns of numbers, and the mean absolute
+    /// difference between the release and the source.
     fn correlations(&self) -> Vec<Figure> {
         let numeric: Vec<usize> = (0..self.columns.len())
             .filter(|c| self.columns[*c].numbers.is_some())

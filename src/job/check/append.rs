@@ -246,8 +246,8 @@ fn same_partitions(target: &Target, standing: &Manifest) -> Result<()> {
     )))
 }
 
-/// Fails if AT NODE gives a level below that of the existing release, or a level whose labels have
-/// another type than those of the release.
+/// Fails if AT NODE gives a level below that of the existing release, or a level whose labels
+/// differ in type from the labels of the release.
 fn same_levels(job: &Job, standing: &Manifest) -> Result<()> {
     for (i, q) in job.roles.quasi_identifiers.iter().enumerate() {
         let Some(level) = standing.node.get(&q.column).copied() else {

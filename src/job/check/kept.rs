@@ -1,5 +1,5 @@
-//! Decides whether IF NOT EXISTS keeps the target. It is kept only if it is a complete release of
-//! the same kind as the statement would make.
+//! Decides whether IF NOT EXISTS keeps the target. The target is kept only if it is a complete
+//! release of the same kind as the statement would make.
 
 use super::standing::{Unlike, compared, divided, unfollowed, unlike_columns, unlike_hierarchy};
 use crate::drift::OnDrift;

@@ -51,7 +51,8 @@ pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
 
 /// Fails if a model or a metric evaluates the values that the mask replaces. The model or metric
 /// would evaluate the values in the source, but the release contains other values. Fails also for
-/// APPEND with a drawn mask, because the masks of the released rows were drawn from other rows.
+/// APPEND with a mask that is drawn at random, because the masks of the released rows were drawn
+/// from other rows.
 fn is_of_no_promise(job: &Job, column: &str, of: &MaskOf) -> Result<()> {
     let start = of.clause.kind.clause.start;
     if let Some(constraint) = job

@@ -43,9 +43,9 @@ pub enum About<'a> {
         limit: &'a str,
     },
     /// The model bounds a column of sets of items, and concerns no other column. It holds if and
-    /// only if every combination of up to `size` different labels that is in the set of one
-    /// released row is in the sets of at least `k` released rows. The guarantee is enforced after
-    /// the classes are chosen, and excludes no class.
+    /// only if every combination of up to `size` different labels from the set of one released row
+    /// is contained in the sets of at least `k` released rows. The guarantee is enforced after the
+    /// classes are chosen, and excludes no class.
     Items(ItemBound),
     /// The release is a random sample. The model holds if and only if each row of the source was
     /// drawn independently by this rule, each drawn row was generalized independently of the

@@ -1,5 +1,5 @@
-//! The changes that drawn masks make to columns of numbers and categories. Totals, means, spread,
-//! distributions and correlations are measured before and after masking.
+//! The changes that randomly drawn masks make to columns of numbers and categories. Totals, means,
+//! spread, distributions and correlations are measured before and after masking.
 
 use super::sides::Tables;
 use crate::error::Result;
