@@ -11,8 +11,8 @@
 //!
 //! d(k) = max over n >= k / gamma - 1 of the sum of f(j; n) over j > gamma n
 //!
-//! For smaller n, the sum starts at k and grows with n, so the last of these n covers all of them.
-//! The k for a given delta is the minimum k with d(k) <= delta.
+//! For smaller n, the sum starts at j = k and grows with n. So the bound for the largest of these n
+//! covers all of them. The k for a given delta is the minimum k with d(k) <= delta.
 //!
 //! Beta is rounded down to a multiple of 2^-32, and gamma to a multiple of 2^-64. So a draw and the
 //! comparison of j with gamma n are exact. A guarantee for a lower gamma or a lower epsilon is also

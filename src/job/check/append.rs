@@ -128,7 +128,7 @@ fn matches(job: &Job, target: &Target, standing: &Manifest) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a batch that follows other standards than the release.
+/// Refuses a batch that does not follow the same standards as the release.
 fn same_standards(job: &Job, standing: &Manifest) -> Result<()> {
     if let Some(unlike) = unfollowed(&job.guarantees, standing) {
         return Err(Error::usage(format!("{unlike}; release all rows anew, with OVERWRITE")));
