@@ -69,7 +69,7 @@ pub(super) async fn check_permuted(
         let rows = session
             .sql(&format!("SELECT {} AS v FROM {here}", one.released))
             .await?;
-        // In a file of text, the missing value of a suppressed row is an empty text.
+        // In a text file, the missing value of a suppressed row is an empty text.
         let is_text = rows
             .schema()
             .fields()

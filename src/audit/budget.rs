@@ -63,8 +63,8 @@ pub(super) fn check(constraints: &[Constraint], manifest: Option<&Manifest>) -> 
 mod tests {
     use super::*;
 
-    /// Tests that a budget of 17 digits is read from a manifest exactly as it was written. The next
-    /// larger or smaller number would be more or less than the allowed budget.
+    /// Tests that a budget of 17 digits is read from a manifest exactly as it was written. A
+    /// rounded number could exceed an allowed budget that is written with the same digits.
     #[test]
     fn a_budget_is_read_as_it_was_written() {
         let budgets = (0..500).map(|i| 0.3 + f64::from(i) / 777.0);

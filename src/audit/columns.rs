@@ -96,8 +96,8 @@ fn named(claim: &Claim, of_manifest: &[String]) -> Vec<Named> {
 }
 
 /// Returns the hierarchy that the manifest names for a column: the session's hierarchy of that
-/// name, or else the hierarchy that the manifest defines. Returns `None` if neither is the
-/// hierarchy of the release.
+/// name, or the hierarchy that the manifest defines if the session has none. Returns `None` if this
+/// hierarchy is not the hierarchy of the release.
 fn hierarchy_of(
     claim: &Claim,
     manifest: &Manifest,

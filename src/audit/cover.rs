@@ -41,7 +41,7 @@ struct Covered {
     codes: HashMap<Option<String>, u32>,
     /// The index of the label NULL, if NULL stands for every value.
     any: Option<u32>,
-    /// The indices of the labels NULL and empty text, if the files write both alike.
+    /// The indices of the labels NULL and empty text, if the files write both in the same way.
     alike: Option<[u32; 2]>,
 }
 
@@ -125,7 +125,7 @@ fn not_read(known: &Known) -> String {
 /// The SQL expressions of one table by which rows of two tables are counted together.
 #[derive(Default)]
 struct Side {
-    /// What both tables have.
+    /// Expressions whose values must be equal in both tables.
     keys: Vec<String>,
     /// Labels in the release, and values in the source.
     cells: Vec<String>,
@@ -348,8 +348,9 @@ impl Block {
         }
         let all: u64 = rows[0].iter().sum();
         let unmatched = all - matched(&rows[0], &rows[1], &pairs);
-        // Some maximum matching of all rows leaves no more ordinary rows unmatched than a maximum
-        // matching of the ordinary rows alone.
+        // The ordinary rows are those that do not look suppressed. Some maximum matching of all
+        // rows leaves no more ordinary rows unmatched than a maximum matching of the ordinary rows
+        // alone.
         let first = match alike.is_empty() {
             true => unmatched,
             false => {

@@ -3,7 +3,8 @@
 //!
 //! The metric dm is the sum of f^2 over the kept classes, plus f times the number of rows read over
 //! the suppressed classes, where f is the size of a class. A forger who raises both the rows read
-//! and the rows suppressed in a manifest leaves every sum of rows unchanged, but changes dm.
+//! and the rows suppressed in a manifest by the same number leaves the sums of rows consistent, but
+//! changes dm.
 
 use crate::error::Result;
 use crate::folder::{Check, MANIFEST, Manifest, Role};

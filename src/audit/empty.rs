@@ -15,7 +15,8 @@ use datafusion::prelude::SessionContext;
 /// The meaning of the empty fields of the sensitive columns.
 #[derive(Debug, Default)]
 pub(super) struct Empty {
-    /// The columns whose empty fields are empty texts, in the session's table too.
+    /// The columns whose empty fields are empty texts. The session's table then has empty texts in
+    /// these columns, too.
     pub(super) texts: Vec<String>,
     /// The columns in which the meaning of empty fields cannot be determined.
     pub(super) untold: Vec<String>,

@@ -30,7 +30,7 @@ pub(crate) struct Stated {
     pub(crate) roles: HashMap<String, Role>,
     /// The columns that were permuted.
     pub(crate) randomized: HashSet<String>,
-    /// The regular expressions that masks match, by their columns.
+    /// The regular expressions that masked values match, by column.
     pub(crate) forms: Vec<(String, String)>,
     /// The names of the standards that the release follows.
     pub(crate) following: Vec<String>,
@@ -88,7 +88,7 @@ impl ReleaseEvidence {
         }))
     }
 
-    /// Returns the regular expressions that masks match, by their columns.
+    /// Returns the regular expressions that masked values match, by column.
     pub(super) fn forms(&self) -> &[(String, String)] {
         self.stated.as_ref().map_or(&[], |stated| &stated.forms)
     }
@@ -199,8 +199,9 @@ impl ReleaseEvidence {
         };
         let mut same_smallest = says("smallest class", manifest.reached_k, smallest);
         // The manifest counts entities. If the entity column is not released, rows are counted
-        // instead, and there are at least as many rows as entities. The count may also be larger if
-        // suppressed rows can be distinguished from the rows of a class only by their `*` labels.
+        // instead, and there are at least as many rows as entities. The count of entities may also
+        // be larger if the release keeps suppressed rows, because these rows cannot be
+        // distinguished from the rows of a class that has only `*` labels.
         let is_no_fewer = has_hidden_entities || released.entity.is_some() && released.starred > 0;
         same_smallest.ok |= is_no_fewer && smallest >= manifest.reached_k;
         let mut checks = vec![

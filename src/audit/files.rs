@@ -177,7 +177,7 @@ fn is_plain_parquet(mut file: File, manifest: &Manifest) -> Option<bool> {
     let mut created_by = versions.map(|version| format!("anonsql {version}"));
     let is_ours = about.created_by().is_some_and(|name| created_by.any(|own| own == name));
     let own_names = is_ours && about.schema_descr().root_schema().name() == "arrow_schema";
-    // The signature (4 bytes) is at both ends, and the size of the footer (4 bytes) is before the
-    // second signature.
+    // The magic number (4 bytes) is at both ends of the file. The length of the footer (4 bytes)
+    // precedes the second magic number.
     Some(is_known && own_names && bytes == 4 + data + footer + 8)
 }

@@ -34,7 +34,7 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// Fails as a usage error if the hierarchy lacks a level of the labels.
+    /// Fails with a usage error if the hierarchy lacks a level of the labels.
     pub(super) fn check_levels(&self) -> Result<()> {
         if let (Some(hierarchy), Some((_, high))) = (&self.hierarchy, self.levels)
             && high > hierarchy.height()

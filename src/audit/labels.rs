@@ -2,14 +2,14 @@
 //! folder names of partitions. Also checks that labels reveal no more than the codes of their
 //! hierarchy allow (TOP CODE, BOTTOM CODE).
 //!
-//! - A hierarchy that lists its values lists its labels too, and any other text is foreign.
+//! - A hierarchy that lists its values lists its labels too, and any other text is not a label.
 //! - With AGAINST, the labels are the labels of the source's values.
 //! - Without a source, a rule determines which texts are labels at a level: `20-24` is a label of
 //!   intervals of 5 and of no others. A text that the rule cannot decide is not checked: `12` is a
 //!   label of `PREFIX (3)` only if some code is that short. A rule that does not describe its
 //!   labels is applied to the label itself: a text that the rule generalizes further is not a label
 //!   at that level.
-//! - If the hierarchy is not known at all, a value of the source counts as raw.
+//! - If the hierarchy is not known at all, a text that is a value of the source counts as raw.
 //!
 //! The label `*`, or the single label of the hierarchy's last level, is a label at the top. Below
 //! the top, this label is accepted only if the hierarchy gives the top label to NULL or unmapped
@@ -36,7 +36,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// Returns one check for every quasi-identifier whose level is known and above 0, and whose labels
-/// are texts. Adds to `found` a gap for each check that only the source can decide.
+/// have the form TEXT. Adds to `found` a gap for each check that only the source can decide.
 pub(super) async fn check(
     session: &SessionContext,
     released: &ReleasedTable,
@@ -212,8 +212,8 @@ fn of_levels(
         .iter()
         .zip(is_label)
         .map(|(label, is_label)| match label {
-            // A file may write NULL and the empty text alike. The empty text reveals no more than
-            // NULL.
+            // A file may write NULL and the empty text in the same way. The empty text reveals no
+            // more than NULL.
             None => Some(null),
             Some("") if null && is_rule => Some(true),
             Some(label) if top && (label == TOP || top_label.as_deref() == Some(label)) => Some(true),

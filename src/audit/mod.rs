@@ -3,16 +3,16 @@
 //!
 //! Every row of the result is one check. The checks cover:
 //! - every privacy model, recounted on the rows; NULL is a value like any other, and suppressed
-//!   rows form no class; a model of the whole table is recounted with AGAINST, or where no row was
+//!   rows form no class; a model of the whole table is recounted with AGAINST, or if no row was
 //!   suppressed ([`undecided`]);
 //! - the entries of the manifest ([`evidence`]): rows, classes, the smallest class, columns, and
-//!   the content of its folder and of its files ([`files`]);
+//!   the content of the release's folder and files ([`files`]);
 //! - lists that are not sets, because their items are out of order or occur twice ([`items`]);
 //! - values of masked columns that do not have the form of their mask ([`masks`]);
 //! - the signature of the manifest, by a public key ([`signed`]);
 //! - the budget of a differentially private release ([`budget`]);
 //! - each batch of a release that grew, as a table of its own ([`batches`]);
-//! - labels at another level than the promised one, in columns and in the folder names of
+//! - labels at a level other than the promised one, in columns and in the folder names of
 //!   partitions, and labels that reveal more than a TOP CODE or BOTTOM CODE allows ([`labels`]);
 //! - with AGAINST, rows that the source does not generalize to ([`against`]), rows of a local
 //!   recoding whose labels are not true of the source ([`cover`]), and rows left in the source's

@@ -1,13 +1,13 @@
 //! Checks that the released rows are not in the order of their source. Otherwise, a reader who has
 //! the source could link each released row to its source row.
 //!
-//! The order counts as kept if and only if the released rows, in the columns that both have
+//! The order counts as kept if and only if the released rows, in the columns that are released
 //! unchanged, are a subsequence of the source's rows in stored order, and neither of two harmless
 //! reasons explains it:
-//! - chance: to find randomly ordered rows one after the other takes about the sum of 1 / p(row)
-//!   rows of the source, where p is the share of equal rows in the source. The subsequence is
-//!   evidence only if the source is shorter than this sum by five standard deviations. Tables that
-//!   are tiny, or constant in those columns, never reach this;
+//! - chance: finding randomly ordered rows one after the other takes about as many rows of the
+//!   source as the sum of 1 / p(row), where p is the share of equal rows in the source. The
+//!   subsequence is evidence only if the source is shorter than this sum by five standard
+//!   deviations. Tables that are tiny, or constant in those columns, never meet this condition;
 //! - sorting: rows of one class are contiguous and ascend within it, as in a release. That order
 //!   follows from the released values alone and reveals nothing more.
 

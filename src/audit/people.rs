@@ -27,9 +27,9 @@ pub(super) fn people(claim: &Claim, population: &DataFrame, known: &[Known]) -> 
 }
 
 /// Returns the rows of AGAINST, in which each column has the type that it had when the release was
-/// made, if the manifest contains this type: the label of 34 differs from the label of 34.0. A
-/// column that cannot be cast to this type is left unchanged. Reading the rows fails with
-/// `ErrorKind::Data` if a value is not of this type.
+/// made, if the manifest contains this type. The type matters, because the label of 34 differs from
+/// the label of 34.0. A column that cannot be cast to this type is left unchanged. Reading the rows
+/// fails with `ErrorKind::Data` if a value is not of this type.
 pub(super) fn source(claim: &Claim, rows: &DataFrame) -> Result<DataFrame> {
     let Some(manifest) = claim.evidence.as_ref().map(ReleaseEvidence::manifest) else {
         return Ok(rows.clone());
@@ -44,7 +44,7 @@ pub(super) fn source(claim: &Claim, rows: &DataFrame) -> Result<DataFrame> {
     Ok(rows.clone().select(columns.collect::<Vec<_>>())?)
 }
 
-/// Returns true if values of both types are labelled and compared in the same way.
+/// Returns true if a column of type `now` need not, or must not, be cast to the type `then`.
 fn is_alike(now: &DataType, then: &DataType) -> bool {
     match (now, then) {
         // Texts and numbers are not converted to each other here. Only a query may do so.

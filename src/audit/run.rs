@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 /// Runs all checks of a claim, and returns them in the order of VERIFY's rows.
 pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Verification> {
-    // This is one function, because the checks are in the order of VERIFY's rows.
+    // This function is not divided, so that the checks stay in the order of VERIFY's rows.
     let mut found = Verification {
         files_read: claim.files_read,
         ..Verification::default()

@@ -158,8 +158,8 @@ fn is_text(data_type: &DataType) -> bool {
 }
 
 /// Returns the form in which a column of the release and a column of another table are compared.
-/// Returns `None` if values of the two types cannot be compared, for example because CSV stores
-/// both as text.
+/// Returns `None` if values of the two types cannot be compared, for example because CSV and SQL
+/// write the same value as different texts.
 pub(super) fn compared(released: &DataType, other: &DataType, text: &'static str) -> Option<&'static str> {
     let (released, other) = (plain_type(released), plain_type(other));
     match (released, other) {

@@ -1,7 +1,7 @@
 //! Checks the columns and classes of a release against the standards that it follows.
 //!
-//! A manifest contains no values, so the labels of a quasi-identifier are the labels that its
-//! hierarchy gives to all values that the standard limits.
+//! A manifest contains no values. So the labels of a quasi-identifier are taken to be the labels
+//! that its hierarchy gives to all values that the standard limits.
 
 use super::check::none_of;
 use super::claim::Claim;

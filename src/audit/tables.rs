@@ -19,8 +19,8 @@ pub(super) const PEOPLE: &str = "people";
 /// The table of the population's rows, generalized like the release.
 pub(super) const POPULATION: &str = "population";
 
-/// Creates a separate session that contains each of these views as a table under its name. The rows
-/// that the session reads are added to `progress`.
+/// Creates a separate session that contains each of these views as a table under its name. The
+/// number of rows that the session reads is added to `progress`.
 pub(super) fn session(
     state: &SessionState,
     views: &[(&str, LogicalPlan)],

@@ -5,8 +5,8 @@
 //! the released rows only if these are the whole table. Otherwise, a release may look closer to its
 //! table than it is, or farther from it. The same is true of a model that weighs the values of
 //! persons, if the release does not show which person a row belongs to. A promise about the rows of
-//! the source can be checked only beside the source. Such a promise is reported as a gap, together
-//! with the value that the released rows alone reach.
+//! the source can be checked only with the source. In each of these cases, the promise is reported
+//! as a gap, together with the value that the released rows alone reach.
 
 use super::claim::Claim;
 use super::verification::Verification;
@@ -14,8 +14,8 @@ use crate::folder::Check;
 use crate::model::Monotonicity;
 use crate::recount::Promise;
 
-/// Moves the checks of promises that the released rows alone cannot decide from `checks` to
-/// `found`. `checks` must contain one check for each of `promises`, in the same order.
+/// Moves a check from `checks` to `found` if the released rows alone cannot decide its promise.
+/// `checks` must contain one check for each of `promises`, in the same order.
 pub(super) fn set_apart(checks: &mut Vec<Check>, promises: &[Promise<'_>], claim: &Claim, found: &mut Verification) {
     let people = hidden_entity(claim);
     let mut promises = promises.iter();
@@ -60,7 +60,7 @@ fn counts_values(promise: &Promise<'_>) -> bool {
     promise.model.reads().attribute && promise.model.monotonicity() != Monotonicity::Always
 }
 
-/// Returns the reason why a promise can be checked only beside the source; `None` if the released
+/// Returns the reason why a promise can be checked only with the source; `None` if the released
 /// rows decide it, or if the source is named.
 fn needs_source(promise: &Promise<'_>, claim: &Claim) -> Option<&'static str> {
     match claim.against {

@@ -16,11 +16,12 @@ pub enum Choice {
         /// The search algorithm.
         search: Box<dyn Search>,
     },
-    /// Local recoding by the algorithm whose partition loses least.
+    /// Local recoding by the algorithm whose partition has the lowest loss.
     Partition(Vec<Candidate>),
-    /// The statement gives the node, as one level per quasi-identifier. It is still checked.
+    /// The statement gives the node, as one level per quasi-identifier. The models are still
+    /// checked at this node.
     Node(Vec<u8>),
-    /// The node of an earlier release. It is still checked.
+    /// The node of an earlier release. The models are still checked at this node.
     Replay(Box<Replay>),
 }
 

@@ -27,8 +27,8 @@ pub enum Scope {
     All,
     /// The quasi-identifiers at these positions.
     Columns(Vec<usize>),
-    /// Every subset of this many quasi-identifiers. For a model of class size this covers smaller
-    /// subsets, whose groups are larger.
+    /// Every subset of this many quasi-identifiers. A model of class size then also holds for
+    /// smaller subsets, because their groups are larger.
     Any(usize),
 }
 
@@ -93,7 +93,7 @@ impl Constraint {
         self.scope == Scope::All
     }
 
-    /// Returns the answers of the model's kind of promise to the questions of the stages.
+    /// Returns the kind of the model's promise, which answers the questions of the stages.
     pub(crate) fn kind(&self) -> &'static PromiseKind {
         self.model.about().kind()
     }

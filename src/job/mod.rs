@@ -1,5 +1,5 @@
 //! The job: a request as a value, bound to names and types. [`Job::check`] contains every check of
-//! the request itself. Before this check, no rows are read, and after it, no error is due to the
+//! the request itself. No rows are read before this check. After this check, no error is due to the
 //! request alone.
 
 mod check;
@@ -51,8 +51,8 @@ pub struct Job {
 }
 
 impl Job {
-    /// Returns the levels of the quasi-identifiers if the statement leaves no choice: AT NODE, or
-    /// LEVELS with one level for each of them.
+    /// Returns the levels of the quasi-identifiers if the statement leaves no choice: AT NODE,
+    /// USING MANIFEST, or LEVELS with one level for each quasi-identifier.
     pub fn given_levels(&self) -> Option<Vec<u8>> {
         let only = |q: &QuasiIdentifier| q.levels.filter(|(low, high)| low == high).map(|(low, _)| low);
         match &self.goal.choice {

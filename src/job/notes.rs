@@ -1,5 +1,5 @@
-//! Notes about effects of a request that its author may not expect, in one sentence each. No data
-//! is read.
+//! Notes about effects of a request that its author may not expect. Each note is one sentence. No
+//! data is read.
 
 use super::Job;
 use crate::hierarchy::{LabelForm, plain_type};

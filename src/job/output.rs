@@ -24,7 +24,7 @@ impl Output {
         self.target.as_ref()?.grows.as_deref()
     }
 
-    /// Returns true if the job has a policy, and a release has no policy or one with another
+    /// Returns true if the job has a policy, and a release has no policy or a policy with another
     /// digest. `standing` is the policy of the release.
     pub(crate) fn is_under_another_policy(&self, standing: Option<&PolicySummary>) -> bool {
         let own = self.policy.as_ref().map(|policy| &policy.sha256);

@@ -14,11 +14,12 @@ pub struct Replay {
     pub on_drift: OnDrift,
     /// The search that replaces a node at which the models no longer hold (ON DRIFT SEARCH).
     pub instead: Option<(Call, Box<dyn Search>)>,
-    /// The checksum of the earlier manifest, which that manifest contains.
+    /// The checksum of the earlier manifest, as recorded in that manifest.
     pub manifest: String,
     /// Whether the earlier release suppressed rows, if its manifest says so.
     pub suppressed_rows: Option<bool>,
-    /// Whether the earlier manifest lists the columns of its source, so that they were compared.
+    /// Whether the earlier manifest lists the columns of its source. Only then were the columns of
+    /// the two sources compared.
     pub schema_compared: bool,
     /// The drift that is known before any row is read.
     pub drift: Vec<Drift>,

@@ -81,7 +81,7 @@ impl ReportFile {
         &self.path
     }
 
-    /// Fails if the report would go to a store that cannot be reached, or in place of an object
+    /// Fails if the report would go to a store that cannot be reached, or would replace an object
     /// that may not be replaced.
     pub(crate) async fn reach(&self) -> Result<()> {
         match &self.object {

@@ -63,7 +63,7 @@ impl Roles {
         self.item_sets.iter().position(|s| s.column == column)
     }
 
-    /// Returns the quasi-identifiers whose labels are released in another form than TEXT.
+    /// Returns the quasi-identifiers whose labels are released in a form other than TEXT.
     pub fn computed_columns(&self) -> Vec<String> {
         let computed = self.quasi_identifiers.iter().filter(|q| q.labels != LabelForm::Text);
         computed.map(|q| q.column.clone()).collect()
@@ -104,8 +104,11 @@ pub struct QuasiIdentifier {
 }
 
 impl QuasiIdentifier {
-    /// Returns from what local recoding makes the labels of an ordered column. `asked` is true if
-    /// an option requests ranges. With LEVELS, and by default, the labels come from the hierarchy.
+    /// Returns how local recoding makes the labels of an ordered column. `asked` is true if an
+    /// option requests ranges. With LEVELS, the labels come from the hierarchy. Without LEVELS, a
+    /// form that is computed from a class uses the values of the class. The labels are ranges if
+    /// `asked` is true, if the form is not TEXT, or if the hierarchy consists of intervals.
+    /// Otherwise they come from the hierarchy.
     pub fn numbers(&self, asked: bool) -> Numbers {
         let is_free = asked || self.labels != LabelForm::Text || self.hierarchy.is_intervals();
         match self.levels {
@@ -118,7 +121,7 @@ impl QuasiIdentifier {
 }
 
 /// A quasi-identifier whose values are sets of items: a column of lists. The column forms no
-/// classes; models ON the column judge it.
+/// classes. Only models ON the column protect it.
 #[derive(Debug, Clone)]
 pub struct ItemSet {
     /// The name of the column.

@@ -5,14 +5,15 @@
 //! in the release or in a folder that the source reads. For each state of the release, the folder
 //! has a separate file, named after the checksum of the release's manifest:
 //!
-//! - A run reads the file of the existing release, and adds its rows to those of the source.
-//! - Before a run commits, it puts the file of the new release. The file counts only from the
-//!   commit on. A run that is killed, or loses to another run, leaves a file that belongs to no
+//! - A run reads the file of the existing release, and adds the rows in the file to those of the
+//!   source.
+//! - Before a run commits, it stores the file of the new release. The file has no effect before the
+//!   commit. A run that is killed, or loses to another run, leaves a file that belongs to no
 //!   release.
 //! - If no row can be added, the release is unchanged, and so is the name of the file. The file is
-//!   replaced with a single put.
-//! - After the commit, the files that were there before are deleted. A run that put one of them
-//!   began before the commit, and can no longer commit.
+//!   replaced in a single operation.
+//! - After the commit, the files that were there before are deleted. A run that stored one of these
+//!   files began before the commit, and can no longer commit.
 
 use crate::error::{Error, Result};
 use crate::folder::{Manifest, check_folder, create_private, sha256};
@@ -54,7 +55,7 @@ pub struct Waiting {
     pub(crate) rows: Option<Arc<WaitingRows>>,
 }
 
-/// Rows that are kept back for a later APPEND.
+/// Rows that are held back for a later APPEND.
 #[derive(Debug)]
 pub(crate) struct WaitingRows {
     pub(crate) schema: SchemaRef,
@@ -64,7 +65,7 @@ pub(crate) struct WaitingRows {
     pub(crate) taken: Taken,
 }
 
-/// Batches that have no row in the release, so that the manifest does not name them.
+/// Batches that have no row in the release. The manifest therefore does not name these batches.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Taken {
     /// The identities of the contents of their files.

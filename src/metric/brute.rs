@@ -34,8 +34,8 @@ impl Brute<'_> {
         all.any(|v| v.is_none())
     }
 
-    /// Returns the listed values under the released value, and the number of leaves under it,
-    /// including NULL.
+    /// Returns the listed values under the label of `value` at `level`, and the number of leaves
+    /// under this label, including NULL.
     fn under(&self, i: usize, level: u8, value: Option<i64>) -> (Vec<i64>, f64) {
         let groups: &Groups = &self.table.groups[i];
         let label = groups.label(level, value);

@@ -1,7 +1,7 @@
 //! Normalized average class size: (released rows / classes) / k. The value 1 means that every class
 //! is as small as allowed.
 //!
-//! k is the minimum class size that the models in force allow. A release without classes has no
+//! k is the minimum class size that the requested models allow. A release without classes has no
 //! average. It gets the worst value, rows / k.
 //!
 //! LeFevre, DeWitt and Ramakrishnan, Mondrian multidimensional k-anonymity, ICDE 2006,

@@ -2,9 +2,9 @@
 //! The loss of a suppressed row is fixed.
 //!
 //! Losses are stored as whole multiples of a unit, so sums are exact and the same in any order. If
-//! all losses are fractions with a small least common denominator (glm), the unit is one over that
-//! denominator, and the sum is the exact rational number. Otherwise a loss is rounded to a multiple
-//! of 2^-40, with an error below 10^-12 per cell.
+//! all losses are fractions with a small least common denominator (as in glm), the unit is one over
+//! that denominator, and the sum is the exact rational number. Otherwise a loss is rounded to a
+//! multiple of 2^-40, with an error below 10^-12 per cell.
 
 use super::measure::{Measure, Reads, Subject, View};
 use crate::arithmetic::common_multiple;

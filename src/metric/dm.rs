@@ -1,8 +1,9 @@
 //! Discernibility: each row costs the number of rows from which it is indistinguishable.
 //!
 //! The sum of f^2 over released classes, plus the sum of f times the rows of the table over
-//! suppressed classes, where f is the size of a class. **Interpretation**: the tabu papers say once
-//! that a greater DM is better. Their fitness 1/DM treats lower as better, as does this metric.
+//! suppressed classes, where f is the size of a class. **Interpretation**: the tabu search papers
+//! say in one place that a greater DM is better. Their fitness 1/DM treats lower as better, as does
+//! this metric.
 //!
 //! Classes only merge along generalization, so the sum of the squared sizes of *all* classes bounds
 //! every node above.
@@ -54,10 +55,10 @@ impl Measure for Prepared {
         squares as f64
     }
 
-    /// The rows are spread over at most as many classes as the node can have. If more rows are
-    /// suppressed than the unmapped rows, each suppressed row costs as much as all rows, and each
-    /// released row is in a class of at least k rows. Without suppression, k is ignored, so that
-    /// the bound does not exceed the floor.
+    /// The rows are spread over at most as many classes as the node can have. Each suppressed row
+    /// costs the number of rows of the table. If rows other than the unmapped rows are suppressed,
+    /// each released row is in a class of at least k rows. Otherwise k is ignored, so that the
+    /// bound does not exceed the floor.
     fn bound(&self, node: &Node, suppressed: u64) -> f64 {
         let labels = |(column, level): (usize, &u8)| self.key_schema.lookup(column).level(*level).labels.len() as u64;
         let possible = node

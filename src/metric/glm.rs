@@ -2,9 +2,9 @@
 //!
 //! The sum over cells of (leaves under v - 1) / (leaves of the hierarchy - 1), divided by rows
 //! times quasi-identifiers. A suppressed row costs 1 per quasi-identifier. The value is between 0
-//! (nothing lost) and 1. A column with a single ground value costs 0. With POPULATION, the values
-//! of the population are also ground values. WEIGHT multiplies the cells of a column. The divisor
-//! is then rows times the sum of the weights.
+//! (nothing lost) and 1. A column with a single ground value costs 0 in released rows. With
+//! POPULATION, the values of the population are also ground values. WEIGHT multiplies the cells of
+//! a column. The divisor is then rows times the sum of the weights.
 //!
 //! Without suppression, the metric never falls along generalization, so its value bounds every node
 //! above.

@@ -3,9 +3,10 @@
 //!
 //! ILeft(v) = 1 - (leaves under v - 1) / (leaves of the hierarchy). The metric is the mean over
 //! rows and quasi-identifiers. **Interpretation**: the paper's tuples have the sensitive attribute
-//! as one more dimension. A release keeps it unchanged, so only quasi-identifiers are counted. A
-//! suppressed cell is released as the top, and keeps the information of the top: 1 / leaves. WEIGHT
-//! multiplies the cells of a column. The divisor is then rows times the sum of the weights.
+//! as one more dimension. A release keeps this attribute unchanged, so only quasi-identifiers are
+//! counted. A suppressed cell is released as the top, and keeps the information of the top: 1 /
+//! leaves. WEIGHT multiplies the cells of a column. The divisor is then rows times the sum of the
+//! weights.
 //!
 //! Without suppression, the metric never rises along generalization, so its value bounds every node
 //! above.

@@ -64,7 +64,8 @@ pub struct View<'a> {
     pub(crate) set: &'a FrequencySet,
     /// For each entry of `set`: true if it is a released class.
     pub(crate) kept: &'a [bool],
-    /// The class sizes as seen in the release, if several released classes have the same labels.
+    /// The class sizes as seen in the release, if several released classes have the same labels;
+    /// otherwise `None`.
     pub(crate) alike: Option<&'a [u64]>,
     /// The number of released classes.
     pub classes: u64,
@@ -131,7 +132,7 @@ pub struct Reads {
     /// Whether the metric reads the class label column (CLASS).
     pub class_label: bool,
     /// Whether the metric reads the sensitive attribute (the first of SENSITIVE). Its values are
-    /// counted by rows, also under ENTITY.
+    /// counted by rows, even under ENTITY.
     pub attribute: bool,
     /// Whether the metric reads the weights of quasi-identifiers (WEIGHT).
     pub weights: bool,
@@ -222,7 +223,7 @@ pub trait Measure: Debug + Send + Sync {
 
     /// Returns a lower bound on the cost of `node` if at least `suppressed` rows are suppressed at
     /// the node. The bound uses only facts about the table, without an evaluation of the node. With
-    /// `suppressed = 0`, it never falls along generalization.
+    /// `suppressed = 0`, the bound never falls along generalization.
     fn bound(&self, node: &Node, suppressed: u64) -> f64 {
         let _ = (node, suppressed);
         f64::NEG_INFINITY
@@ -236,7 +237,7 @@ pub trait Measure: Debug + Send + Sync {
     }
 
     /// Returns the ideal and the worst value on this table. Every value is between these two. A
-    /// weighted sum scales them to 0 and 1.
+    /// weighted sum scales the ideal value to 0 and the worst value to 1.
     fn range(&self) -> (f64, f64);
 }
 

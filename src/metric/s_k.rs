@@ -1,10 +1,10 @@
 //! Spread of class sizes, S_k of the property-based generalization paper: the sum over released
 //! rows of the size of their class. A higher value means more privacy.
 //!
-//! **Interpretation**: a suppressed row is in no class and adds nothing. Rows are counted, also
-//! under ENTITY. `MINIMIZING s_k` treats higher as better, so it finds the most privacy, which is
-//! at the top. The metric is intended for Pareto fronts, and for weighted sums together with a
-//! loss.
+//! **Interpretation**: a suppressed row is in no class and adds nothing. Even under ENTITY, rows
+//! are counted. `MINIMIZING s_k` treats higher as better, so it finds the node with the most
+//! privacy, which is the top. The metric is intended for Pareto fronts, and for weighted sums
+//! together with a loss.
 //!
 //! The bound of every node is the square of the number of rows that may be released.
 //!

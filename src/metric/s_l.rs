@@ -4,12 +4,12 @@
 //! **Interpretation**: the paper does not specify the better direction, so the direction is a
 //! parameter. With `minimize`, the default, a row is better hidden if its value is rarer in its
 //! class. `maximize` is the opposite direction. A suppressed row is in no class and adds nothing.
-//! Rows are counted, also under ENTITY. The attribute is the first of SENSITIVE.
+//! Even under ENTITY, rows are counted. The attribute is the first of SENSITIVE.
 //!
-//! If classes merge, the sum never falls, but suppressed rows reduce it. The minimum possible sum
-//! at or above a node is the sum over all its classes minus the maximum contribution of the rows
-//! that may be suppressed: rows of the classes with the highest sum per row. The maximum possible
-//! sum is the sum of one class with all rows.
+//! If classes merge, the sum never falls, but suppressed rows reduce it. A lower bound on the sum
+//! at or above a node is the sum over all classes of the node minus the maximum contribution of the
+//! rows that may be suppressed. These are rows of the classes with the highest sum per row. An
+//! upper bound is the sum of one class with all rows.
 //!
 //! Example: `MINIMIZING 0.7 * glm + 0.3 * s_l`.
 //!

@@ -44,7 +44,7 @@ fn request() -> impl Strategy<Value = Request> {
         })
 }
 
-/// Returns every metric of the registry in every direction, and weighted sums of metrics.
+/// Returns every metric of the catalogue in every direction, and weighted sums of metrics.
 fn metrics() -> Vec<(String, Box<dyn Metric>)> {
     let single = |name: &str| build(&Call::bare(name)).unwrap();
     let mut metrics: Vec<(String, Box<dyn Metric>)> = METRICS

@@ -1,9 +1,9 @@
 //! The audit of a model: SQL over released rows that measures its guarantee.
 //!
-//! Every statement first renames the columns that it reads: `g0`, `g1`, ... are the
-//! quasi-identifiers, `v` is the sensitive attribute, `e` is the entity. So an audit cannot confuse
-//! them with other columns of a user's table. When groups are compared, NULL equals NULL, as in
-//! GROUP BY.
+//! Most statements first rename the columns that they read: `g0`, `g1`, ... are the
+//! quasi-identifiers, `v` is the sensitive attribute, `e` is the entity. Such a statement cannot
+//! confuse these columns with other columns of a user's table. When groups are compared, NULL
+//! equals NULL, as in GROUP BY.
 
 /// The names of tables and columns that an audit uses, all quoted as SQL identifiers.
 ///
@@ -83,7 +83,7 @@ pub struct Tree {
     pub value: String,
     /// The columns of the labels, from level 1 to the top. The top has a single label.
     pub levels: Vec<String>,
-    /// The columns of the number of leaves under the label at each level.
+    /// For each level, the column of the number of leaves under the label.
     pub leaves: Vec<String>,
 }
 
@@ -170,8 +170,8 @@ impl Relation {
 fn size(entity: Option<&str>) -> String {
     match entity {
         // A struct that contains NULL is not NULL, so NULL counts. A second aggregate beside
-        // count(DISTINCT) would prevent DataFusion from planning a GROUP BY, which can spill to
-        // disk. Sets of distinct values cannot.
+        // count(DISTINCT) would prevent DataFusion from rewriting count(DISTINCT) as a GROUP BY. A
+        // GROUP BY can spill to disk. Sets of distinct values cannot.
         Some(e) => format!("count(DISTINCT named_struct('e', {e}))"),
         None => "count(*)".into(),
     }
@@ -206,7 +206,9 @@ pub enum Comparison {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Audit {
-    /// A query that returns one number: the worst value of any class. NULL if there are no classes.
+    /// A query that returns one number: the value that the release reaches, such as the worst value
+    /// of any class. NULL if there are no classes. For a model that reads class sizes, the query
+    /// returns the size of each class instead.
     pub sql: String,
     /// The value that the model requires.
     pub required: f64,

@@ -11,7 +11,7 @@ type Value = (bool, Option<i64>);
 /// The classes of a release, with their keys.
 pub(super) type Released<'a> = [(Vec<Option<String>>, Vec<&'a Row>)];
 
-/// One class in its table.
+/// One class, and the table that contains it.
 pub(super) struct Brute<'a> {
     pub(super) table: &'a Table,
     pub(super) rows: &'a [&'a Row],

@@ -3,10 +3,11 @@
 //!
 //! Holds if and only if |log2(p / q)| < d for every released equivalence class and every sensitive
 //! value of the table. p is the share of the value in the class. q is its share in the whole table,
-//! including suppressed rows. A class that lacks a value violates the model. If d is a whole
-//! number, p / q is compared exactly with 2^d. Any other d is compared in floating point without a
-//! tolerance, because 2^d is then irrational and no class reaches it. Monotone if nothing may be
-//! suppressed: the p / q of a mixture is between the values of p / q of its parts.
+//! including suppressed rows. A class that lacks a value violates the model. If d is a whole number
+//! of at most 100, p / q is compared exactly with 2^d and 2^-d. Any other d is compared in floating
+//! point without a tolerance: 2^d is then irrational or too large, and no class reaches it.
+//! Monotone if nothing may be suppressed: the p / q of a mixture is between the values of p / q of
+//! its parts.
 //!
 //! **Interpretation**: the paper writes log without a base. The base is 2 here, as in ARX, so d
 //! counts bits: d = 1 allows half to twice the share. The values are all values of the whole table.

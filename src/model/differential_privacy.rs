@@ -71,7 +71,7 @@ impl Predicate for DifferentialPrivacy {
     }
 }
 
-/// Returns the model for a sampling with any key.
+/// Returns the model for `sampling`, which may have any key.
 #[cfg(test)]
 pub(crate) fn of(sampling: Sampling) -> Box<dyn PrivacyModel> {
     Box::new(DifferentialPrivacy { sampling })

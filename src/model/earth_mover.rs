@@ -86,8 +86,9 @@ impl Ranks {
     /// values.
     ///
     /// Between two adjacent values of the class, the running sum of p is constant and the running
-    /// sum of q rises. So p is ahead in the first part of each stretch and q in the second, and the
-    /// sum over each part is a difference of prefix sums.
+    /// sum of q rises. So the running sum of p is at least that of q in the first part of each
+    /// stretch, and smaller in the second part. The sum over each part is a difference of prefix
+    /// sums.
     fn distance(&self, histogram: &[(u32, u64)]) -> Fraction {
         let (size, steps) = (total(histogram), self.running.len().saturating_sub(2));
         let mut sum = 0;
@@ -121,8 +122,8 @@ impl Ranks {
     }
 }
 
-/// The hierarchy of the sensitive attribute, with q for every node. Used for the hierarchical
-/// distance.
+/// The hierarchy of the sensitive attribute, with the counts of the table at every node. Used for
+/// the hierarchical distance.
 #[derive(Debug)]
 pub(super) struct Tree {
     all: u64,
@@ -166,9 +167,9 @@ impl Tree {
     /// Returns the sum over inner nodes of level / height times the smaller of the total surplus
     /// and the total deficit of the node's children.
     ///
-    /// The p - q of a node is the sum over its children, so the deficit is the surplus minus the
-    /// node's p - q. So only the children in the class are visited. A node outside the class has no
-    /// surplus.
+    /// The p - q of a node is the sum of the p - q of its children. So the deficit is the surplus
+    /// minus the node's p - q, and only the children in the class are visited. A child outside the
+    /// class has no surplus.
     fn distance(&self, histogram: &[(u32, u64)]) -> Fraction {
         let (size, height) = (total(histogram), self.nodes.len() - 1);
         let mut sum = 0;

@@ -8,9 +8,9 @@
 //!
 //! **Interpretation**: each value has its own bound, but a check has one required number and one
 //! reached number. `reached` is the minimum b with which the release satisfies the model: the
-//! maximum gain, or infinity if the gain of a value is above its -ln q, because no b allows it.
-//! pycanon 1.3 prints another number: the maximum of min(g, -ln q) over all values, where g is the
-//! maximum gain of any value.
+//! maximum gain, or infinity if the gain of a value is above its -ln q, because no b allows such a
+//! gain. pycanon 1.3 prints another number: the maximum of min(g, -ln q) over all values, where g
+//! is the maximum gain of any value.
 //!
 //! Example: `enhanced_beta_likeness(2) ON diagnosis`.
 //!

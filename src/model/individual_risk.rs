@@ -75,9 +75,9 @@ impl PrivacyModel for IndividualRisk {
         Ok(Box::new(prepared))
     }
 
-    /// The risk is p / f times the integral over x from 0 on of exp(-x) / (p + q exp(-x / f)), with
-    /// q = 1 - p. The range in which the integrand is not negligible is divided into 64 equal
-    /// parts. Each part is summed at 8 Gauss-Legendre points.
+    /// The risk is p / f times the integral over x from 0 to infinity of exp(-x) / (p + q exp(-x /
+    /// f)), with q = 1 - p. The range in which the integrand is not negligible is divided into 64
+    /// equal parts. Each part is summed at 8 Gauss-Legendre points.
     fn audit(&self, relation: &Relation) -> Audit {
         let rows = relation.renamed(&relation.released, &[(relation.attribute.as_ref(), "v")]);
         let (keys, points) = (relation.keys(), POINTS.join(", "));

@@ -2,8 +2,8 @@
 //!
 //! Holds if and only if, for every released equivalence class, at least k rows of the given
 //! population table have the quasi-identifier values of the class, generalized in the same way.
-//! Rows of the population are counted instead of entities, also under ENTITY. Monotone, even if
-//! rows are suppressed: the groups in the population merge in the same way as the classes.
+//! Even under ENTITY, the model counts the rows of the population, not its entities. Monotone, even
+//! if rows are suppressed: the groups in the population merge in the same way as the classes.
 //!
 //! Example: `k_map(20)`.
 //!

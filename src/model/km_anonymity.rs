@@ -44,8 +44,8 @@ impl PrivacyModel for KmAnonymity {
         Ok(Box::new(AnyClass))
     }
 
-    /// Returns SQL that unnests the sets once for each item of a combination. The items of a
-    /// combination ascend.
+    /// Returns SQL that unnests the sets once for each item of a combination. Each combination
+    /// lists its items in ascending order.
     fn audit(&self, relation: &Relation) -> Audit {
         let (released, items) = (&relation.released, relation.attribute.as_deref().unwrap_or("NULL"));
         let mut rows = format!("SELECT array_distinct({items}) AS s FROM {released}");

@@ -6,8 +6,8 @@
 //! states the same guarantee as SQL over released rows ([`PrivacyModel::audit`]). Verification runs
 //! that SQL and shares no code with the search. A new model is one file and one line in [`MODELS`].
 //!
-//! Three models are about single rows, sets of items, or a sample. [`PrivacyModel::about`] returns
-//! the subject of a model's guarantee ([`About`]).
+//! Three models are not about classes, but about single rows, sets of items, and a sample.
+//! [`PrivacyModel::about`] returns the subject of a model's guarantee ([`About`]).
 
 mod about;
 mod alpha_k;

@@ -129,7 +129,8 @@ fn surplus(class: &[(u32, u64)], superset: &[(u32, u64)]) -> u128 {
 /// the labels h at the levels n. `audit_large(g.., n.., h..)` contains the supersets of each class
 /// with at least `n` rows. The whole table is the superset at the levels -1.
 fn supersets(relation: &Relation, n: u64) -> String {
-    // This is one function because it is one query, whose relations share their lists of columns.
+    // This function is long because it builds a single query, whose relations share lists of
+    // columns.
     let width = relation.ladders.len();
     let each = |one: &dyn Fn(usize, &Ladder) -> String| -> Vec<String> {
         relation.ladders.iter().enumerate().map(|(i, l)| one(i, l)).collect()
@@ -155,7 +156,7 @@ fn supersets(relation: &Relation, n: u64) -> String {
     let xs = each(&|i, l| format!("{} AS x{i}", l.value)).join(", ");
     let own = each(&|i, _| format!("u{i}.label AS g{i}")).join(", ");
     let bound = each(&|i, l| format!(" JOIN {} AS u{i} ON x{i} IS NOT DISTINCT FROM u{i}.value", l.labels)).concat();
-    // Levels precede labels, here and in every relation of a UNION.
+    // The columns of levels precede the columns of labels here and in every relation of a UNION.
     let reached = [
         each(&|i, _| format!("u{i}.level AS n{i}")),
         each(&|i, _| format!("u{i}.above AS h{i}")),

@@ -1,4 +1,4 @@
-//! The p of p-sensitive k-anonymity: distinct l-diversity under the name used in its literature.
+//! The condition of p-sensitive k-anonymity on the sensitive values, which is distinct l-diversity.
 //!
 //! Holds if and only if every released equivalence class has at least p distinct sensitive values.
 //! Together with `k_anonymity(k)`, this is p-sensitive k-anonymity. Monotone like

@@ -2,9 +2,10 @@
 //! value.
 //!
 //! Holds if and only if, for every released row t of a class of b rows, Pleak(t) is at most the
-//! limit in t's own row. Pleak(t) = (1 / b) * sum over the rows i of the class of DCorrelate(t, i).
-//! DCorrelate is 1 if i's released sensitive value is t's own, 1 / (leaves under it) if it is an
-//! ancestor of t's own, and otherwise 0.
+//! limit of t. Pleak(t) = (1 / b) * sum over the rows i of the class of DCorrelate(t, i).
+//! DCorrelate is 1 if the released sensitive value of i is the sensitive value of t. It is 1 /
+//! (leaves under the released value) if the released value is an ancestor of the value of t, and
+//! otherwise 0.
 //!
 //! The model protects each row, not a class, so it excludes no class. After the search has chosen
 //! the classes, the sensitive values in each class are generalized along their hierarchy until the
@@ -52,8 +53,8 @@ impl PrivacyModel for PersonalPrivacy {
         Ok(Box::new(AnyClass))
     }
 
-    /// Returns SQL that counts the released rows whose leak exceeds their limit. The entity column
-    /// identifies the rows in the source.
+    /// Returns SQL that counts the released rows whose leak exceeds their limit, or whose limit is
+    /// not a number from 0 to 1. The entity column identifies the rows in the source.
     fn audit(&self, relation: &Relation) -> Audit {
         let limit = quote(&self.limit);
         Audit {

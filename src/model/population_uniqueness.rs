@@ -3,11 +3,11 @@
 //!
 //! Holds if and only if the estimated share of released rows (entities under ENTITY) whose
 //! generalized quasi-identifiers are unique in the population is at most the threshold. The
-//! estimate is the estimate of RISK OF by Dankar's rule, which chooses Pitman's, Zayatz' or the
-//! slide negative binomial estimator by the sampling fraction. If no released row is alone in its
-//! class, the estimate is 0. A release without rows satisfies the model. **Interpretation**: in a
-//! random sample, the expected share of rows that are unique in the population equals the share of
-//! uniques in the population, which the estimators return. The sampling fraction is the released
+//! estimate is the one that RISK OF returns by Dankar's rule. The rule chooses Pitman's, Zayatz' or
+//! the slide negative binomial estimator by the sampling fraction. If no released row is alone in
+//! its class, the estimate is 0. A release without rows satisfies the model. **Interpretation**: in
+//! a random sample, the expected share of rows that are unique in the population equals the share
+//! of uniques in the population, which the estimators return. The sampling fraction is the released
 //! fraction of the population. It is given, or computed as released rows / population. Not
 //! monotone: the estimators use different formulas for different class sizes. The recount counts
 //! the class sizes by SQL and estimates from these sizes. The estimators are tested against

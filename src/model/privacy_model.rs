@@ -326,14 +326,14 @@ pub trait Predicate: Debug + Send + Sync {
     /// Returns true if the class may be released.
     fn holds(&self, class: &Class) -> bool;
 
-    /// Returns the bound that the class just meets: the class satisfies a model with this bound.
-    /// Returns `None` for a model that cannot be an objective of a Pareto front.
+    /// Returns the strictest bound that the class satisfies. Returns `None` for a model that cannot
+    /// be an objective of a Pareto front.
     fn reached(&self, class: &Class) -> Option<f64> {
         let _ = class;
         None
     }
 
-    /// Returns the bound that the class just meets if it is above `least`.
+    /// Returns [`Predicate::reached`] if it is above `least`.
     fn reached_above(&self, class: &Class, least: f64) -> Option<f64> {
         self.reached(class).filter(|reached| *reached > least)
     }
@@ -346,8 +346,8 @@ pub trait Predicate: Debug + Send + Sync {
         self.holds(class)
     }
 
-    /// Returns n if the predicate is "the class has at least n rows (or entities)". These
-    /// predicates are checked for all classes in one loop.
+    /// Returns n if the predicate is "the class has at least n rows (or entities)". Such predicates
+    /// are checked for all classes in one loop.
     fn least_size(&self) -> Option<u64> {
         None
     }

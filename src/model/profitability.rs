@@ -6,13 +6,13 @@
 //! attack pays: gain / f > cost. f is the size of the class, so 1 / f is the chance that an attack
 //! finds the right record. l is the information that the labels of the class lose, from 0 to 1: the
 //! sum over quasi-identifiers of ln(leaves under the label), divided by the sum of ln(leaves of the
-//! hierarchy). With `attacks => none`, additionally no attack may pay: gain / f <=
+//! hierarchy). With `attacks => none`, the model also requires that no attack pays: gain / f <=
 //! cost. **Interpretation**: the attacker knows who is in the table (prosecutor). The paper does
-//! not fix the measure of information. If all values are equally frequent, the paper's own measure
-//! is this entropy of the labels. A payout that differs from 0 only by rounding (below 1e-12 of
-//! benefit and loss) is not above 0. Leaves are the values that the hierarchy lists, or the values
-//! in the table if the hierarchy lists none. Not monotone: a merged class is larger, but its labels
-//! carry less information.
+//! not fix the measure of information. If all values are equally frequent, l equals the paper's own
+//! measure, which is an entropy. A payout that may be above 0 only by rounding (at most 1e-12 times
+//! benefit + loss) is not counted as above 0. Leaves are the values that the hierarchy lists, or
+//! the values in the table if the hierarchy lists none. Not monotone: a merged class is larger, but
+//! its labels carry less information.
 //!
 //! Example: `profitability(benefit => 1200, loss => 300, gain => 300, cost => 4)`.
 //!

@@ -1,14 +1,15 @@
 //! Recursive (c, l)-diversity: a bound on the frequency of the most frequent sensitive value.
 //!
-//! Holds if and only if r_1 < c (r_l + ... + r_m) for every released equivalence class, where r are
-//! the counts of its sensitive values in descending order. So the most frequent value occurs less
-//! than c times as often as the rarer values together. A class with fewer than l values never
-//! satisfies the model. Monotone if nothing may be suppressed: when classes merge, the highest
-//! count of the merged class is at most the sum of the highest counts of its parts, and the sum of
-//! its counts without the l - 1 highest is at least the total of these sums for its parts.
+//! Holds if and only if r_1 < c (r_l + ... + r_m) for every released equivalence class, where r_1,
+//! ..., r_m are the counts of its sensitive values in descending order. So the most frequent value
+//! occurs less than c times as often as the l-th most frequent value and all rarer values together.
+//! A class with fewer than l values never satisfies the model. Monotone if nothing may be
+//! suppressed: when classes merge, the highest count of the merged class is at most the sum of the
+//! highest counts of its parts, and the sum of its counts without the l - 1 highest is at least the
+//! total of these sums for its parts.
 //!
-//! **Interpretation**: c is a real number above 0, as in the paper, and exactly the written
-//! decimal. `reached` is the maximum r_1 / (r_l + ... + r_m) over all classes, which must be below
+//! **Interpretation**: c is a real number above 0, as in the paper, and equals the written number
+//! exactly. `reached` is the maximum r_1 / (r_l + ... + r_m) over all classes, which must be below
 //! c. It is infinite if a class has fewer than l values.
 //!
 //! Example: `recursive_l_diversity(4, 3) ON diagnosis`.

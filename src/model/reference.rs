@@ -1,5 +1,5 @@
-//! Tests of the models against optima found on Adult by others with brute force
-//! (ANONSQL_SHARED/reference).
+//! Tests of the models against optima on the Adult data set (ANONSQL_SHARED/reference), which
+//! others found by brute force.
 
 use super::*;
 use crate::catalogue::{Argument, Value};

@@ -11,13 +11,13 @@
 //!
 //! d(k) = max over n >= k / gamma - 1 of the sum of f(j; n) over j > gamma n
 //!
-//! For smaller n, the sum starts at k and grows with n, so the last of these n covers all of them.
-//! The k for a given delta is the minimum k with d(k) <= delta.
+//! For smaller n, the sum starts at j = k and grows with n. So the bound for the largest of these n
+//! covers all of them. The k for a given delta is the minimum k with d(k) <= delta.
 //!
-//! Beta is a multiple of 2^-32 and gamma is a multiple of 2^-64. Both are rounded down, so that a
-//! draw and the comparison of j with gamma n are exact. A guarantee for a lower gamma or a lower
-//! epsilon is also a guarantee for the requested gamma or epsilon. An allowance for every rounding
-//! error is added to the probabilities.
+//! Beta is rounded down to a multiple of 2^-32, and gamma to a multiple of 2^-64. So a draw and the
+//! comparison of j with gamma n are exact. A guarantee for a lower gamma or a lower epsilon is also
+//! a guarantee for the requested gamma or epsilon. An allowance for every rounding error is added
+//! to the probabilities.
 //!
 //! Li, Qardaji and Su, On sampling, anonymization, and differential privacy, ASIACCS 2012,
 //! doi:10.1145/2414456.2414474. Bild, Kuhn and Prasser, SafePub, PoPETs 2018(1),
@@ -146,9 +146,9 @@ impl Odds {
     fn tail(&self, n: u64) -> f64 {
         let (beta, first) = (self.beta(), self.beyond(n));
         let (missed, mut left) = (1.0 - beta, n - first);
-        // These are the factors of f(first; n). The product is kept near 1 as long as factors above
-        // 1 and factors below 1 remain, so it neither overflows nor becomes 0 before the whole
-        // product does.
+        // The two loops multiply the factors of f(first; n). The product is kept near 1 while
+        // factors above 1 and factors below 1 remain, so it overflows or becomes 0 only if the
+        // whole product does.
         let mut term = 1.0;
         for i in 1..=first {
             term *= (n - first + i) as f64 / i as f64 * beta;
@@ -177,8 +177,8 @@ impl Odds {
         sum * (1.0 + operations * f64::EPSILON) + f64::MIN_POSITIVE
     }
 
-    /// Returns k, which is [`Self::beyond`] of the smallest n from which on every [`Self::tail`] is
-    /// at most delta.
+    /// Returns k. Let n be the smallest number such that [`Self::tail`] is at most delta for n and
+    /// for every greater number. Then k is [`Self::beyond`] of n.
     fn threshold(&self, delta: f64) -> u64 {
         let far = -delta.ln() / self.divergence();
         // From this n on, the Chernoff bound is below delta.
@@ -219,8 +219,8 @@ mod tests {
         released
     }
 
-    /// Returns the maximum probability by which a set of outcomes for one table exceeds e^epsilon
-    /// times its probability for the other table.
+    /// Returns the maximum, over all sets of outcomes, of the probability for one table minus
+    /// e^epsilon times the probability for the other table.
     fn excess(one: &[f64], other: &[f64], epsilon: f64) -> f64 {
         let of = |table: &[f64], j: usize| table.get(j).copied().unwrap_or(0.0);
         let outcomes = 0..one.len().max(other.len());
@@ -242,8 +242,8 @@ mod tests {
     }
 
     /// Tests the minimum class size against values that another program computed with 60 decimal
-    /// digits. For the epsilons ln 2 and ln 1.5, gamma is a short fraction (3/4 and 5/9). Rounding
-    /// gamma down costs two rows and one row there.
+    /// digits. If epsilon is ln 2 or ln 1.5, gamma is a short fraction (3/4 or 5/9). In these two
+    /// cases, rounding gamma down increases k by two and by one.
     #[test]
     fn the_least_class_is_that_of_exact_arithmetic() {
         for (epsilon, delta, k) in [
@@ -318,8 +318,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(60))]
 
-        /// Tests the definition for classes of up to twice the size beyond which every draw above
-        /// gamma n has more than k rows.
+        /// Tests the definition for classes of up to 500 rows and at most 2 m rows. m is the
+        /// smallest class size at which every draw of more than gamma m rows has more than k rows.
         #[test]
         fn releases_are_differentially_private(epsilon in 0.05f64..2.5, digits in 3.0f64..7.0, part in 0.05f64..1.0, whole in any::<bool>()) {
             let delta = 10f64.powf(-digits);
@@ -330,7 +330,7 @@ mod tests {
             let size = (2 * all).min(500);
             prop_assert!(needed(sampling.k, &sampling, size) <= delta * (1.0 + 1e-9));
             prop_assert!(needed(1, &sampling, size) > delta, "no threshold keeps no promise, so the check above can fail");
-            // The published bound is exceeded if k is one row fewer.
+            // With k - 1 instead of k, the published bound exceeds delta.
             let below = (1..all).map(|n| {
                 let from = odds.beyond(n).max(sampling.k - 1) as usize;
                 binomial(n, sampling.beta())[from.min(n as usize + 1)..].iter().sum::<f64>()

@@ -6,8 +6,9 @@
 //! - `categorical`: the sum over values of |p - q| / 2;
 //! - `ordered`: the mean of |running sum of p - q| over the m - 1 steps between the table's m
 //!   values, ascending, NULL last. 0 if the table has one value;
-//! - `hierarchical`: the sum over the inner nodes of the sensitive attribute's hierarchy of level /
-//!   height times the smaller of its children's total surplus and total deficit of p over q.
+//! - `hierarchical`: the sum of a term over the inner nodes of the sensitive attribute's hierarchy.
+//!   The term is level / height times the smaller of two totals over the children of the node: the
+//!   surplus of p over q, and the deficit.
 //!
 //! Every distance is compared with t as an exact fraction. Monotone if nothing may be suppressed:
 //! each distance is convex in p, so a mixture of distributions satisfies the model if each
@@ -148,10 +149,10 @@ fn categorical(relation: &Relation) -> String {
 }
 
 /// Returns the audit for `ordered`. The running sum of p is constant between the values of a class.
-/// `audit_stretches` contains the steps a to b at which it is x. `audit_turns` sorts these
-/// stretches together with the steps of the table. So it counts the k steps at which the running
-/// sum of q is not above x, and z is the total of these running sums. Therefore no class is joined
-/// with every value.
+/// `audit_stretches` contains the steps a to b at which this sum is x. `audit_turns` sorts these
+/// stretches together with the steps of the table. So it counts, for each stretch, the k steps at
+/// which the running sum of q is at most x. z is the total of the running sums of q at these steps.
+/// With this sort, no class needs to be joined with every value.
 fn ordered(relation: &Relation) -> String {
     let (ctes, keys) = (relation.values_and_whole(), relation.keys());
     format!(

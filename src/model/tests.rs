@@ -47,8 +47,8 @@ impl Case {
     }
 }
 
-/// Returns every model of the registry with random parameters. Small classes reach many of these
-/// parameters exactly.
+/// Returns a random model of the catalogue with random parameters, except the models that have
+/// tests in their own files. Small classes reach many of these parameters exactly.
 fn case() -> impl Strategy<Value = Case> {
     // These models have tests in their own files. personal_privacy protects rows and requires
     // nothing of classes. The attribute of individual_risk is a weight, and n_t_closeness reads

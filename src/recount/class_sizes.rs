@@ -1,8 +1,7 @@
 //! Counts equivalence classes by SQL, for the figures of [`crate::risk`].
 //!
-//! The queries return only numbers: the number of classes of each size. The GROUP BYs are
-//! DataFusion's and use the session's memory pool, so a table of any size is measured in bounded
-//! memory.
+//! The queries return only numbers: the number of classes of each size. DataFusion executes the
+//! GROUP BYs in the session's memory pool, so a table of any size is measured in bounded memory.
 
 use super::released::ReleasedTable;
 use super::sql::{histogram, numbers};

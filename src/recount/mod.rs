@@ -1,6 +1,6 @@
 //! Counts released rows by SQL that shares no code with the search: classes, promises, labels, and
 //! the information about the source that a table retains. A release is recounted before it is
-//! published, and any other table when a statement asks for it.
+//! published. Any other table is counted when a statement asks for it.
 
 mod bind;
 mod bounds;

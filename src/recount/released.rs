@@ -96,8 +96,8 @@ pub struct ReleasedTable {
     pub population: Option<String>,
     /// The hierarchy and level of each generalized quasi-identifier, if they are known.
     pub generalized: Vec<Generalized>,
-    /// The quasi-identifiers in files that write NULL and the empty text alike, as CSV does. No
-    /// column of such a file has both, and both are read as NULL.
+    /// The quasi-identifiers in files that write NULL and the empty text in the same way, as CSV
+    /// does. No column of such a file has both, and both are read as NULL.
     pub empty_is_null: Vec<String>,
     /// The results of earlier queries, which stay valid because the rows do not change.
     pub answers: Answers,
@@ -275,8 +275,9 @@ impl ReleasedTable {
     }
 
     /// Registers the labels and leaf counts of an attribute's values in its hierarchy, as a table
-    /// called `name`. Fails if ON UNMAPPED ERROR or NULLS ERROR rules out the column. The attribute
-    /// is NULL in the suppressed rows of a STARRED release, and these NULLs are not counted.
+    /// called `name`. Fails if ON UNMAPPED ERROR or NULLS ERROR rules out a value of the column.
+    /// The attribute is NULL in the suppressed rows of a STARRED release, and these NULLs are not
+    /// counted.
     async fn tree(&self, session: &SessionContext, name: &str, attribute: &str, hierarchy: &Hierarchy) -> Result<Tree> {
         let from = quote(self.whole.as_deref().unwrap_or(&self.name));
         let column = quote(attribute);

@@ -26,8 +26,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Returns a new session for recounting, with the memory and object stores of `state`. Every row
-/// that its queries read is added to `progress`, once per read.
+/// Returns a new session for recounting, with the memory and object stores of `state`. The number
+/// of rows that its queries read is added to `progress`. A row counts each time it is read.
 pub fn recounting_session(state: &SessionState, progress: Arc<AtomicU64>) -> SessionContext {
     session_with(state, progress, Elsewhere::default())
 }

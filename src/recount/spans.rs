@@ -1,5 +1,5 @@
-//! The ground values that released labels stand for, recomputed from the hierarchy and the values
-//! of the source.
+//! The number of ground values that each released label stands for, recomputed from the hierarchy
+//! and the values of the source.
 
 use super::released::{Generalized, Promise, ReleasedTable};
 use super::sql::{register, with_one_zero};
@@ -16,8 +16,9 @@ use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
 impl ReleasedTable {
-    /// Returns the ground values under the labels of a promise's quasi-identifiers. Fails with a
-    /// usage error if these values are not known.
+    /// Returns the number of ground values under each label of a promise's quasi-identifiers. Fails
+    /// with a usage error if the values of the source, or the hierarchy and level of a
+    /// quasi-identifier, are not known.
     pub(super) async fn label_spans(&self, session: &SessionContext, promise: &Promise<'_>) -> Result<Vec<LabelSpans>> {
         let whole = self.whole_for(promise, "values of the source under each label")?;
         let mut spans = vec![];
@@ -37,7 +38,7 @@ impl ReleasedTable {
     }
 
     /// Returns the hierarchy and the level of a quasi-identifier. Fails with a usage error if
-    /// either is not known.
+    /// either is not known, or if the labels have a form other than TEXT.
     pub(super) fn known_level(&self, column: &str, promise: &Promise<'_>) -> Result<&Generalized> {
         if self.null_labels.iter().any(|c| c == column) {
             return Err(Error::usage(format!(
@@ -56,8 +57,8 @@ impl ReleasedTable {
 }
 
 impl Generalized {
-    /// Returns the ground values under each label. If `empty_is_null` is true, a label that is an
-    /// empty text becomes NULL.
+    /// Returns the number of ground values under each label. If `empty_is_null` is true, a label
+    /// that is an empty text becomes NULL.
     async fn spans(&self, session: &SessionContext, whole: &str, empty_is_null: bool) -> Result<LabelSpans> {
         let table = session.table(whole).await?;
         let (_, field) = table.schema().qualified_field_with_unqualified_name(&self.column)?;

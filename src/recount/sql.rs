@@ -14,15 +14,15 @@ use std::sync::Arc;
 /// Disables optimizations of DataFusion 55.2 that give wrong results:
 /// - Files and row groups are skipped by the maximum that a plain column has reached, even if the
 ///   same query asks for the maximum of an expression. `max(a + b), max(c)` is then too small.
-/// - If a query reads a field of a struct, a subquery's column that is computed under the name of a
-///   column of its table is replaced by that column itself: in
+/// - If a query reads a field of a struct, a computed column of a subquery is replaced by the raw
+///   column if it has the name of a raw column: in
 ///   `SELECT name, s['x'] FROM (SELECT md5(name) AS name, s FROM t)` the names are raw
 ///   (apache/datafusion issue 25414).
 ///
 /// Two more problems cannot be solved by a setting. DataFusion believes the claims of a table, a
-/// file or a node about its rows, whether they are true or not: the plans of a session forget them
-/// ([`crate::source::forget_claims`]). Clauses such as TABLESAMPLE are parsed and then ignored: the
-/// parser refuses them (`crate::sql`, `unheard.rs`).
+/// file or a node about its rows, even if they are false. So the plans of a session forget these
+/// claims ([`crate::source::forget_claims`]). DataFusion parses clauses such as TABLESAMPLE and
+/// then ignores them. So the parser of this crate refuses them (`crate::sql`, `unheard.rs`).
 ///
 /// Returns true if one of the optimizations was enabled.
 pub(crate) fn answer_rightly(config: &mut SessionConfig) -> bool {

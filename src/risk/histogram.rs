@@ -94,7 +94,7 @@ impl FromIterator<(u64, u64)> for Histogram {
 #[serde(transparent)]
 pub struct PopulationHistogram(pub BTreeMap<u64, InPopulation>);
 
-/// The classes of the sample with one class size in the population.
+/// The classes of the sample that have the same size in the population.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct InPopulation {
     /// The number of classes.

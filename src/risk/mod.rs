@@ -153,7 +153,7 @@ pub struct Risk {
     /// The measures for an attacker who knows that the person is in the table.
     pub prosecutor: AttackerRisk,
     /// The measures for an attacker who knows a population that contains the table. `None` if no
-    /// population is given. The prosecutor's measures are then upper bounds.
+    /// population is given. Without it, the prosecutor's measures are upper bounds.
     pub journalist: Option<AttackerRisk>,
     /// The share of rows that an attacker who tries all rows is expected to re-identify.
     pub marketer: f64,

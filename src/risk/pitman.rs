@@ -7,15 +7,15 @@
 //! L = sum_{i=1}^{u-1} ln(theta + i alpha) - sum_{i=1}^{n-1} ln(theta + i) + sum_j s_j sum_{i=1}^{j-1} ln(i - alpha)
 //! ```
 //!
-//! and the uniques of a population of N are gamma(theta + 1) / gamma(theta + alpha) * N^alpha. Both
-//! derivatives are zero at the maximum. Bisection finds it (theta for each alpha, then alpha), so
-//! no start value is needed. The formula has no solution if every row is unique or all rows are in
-//! one class.
+//! and the uniques of a population of N rows are gamma(theta + 1) / gamma(theta + alpha) * N^alpha.
+//! Both derivatives are zero at the maximum. Bisection finds this maximum (theta for each alpha,
+//! then alpha), so no start value is needed. The formula has no solution if every row is unique or
+//! all rows are in one class.
 //!
-//! If L falls from alpha = 0 on, its maximum would be at a negative alpha. There, the formula is
-//! not a distribution for a growing number of classes. The limit alpha = 0 is Ewens' formula with
-//! theta alone, which is then used instead: theta solves u = sum_{i=0}^{n-1} theta / (theta + i),
-//! and the expected uniques are theta N / (theta + N - 1).
+//! If L falls as alpha rises from 0, its maximum would be at a negative alpha. With a negative
+//! alpha, the formula is a distribution only if the number of classes is limited. Ewens' formula is
+//! then used instead. It is the limit at alpha = 0 and has only the parameter theta: theta solves u
+//! = sum_{i=0}^{n-1} theta / (theta + i), and the expected uniques are theta N / (theta + N - 1).
 //!
 //! Hoshino, Applying Pitman's sampling formula to microdata disclosure risk assessment, Journal of
 //! Official Statistics 17(4), 2001; Pitman, Exchangeable and partially exchangeable random
@@ -76,8 +76,8 @@ struct Sample<'a> {
 }
 
 impl Sample<'_> {
-    /// Returns the theta of Ewens' formula, with which the expected number of classes is the
-    /// sample's.
+    /// Returns the theta of Ewens' formula at which the expected number of classes equals the
+    /// number of classes in the sample.
     fn ewens(&self) -> f64 {
         let (low, high) = LN_THETA;
         let more = |theta: f64| self.classes - theta * harmonic(theta, self.rows);

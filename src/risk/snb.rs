@@ -11,9 +11,9 @@
 //!
 //! classes of one and of two rows. alpha and beta are chosen so that these numbers equal the
 //! sample's own. The second equation is evaluated along the solutions of the first over a fixed
-//! grid of beta, and the crossings are refined, so the work does not depend on the data. Of several
-//! solutions, the one with the most uniques is used, the cautious choice. The model has no solution
-//! if no alpha and beta give both numbers.
+//! grid of beta, and the crossings are refined, so the work does not depend on the data. If there
+//! are several solutions, the one with the most uniques is used. This is the cautious choice. The
+//! model has no solution if no alpha and beta give both numbers.
 //!
 //! K is Shlosser's estimator of the number of population classes ([`ClassEstimate`]).
 //!
@@ -66,8 +66,8 @@ fn population_classes(histogram: &Histogram, fraction: f64, estimate: ClassEstim
     histogram.classes() as f64 + histogram.uniques() as f64 * (squared / seen) * (missed / single).powi(2)
 }
 
-/// The side of the peak. For a given beta, the first equation rises in alpha to its peak and then
-/// falls. Each side has at most one solution.
+/// The side of the peak. For a given beta, s_1 rises with alpha to a peak and then falls. The first
+/// equation has at most one solution on each side.
 #[derive(Clone, Copy)]
 enum Side {
     Rising,

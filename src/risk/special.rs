@@ -36,8 +36,8 @@ pub(super) fn ln_gamma_ratio(a: f64, b: f64) -> f64 {
     main + stirling_tail(a) - stirling_tail(b) + high - low
 }
 
-/// Returns the smallest x + n that is at least [`LARGE`], n a whole number, and ln(gamma(x + n) /
-/// gamma(x)).
+/// Returns the smallest x + n that is at least [`LARGE`], where n is a whole number. Also returns
+/// ln(gamma(x + n) / gamma(x)).
 fn raised(mut x: f64) -> (f64, f64) {
     let mut logs = 0.0;
     while x < LARGE {

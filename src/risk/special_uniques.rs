@@ -2,8 +2,9 @@
 //!
 //! A row is *unique* on a set of columns if no other row has the same values in these columns. The
 //! set is a *minimal sample unique* (MSU) of the row if the row is not unique on any smaller set
-//! within it. A row is riskier if its MSUs have fewer columns and if it has more MSUs (Elliot and
-//! others). With m columns, the score of a row is the sum of (m - s)! over its MSUs of s columns.
+//! within it. The risk of a row is higher the fewer columns its MSUs have, and the more MSUs it has
+//! (Elliot and others). With m columns, the score of a row is the sum of (m - s)! over its MSUs of
+//! s columns.
 //!
 //! DIS-SUDA divides the risk of the whole file among the rows by their scores. The probability that
 //! a match with a unique row is right is estimated for the file by d = f U / (f U + (1 - f) P),
@@ -142,7 +143,8 @@ fn sets(columns: usize, largest: usize) -> Vec<u32> {
     all
 }
 
-/// Returns the classes of one row that is unique on a set of columns, in class order.
+/// Returns, in ascending order, the classes that consist of one row that is unique on a set of
+/// columns.
 fn alone(columns: &[Vec<u32>], sizes: &[u64], set: u32) -> Vec<u32> {
     let chosen = || {
         columns

@@ -1,11 +1,12 @@
-//! Tests of risk measures against row-wise definitions, and against the results of a peer on Adult.
+//! Tests of risk measures against row-wise definitions, and against the results of ARX on the Adult
+//! data set.
 
 use super::uniqueness::Estimator;
 use super::*;
 use proptest::prelude::*;
 
-/// The classes of raw Adult over all nine columns. The first twenty are in
-/// ../shared/reference/arx_risk_given.json.
+/// Each class size of the raw Adult data set over all nine columns, with the number of classes of
+/// this size. The first twenty pairs are in ../shared/reference/arx_risk_given.json.
 const ADULT: &[(u64, u64)] = &[
     (1, 15512),
     (2, 2098),

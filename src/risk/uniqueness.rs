@@ -46,8 +46,8 @@ pub struct Uniqueness {
     pub population: f64,
     /// The estimate from Pitman's sampling formula.
     pub pitman: Option<Estimate>,
-    /// True if the estimate in `pitman` was computed with the limit of Pitman's formula, Ewens'
-    /// formula, because the likelihood has its maximum below alpha = 0.
+    /// True if the estimate in `pitman` was computed with Ewens' formula, the limit of Pitman's
+    /// formula at alpha = 0, because the likelihood has its maximum below alpha = 0.
     pub pitman_is_ewens: bool,
     /// The estimate from Zayatz' conditional probability.
     pub zayatz: Option<Estimate>,

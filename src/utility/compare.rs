@@ -43,7 +43,7 @@ impl ReleaseComparison {
         figures
     }
 
-    /// Returns the measure of the number of released rows.
+    /// Returns the measure of the share of released rows.
     pub fn of_rows(&self) -> Figure {
         let (released, read) = (self.release.rows(), self.source.rows());
         let share = (read > 0).then(|| released as f64 / read as f64);
@@ -108,7 +108,8 @@ impl ReleaseComparison {
         }
     }
 
-    /// Returns the correlation of every pair of columns of numbers, and the mean difference.
+    /// Returns the correlation of every pair of columns of numbers, and the mean absolute
+    /// difference between the release and the source.
     fn correlations(&self) -> Vec<Figure> {
         let numeric: Vec<usize> = (0..self.columns.len())
             .filter(|c| self.columns[*c].numbers.is_some())

@@ -299,7 +299,8 @@ fn purity(of_class: &[f64]) -> f64 {
     }
 }
 
-/// Returns the class with the highest weight. Ties: the first.
+/// Returns the class with the highest weight. If several classes have this weight, returns the
+/// first of them.
 fn greatest(of_class: &[f64]) -> usize {
     let mut best = 0;
     for (class, n) in of_class.iter().enumerate() {

@@ -22,7 +22,7 @@ pub enum MeasureKind {
     Information,
     /// Pearson's correlation with another column.
     Correlation(String),
-    /// The mean absolute difference of all correlations.
+    /// The mean absolute difference between the correlations in the release and in the source.
     Correlations,
     /// The sum of all values.
     Total,

@@ -16,7 +16,7 @@
 use super::sample::{ColumnValues, Sample};
 use std::f64::consts::TAU;
 
-/// The share of a column's variance added to its variance within a class.
+/// The share of a column's variance that is added to the column's variance within a class.
 const SMOOTHING: f64 = 1e-9;
 
 /// A trained classifier.
@@ -53,8 +53,8 @@ impl NaiveBayes {
         }
     }
 
-    /// Returns the predicted class of a row. `value` returns the row's value of each column. Ties:
-    /// the first class.
+    /// Returns the predicted class of a row. `value` returns the row's value of each column. If
+    /// several classes have the highest score, returns the first of them.
     pub fn classify(&self, value: impl Fn(usize) -> u32) -> u32 {
         let mut scores = self.priors.clone();
         for (column, logarithms) in &self.features {

@@ -179,8 +179,8 @@ fn comparison() -> impl Strategy<Value = ReleaseComparison> {
 }
 
 /// Returns the rows, with each row once for every choice of values under its labels. The weight of
-/// a choice is one divided by the number of choices. It is a count out of 720720, because every
-/// number of choices divides 720720.
+/// a choice is one divided by the number of choices. The weight is stored as a whole multiple of 1
+/// / 720720, because every number of choices divides 720720.
 fn spelled_out(sample: &Sample) -> Vec<(Vec<u32>, u64)> {
     let mut all = vec![];
     for row in 0..sample.counts.len() {

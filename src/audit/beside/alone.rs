@@ -1,9 +1,9 @@
 //! The comparison of two releases without the source: how their totals differ.
 //!
-//! Two releases label a column alike if they have it at the same level of the same hierarchy. If
-//! rows are counted by such columns, both releases count the same groups. The difference between
-//! the two totals of a group is then the number of people who are only in one release, minus the
-//! number of people who are only in the other.
+//! Two releases have the same labels in a column if the column is at the same level of the same
+//! hierarchy in both. If rows are counted by such columns, both releases count the same groups. The
+//! difference between the two totals of a group is then the number of people who are only in one
+//! release, minus the number of people who are only in the other.
 //!
 //! If both releases read the same files directly, without a query, and one of them suppressed no
 //! row, that release contains everyone in the other release. The difference is then exactly the

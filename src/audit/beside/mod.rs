@@ -8,12 +8,13 @@
 //! With the source (AGAINST), the pairs are counted by SQL ([`together`]). The labels are computed
 //! again from the source, by the hierarchies and levels in the manifests. A class of a node is
 //! released entirely or not at all, so a row of the source is in a release if and only if the
-//! release has its labels. The check starts by comparing the sizes of the classes: a release is
-//! refused unless each of its classes has the same number of rows in the release and in the source.
-//! The promises of both manifests are then recounted on the classes together.
+//! release has the labels of the row. The check starts by comparing the sizes of the classes: a
+//! release is refused unless each of its classes has the same number of rows in the release and in
+//! the source. The promises of both manifests are then recounted on the classes together.
 //!
 //! Without the source, the pair of a person is not known. The totals of both releases are compared
-//! by the columns that both label alike ([`alone`]), and every promise is reported as a gap.
+//! by the columns in which both have the same labels ([`alone`]), and every promise is reported as
+//! a gap.
 //!
 //! A release is refused if its pairs cannot be determined. This is the case for local recoding,
 //! releases that grew, differentially private samples, personal limits, and labels that are

@@ -17,7 +17,8 @@ const FIRST: &str = "first_release";
 /// The table with the released rows of the second release.
 const SECOND: &str = "second_release";
 
-/// Runs all checks of two releases. The source is checked too if the statement gives it (AGAINST).
+/// Runs all checks of two releases. If the statement gives the source (AGAINST), the promises are
+/// recounted over the source.
 pub(crate) async fn beside(pair: &Pair, observer: &dyn Observer) -> Result<Verification> {
     let mut found = Verification::default();
     let sides = [

@@ -120,7 +120,7 @@ impl<'a> ComparedRelease<'a> {
     }
 
     /// Fails with a usage error if the labels of the release do not determine the class of each row
-    /// of the source.
+    /// of the source, or if the release counts entities and the statement does not name them.
     fn check_told(&self, entity: Option<&str>) -> Result<()> {
         let (name, manifest) = (&self.side.name, self.manifest());
         let refused = |why: String| Err(Error::usage(format!("{name}: {why}")));

@@ -128,7 +128,7 @@ fn matches(job: &Job, target: &Target, standing: &Manifest) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a batch that follows other standards than the release.
+/// Refuses a batch that does not follow the same standards as the release.
 fn same_standards(job: &Job, standing: &Manifest) -> Result<()> {
     if let Some(unlike) = unfollowed(&job.guarantees, standing) {
         return Err(Error::usage(format!("{unlike}; release all rows anew, with OVERWRITE")));
@@ -246,8 +246,8 @@ fn same_partitions(target: &Target, standing: &Manifest) -> Result<()> {
     )))
 }
 
-/// Fails if AT NODE gives a level below that of the existing release, or a level whose labels have
-/// another type than those of the release.
+/// Fails if AT NODE gives a level below that of the existing release, or a level whose labels
+/// differ in type from the labels of the release.
 fn same_levels(job: &Job, standing: &Manifest) -> Result<()> {
     for (i, q) in job.roles.quasi_identifiers.iter().enumerate() {
         let Some(level) = standing.node.get(&q.column).copied() else {

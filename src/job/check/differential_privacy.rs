@@ -1,4 +1,4 @@
-//! Checks requests for differential privacy: fails for those that would reveal rows that are not
+//! Checks requests for differential privacy. Fails if a request would reveal rows that are not
 //! drawn, or classes that are too small.
 
 use super::Purpose;
@@ -10,8 +10,8 @@ use crate::secret::Secret;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{Expr, LogicalPlan};
 
-/// The kinds of hierarchies, in addition to those that consist only of a rule, in which the author
-/// of the statement gives the values and labels.
+/// The kinds of hierarchies in which the author of the statement gives the values and labels.
+/// Hierarchies that consist only of a rule are also allowed.
 const GIVEN: &[&str] = &["values", "file"];
 
 /// Fails if a differentially private release would reveal more than its classes, or if the class of
@@ -140,8 +140,8 @@ fn column(job: &Job, q: &QuasiIdentifier) -> Option<String> {
 }
 
 /// Returns the problem if a hierarchy with ON UNMAPPED TOP is used at level 0; `None` otherwise. An
-/// unmapped value is `*` only from level 1 on, and before the rows are read, it is not known
-/// whether there is such a value.
+/// unmapped value becomes `*` only at level 1 and above. Whether there is such a value is not known
+/// before the rows are read.
 fn of_ground(job: &Job, q: &QuasiIdentifier) -> Option<&'static str> {
     let place = job
         .roles

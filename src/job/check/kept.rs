@@ -1,5 +1,5 @@
-//! Decides whether IF NOT EXISTS keeps the target. It is kept only if it is a complete release of
-//! the same kind as the statement would make.
+//! Decides whether IF NOT EXISTS keeps the target. The target is kept only if it is a complete
+//! release of the same kind as the statement would make.
 
 use super::standing::{Unlike, compared, divided, unfollowed, unlike_columns, unlike_hierarchy};
 use crate::drift::OnDrift;
@@ -129,8 +129,8 @@ fn other_counts(job: &Job, manifest: &Manifest) -> Option<String> {
             counted(&job.input.entity)
         ));
     }
-    // A release that counts in a population although the statement does not promises more, so this
-    // is not a difference.
+    // A release that counts in a population makes a stronger promise than a statement that does
+    // not. So this is not a difference.
     let is_other =
         job.input.population.is_some() && population(&job.output.statement) != population(&manifest.statement);
     is_other.then(|| match population(&manifest.statement) {
@@ -243,7 +243,8 @@ fn missing(job: &Job, manifest: &Manifest) -> Option<String> {
             return spent.is_some_and(|spent| spent.epsilon <= own.epsilon && spent.delta <= own.delta)
                 || is_checked(|check, own| check == own);
         }
-        // The text of a check that is counted while rows are written ends with the model.
+        // The text of a check that is counted while rows are written ends with the description of
+        // the model.
         if c.is_of_rows() {
             return is_checked(|check, own| check.ends_with(own));
         }

@@ -8,9 +8,8 @@ use crate::quoting::ident;
 
 /// Fails if a mask does not accept the type of its column, if a model or a metric evaluates the
 /// values of the column, or if the column that the mask's clause names does not exist or is not an
-/// identifier or the entity.
-/// Fails also if the entity has a mask that several people may share. For a release, reads every
-/// secret.
+/// identifier or the entity. Fails also if several people may have the same masked value of the
+/// entity. For a release, the secret of every mask is read.
 pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
     let columns = job.input.source.columns();
     let shared = |of: &&MaskOf| !of.clause.kind.tells_apart;
@@ -50,9 +49,10 @@ pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
     Ok(())
 }
 
-/// Fails if a model or a metric evaluates the values that the mask replaces: it would evaluate the
-/// values in the source, and the release contains other values. Fails also for APPEND with a drawn
-/// mask, because the masks of the released rows were drawn from other rows.
+/// Fails if a model or a metric evaluates the values that the mask replaces. The model or metric
+/// would evaluate the values in the source, but the release contains other values. Fails also for
+/// APPEND with a mask that is drawn at random, because the masks of the released rows were drawn
+/// from other rows.
 fn is_of_no_promise(job: &Job, column: &str, of: &MaskOf) -> Result<()> {
     let start = of.clause.kind.clause.start;
     if let Some(constraint) = job
@@ -92,7 +92,8 @@ fn is_of_no_promise(job: &Job, column: &str, of: &MaskOf) -> Result<()> {
 
 /// Fails unless the column `entity`, which the clause of the mask names, is an identifier, or is
 /// the entity and has no other role. The mask is computed from the raw values of this column, so a
-/// mask by a quasi-identifier or a sensitive attribute would distinguish rows in the same class.
+/// mask that depends on a quasi-identifier or a sensitive attribute would distinguish rows in the
+/// same class.
 fn is_by_person(job: &Job, column: &str, entity: &str, start: &str) -> Result<()> {
     if column == entity {
         return Err(Error::usage(format!(

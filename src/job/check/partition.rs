@@ -120,8 +120,8 @@ fn check_distances(job: &Job, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Fails if a model needs more than the number of rows in each group. `scoped` is a model about the
-/// groups of some quasi-identifiers, for the error.
+/// Fails if the request counts entities, or if a model reads more than the number of rows in each
+/// group. `scoped` is a model about the groups of some quasi-identifiers. The error names it.
 fn counts_rows(job: &Job, name: &str, scoped: &Constraint) -> Result<()> {
     let scoped = scoped.describe(&job.roles.quasi_identifiers);
     let instead = "use a search over the lattice, such as SEARCH USING auto";

@@ -19,8 +19,8 @@ pub enum Purpose {
     Front,
 }
 
-/// Fails if a statement about nodes has a job that does not choose among nodes, or has models that
-/// nodes cannot be judged by.
+/// Fails if a statement about nodes has a job that does not choose among nodes, or has models by
+/// which nodes cannot be judged.
 pub(super) fn check(job: &Job, purpose: Purpose) -> Result<()> {
     let statement = match purpose {
         Purpose::Release | Purpose::Decide => return Ok(()),

@@ -18,7 +18,8 @@ pub(super) fn check(job: &Job, report: &ReportFile) -> Result<()> {
 }
 
 /// Fails if the report would be an object in the prefix of a release, in the log of a table, or in
-/// a folder with the files of a run, or an object that the statement reads as a source.
+/// a folder with the files of a run. Fails also if the report would be an object that the statement
+/// reads.
 fn check_object(clause: &str, object: &SingleObject, stored: Option<&Stored>, read: &[&SourceTable]) -> Result<()> {
     let refused = |why: &str| Err(Error::usage(format!("{clause} {:?}: {why}", object.url())));
     if stored.is_some_and(|stored| stored.prefix.holds(object)) {

@@ -25,7 +25,7 @@ pub(super) enum Unlike {
     Order(Vec<String>),
 }
 
-/// Returns the role of a released column, as a manifest contains it.
+/// Returns the role of a released column, as a manifest records it.
 fn role(roles: &Roles, column: &str) -> Role {
     match () {
         () if roles.item_set(column).is_some() => Role::ItemSet,

@@ -117,7 +117,7 @@ fn check_holds_nothing_read(input: &Input, path: &Path) -> Result<()> {
 }
 
 /// Fails if the folder is inside a release. Readers of that release would take the new files for
-/// its own, although its manifest does not contain them.
+/// files of that release, although its manifest does not contain them.
 fn check_is_outside_releases(path: &Path) -> Result<()> {
     let own = in_full(path);
     let is_release = |folder: &&Path| matches!(Manifest::read(folder), Ok(Some(_)));
@@ -131,7 +131,7 @@ fn check_is_outside_releases(path: &Path) -> Result<()> {
     }
 }
 
-/// Returns the absolute path in which symbolic links are resolved as far as the path exists.
+/// Returns the absolute path. In the part of the path that exists, symbolic links are resolved.
 fn in_full(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     let there = path

@@ -6,19 +6,20 @@ pub(crate) struct PromiseKind {
     pub(crate) attribute: PromiseAttribute,
     /// Whether the promise is about single rows of the source. Such a promise is enforced and
     /// counted while the rows are written, and excludes no class. The released rows alone do not
-    /// show whether it holds. The text of its check ends with the model.
+    /// show whether it holds. In a manifest, the text of its check ends with the description of the
+    /// model.
     pub(crate) is_of_rows: bool,
     /// Whether the values of the attribute are generalized to keep the promise.
     pub(crate) generalizes_attribute: bool,
-    /// Whether a recount of the promise has a value if the release has a class.
+    /// Whether a recount of the promise returns a number for every release that has a class.
     pub(crate) counts_every_class: bool,
     /// The effect of the promise, for EXPLAIN; `None` if EXPLAIN shows the monotonicity and the
     /// inputs of the model instead.
     pub(crate) effect: Option<&'static str>,
     /// What the promise counts, for EXPLAIN; `None` if the inputs of the model determine it.
     pub(crate) counted: Option<&'static str>,
-    /// Why a statement about nodes refuses the promise, and what to write instead; `None` if nodes
-    /// are judged by it.
+    /// Why a statement about nodes refuses the promise, and what to write instead; `None` if a node
+    /// can be judged by the promise.
     pub(crate) refused_for_nodes: Option<&'static str>,
     /// Why the promise cannot be checked on the labels of several batches; `None` if the inputs of
     /// the model determine whether it can.

@@ -2,8 +2,8 @@
 //!
 //! The subject determines which stage of a release enforces the guarantee. A stage that treats the
 //! subjects differently does not match on [`About`]. It asks the kind of the promise, which has one
-//! answer to each question (`About::kind`). A new variant needs a file with its answers, and the
-//! compiler lists the questions.
+//! answer to each question (`About::kind`). A new variant needs a file with its answers. The
+//! compiler reports each question that has no answer.
 
 mod classes;
 mod items;
@@ -43,9 +43,9 @@ pub enum About<'a> {
         limit: &'a str,
     },
     /// The model bounds a column of sets of items, and concerns no other column. It holds if and
-    /// only if every combination of up to `size` different labels that is in the set of one
-    /// released row is in the sets of at least `k` released rows. The guarantee is enforced after
-    /// the classes are chosen, and excludes no class.
+    /// only if every combination of up to `size` different labels from the set of one released row
+    /// is contained in the sets of at least `k` released rows. The guarantee is enforced after the
+    /// classes are chosen, and excludes no class.
     Items(ItemBound),
     /// The release is a random sample. The model holds if and only if each row of the source was
     /// drawn independently by this rule, each drawn row was generalized independently of the
@@ -55,7 +55,7 @@ pub enum About<'a> {
 }
 
 impl<'a> About<'a> {
-    /// Returns the answers of this kind of promise to the questions of the stages.
+    /// Returns the kind of this promise, which answers the questions of the stages.
     pub(crate) fn kind(self) -> &'static PromiseKind {
         match self {
             About::Classes => &classes::KIND,

@@ -63,8 +63,8 @@ pub(super) enum Readable<T> {
 
 impl Reading {
     /// Returns the SQL for the column's values in the source, and for its labels in the release if
-    /// the labels stand for themselves. Returns `None` if the values are nested or binary, or have
-    /// different types in the release and in the source.
+    /// the labels stand for themselves. Returns `None` if the values or labels are nested or
+    /// binary, or if labels that stand for themselves do not have the type of the values.
     pub(super) async fn read_together(
         &self,
         session: &SessionContext,
@@ -180,8 +180,8 @@ fn is_of_data(error: &Error) -> bool {
 }
 
 impl ComparedColumn {
-    /// Returns the SQL for the cells of this column in a table. Each cell is a text, like the
-    /// values.
+    /// Returns the SQL for the cells of this column in a table. Labels that stand for themselves
+    /// are cast to the type of the values.
     pub(super) async fn cell(&self, session: &SessionContext, table: &str) -> Result<String> {
         let data_type = type_of(session, table, &self.name).await?;
         let cell = quote(&self.name);

@@ -1,5 +1,5 @@
-//! The changes that drawn masks make to columns of numbers and categories. Totals, means, spread,
-//! distributions and correlations are measured before and after masking.
+//! The changes that randomly drawn masks make to columns of numbers and categories. Totals, means,
+//! spread, distributions and correlations are measured before and after masking.
 
 use super::sides::Tables;
 use crate::error::Result;
@@ -61,8 +61,8 @@ async fn both(tables: &Tables<'_>, aggregate: &str) -> Result<(Option<f64>, Opti
     Ok((known(release), known(source)))
 }
 
-/// Returns half the sum, over all values, of the difference between the shares of a value in the
-/// two tables. Values are compared as texts.
+/// Returns half the sum, over all values, of the absolute difference between the shares of a value
+/// in the two tables. Values are compared as texts.
 async fn total_variation(tables: &Tables<'_>, column: &str) -> Result<Option<f64>> {
     let text = format!("CAST({} AS VARCHAR)", quote(column));
     let counts = |table: &str, sign: &str| {

@@ -129,8 +129,8 @@ async fn read_related(tables: &Tables<'_>, columns: Vec<Numbered>) -> Result<Rea
     })
 }
 
-/// Reads a column that is compared alone. Its labels were read already, and `known` is its values
-/// in the source if they were counted already.
+/// Reads a column that is compared alone. Its labels were read already, and `known` contains its
+/// values in the source if these were counted already.
 async fn read_alone(
     tables: &Tables<'_>,
     column: Numbered,

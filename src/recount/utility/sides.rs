@@ -13,6 +13,6 @@ pub(crate) struct Tables<'a> {
     /// The name of the table with the raw rows on which classifiers are tested; `None` if they are
     /// tested on the rows of the source.
     pub(crate) testing: Option<&'a str>,
-    /// The columns of the release whose masks are drawn.
+    /// The columns of the release whose masks are drawn at random.
     pub(crate) drawn: &'a [String],
 }

@@ -1,5 +1,5 @@
 //! Reads the rows of a table as their distinct combinations of values, with the text of each value.
-//! The rows are counted as the first scan counts a source.
+//! The rows are counted in the same way as the first scan counts the rows of a source.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{Columns, Marginals, Scan, Shared};
