@@ -75,7 +75,7 @@ impl Masking {
         self.own.as_ref().map(|own| own.counted())
     }
 
-    /// Returns true if the mask is drawn by chance, using the values of the whole column.
+    /// Returns true if the mask is drawn at random, using the values of the whole column.
     pub(crate) fn is_drawn(&self) -> bool {
         self.clause.kind.is_drawn()
     }

@@ -43,8 +43,8 @@ fn clauses(kind: &'static MaskKind) -> Vec<MaskClause> {
     all.into_iter().map(|given| MaskClause { kind, given }).collect()
 }
 
-/// Returns every mask of a single value, or of a value and the column that the clause names, with
-/// its clause.
+/// Returns each mask that reads only the value, or the value and the column that the clause names,
+/// together with its clause.
 fn masks() -> Vec<(MaskClause, Arc<dyn Mask>)> {
     let alone = MASKS
         .iter()

@@ -49,8 +49,8 @@ impl Unmasked<'_> {
     }
 
     /// Calls `place` with the index and the rank of each row that has a value, and returns the
-    /// results; NULL for a row without a value. Fails with `ErrorKind::Data` if `place` returns
-    /// `None`, because the value was then not in the survey.
+    /// results; NULL for a row without a value. If `place` returns `None`, the value was not in the
+    /// survey, and the function fails with `ErrorKind::Data`.
     pub(super) fn places(&self, place: impl Fn(usize, u64) -> Option<u32>) -> Result<UInt32Array> {
         let nulls = self.values.logical_nulls();
         let is_null = |row: usize| nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));

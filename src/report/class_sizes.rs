@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 const BINS: [u64; 12] = [1, 2, 3, 5, 10, 20, 50, 100, 500, 1_000, 10_000, 100_000];
 
 /// Returns the classes of both histograms, grouped into bins by size. Empty bins at the end are
-/// left out. A bin begins at `required`, so the page shows how many classes are smaller than
-/// required.
+/// left out. If `required` is given, a bin begins at this size, so the page shows how many classes
+/// are smaller than required.
 pub fn class_sizes(before: &Histogram, after: &Histogram, required: Option<u64>) -> Vec<Bin> {
     let mut starts: BTreeSet<u64> = BINS.into();
     starts.extend(required.filter(|k| *k > 0));
