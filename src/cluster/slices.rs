@@ -33,9 +33,9 @@ const LEAST_BYTES: usize = 1 << 20;
 const MOST_BYTES: u64 = 1 << 26;
 
 /// Divides `plan` into about `wanted` single-partition plans, which together return the rows of
-/// `plan`. Returns `None` unless `plan` reads Parquet files from the local file system, or from a
-/// store that other machines can access, and applies only projections and filters, so that each row
-/// depends on only one row of the files.
+/// `plan`. Returns `None` unless `plan` reads Parquet files and applies only projections and
+/// filters, so that each row depends on only one row of the files. The files must be in the local
+/// file system, or in a store that other machines can access.
 pub(crate) fn slices(
     plan: &Arc<dyn ExecutionPlan>,
     wanted: usize,
