@@ -195,7 +195,8 @@ impl Prefix {
 
     /// Reads the manifest of a release in the Delta table at the prefix. Returns only the table's
     /// version if this version is not a release, and `(None, None)` if the prefix has no table.
-    /// Fails with `ErrorKind::Verification` if the table was changed after the release.
+    /// Fails with `ErrorKind::Data` if the manifest is missing, and with `ErrorKind::Verification`
+    /// if the table was changed after the release.
     pub(crate) async fn in_table(&self, at: &At) -> Result<(Option<Standing>, Option<Arc<dyn LoggedTable>>)> {
         let Some(table) = find(&self.place, at).await? else {
             return Ok((None, None));

@@ -8,6 +8,7 @@ use plotters::style::text_anchor::{HPos, VPos};
 
 /// The position of the left end of the bars, and the length of the longest possible bar, in pixels.
 const BARS: (i32, i32) = (124, 190);
+/// The height of a bar, in pixels.
 const BAR: i32 = 11;
 
 /// How the values of a group are drawn.

@@ -45,8 +45,8 @@ pub fn class_sizes(before: &Histogram, after: &Histogram, required: Option<u64>)
     bins
 }
 
-/// Returns the risks by attacker and measure. A risk is `None` if its histogram has no class. The
-/// risk from a journalist is also `None` if there is no population.
+/// Returns the risks by attacker and measure. A risk is `None` if there is no equivalence class.
+/// The risk from a journalist is also `None` if there is no population.
 pub fn risks(before: &risk::Risk, after: &risk::Risk) -> Vec<RiskSummary> {
     let known = |risk: &risk::Risk, value: f64| risk.smallest_class.map(|_| value);
     let mut risks = vec![];

@@ -12,6 +12,7 @@ use plotters::style::text_anchor::{HPos, VPos};
 const ACROSS: (i32, i32) = (124, WIDTH as i32 - 8);
 /// The height of the highest bar, in pixels.
 const HIGH: i32 = 28;
+/// The distance from one column to the next, in pixels.
 const STEP: i32 = HIGH + 12;
 /// The height above the first column, in pixels.
 const TOP: i32 = 34;

@@ -1,11 +1,11 @@
 //! The limits that Safe Harbor sets for a column, and the groups of values that the column must
 //! release with the same label.
 //!
-//! 45 CFR 164.514(b)(2)(i) lists the identifiers (A) to (R). All of them must be removed, but a
-//! part of three of them may be kept. Of places smaller than a state, the first three digits of a
-//! ZIP code may be kept, or 000 if 20,000 people or fewer live in the area (B). Of dates, the year
-//! may be kept (C). Ages above 89, and years that reveal such an age, must form one group of 90 and
-//! over (C).
+//! 45 CFR 164.514(b)(2)(i) lists the identifiers (A) to (R). All of them must be removed, but some
+//! information may be kept in three cases. Of places smaller than a state, the first three digits
+//! of a ZIP code may be kept, or 000 if 20,000 people or fewer live in the area (B). Of dates, the
+//! year may be kept (C). Ages above 89, and years that reveal such an age, must form one group of
+//! 90 and over (C).
 
 use super::dates::Spelling;
 use super::facts::{Facts, MOST, ValueKind};

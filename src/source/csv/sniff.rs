@@ -260,8 +260,7 @@ fn is_missing(field: &str, asked: &Asked) -> bool {
     field.is_empty() || asked.null.as_deref() == Some(field) || MISSING.iter().any(|m| field.eq_ignore_ascii_case(m))
 }
 
-/// Returns the number of columns whose first field looks like a name, and the number of columns
-/// whose first field looks like a value.
+/// Returns how many fields of the first record look like names, and how many look like values.
 fn header_votes(records: &[ByteRecord], asked: &Asked) -> (usize, usize) {
     let (mut names, mut values) = (0, 0);
     let Some((first, rows)) = records.split_first() else {
