@@ -25,7 +25,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// The minimum number of bytes of a slice. Sending a smaller slice takes longer than reading it.
+/// The minimum number of bytes in all files together for the files to be divided. For fewer bytes,
+/// sending more slices takes longer than reading them.
 const LEAST_BYTES: usize = 1 << 20;
 /// The approximate maximum number of bytes of a slice. If a worker is lost, the slices that it is
 /// processing are lost too. The driver keeps the rows of a slice in memory until the slice is

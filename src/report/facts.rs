@@ -386,7 +386,7 @@ pub struct ChoiceSummary {
     pub metric: String,
     /// The value of the metric.
     pub value: f64,
-    /// A sentence on what the search proves about the alternatives, such as that none is better.
+    /// What the search proves: "proven optimal", a bound, or a statement that there is no proof.
     pub proof: String,
     /// The number of combinations of levels in decimal digits, because it may not fit into 64 bits.
     /// If it is above 3.4e38, the text says only this. `None` for local recoding, which chooses no
