@@ -142,7 +142,7 @@ pub struct MaskKind {
     pub technique: &'static str,
     /// True if the masked values link the records of a person.
     pub is_pseudonym: bool,
-    /// True if two different values never have the same mask.
+    /// True if two different values never have the same masked value.
     pub tells_apart: bool,
     /// The limits of the mask, for the report: a topic, and a text about the topic.
     pub limits: (&'static str, &'static str),
@@ -245,7 +245,7 @@ impl MaskClause {
     }
 
     /// Returns the column that the clause names, if any. Its value in a row, together with the
-    /// value to mask, determines the mask.
+    /// value to mask, determines the masked value.
     pub(crate) fn entity(&self) -> Option<&str> {
         self.kind.clause.parts.iter().find_map(|part| match part {
             MaskPart::Value(name, MaskItem::Column, _) => self.maybe(name),

@@ -96,7 +96,7 @@ pub(super) const KIND: MaskKind = MaskKind {
     },
 };
 
-/// The mask that replaces categories by chance.
+/// The mask that replaces categories at random.
 #[derive(Debug)]
 struct Pram {
     /// The minimum probability with which the first matrix keeps a category.

@@ -35,7 +35,7 @@ pub struct Report {
     pub class_sizes: Vec<Bin>,
     /// For each sensitive attribute, the information that a class reveals about its members.
     pub disclosure: Vec<Disclosure>,
-    /// The columns with a mask that is drawn by chance, each with the number of rows that still
+    /// The columns with a mask that is drawn at random, each with the number of rows that still
     /// reveal their own value.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub own_values: Vec<OwnValues>,
@@ -273,7 +273,7 @@ pub struct PromiseSummary {
     pub comparison: RequiredComparison,
     /// The value that the model requires.
     pub required: f64,
-    /// The value of the class that is worst for the model; `None` if there is no class.
+    /// The value that the model reaches in its worst class; `None` if there is no class.
     pub reached: Option<f64>,
     /// True if the release satisfies the model.
     pub holds: bool,

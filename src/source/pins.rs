@@ -27,7 +27,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The prefix of the folders in which releases are being written.
+/// The prefix of the names of folders in which releases are being written.
 const STAGED: &str = ".anonsql-staging-";
 
 /// The files and in-memory tables of a query, in their state at the start of a run.
