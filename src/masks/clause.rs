@@ -83,7 +83,7 @@ pub enum Given {
     Entity,
 }
 
-/// The name of the value in [`MaskClause::given`] that contains the location of the secret.
+/// The name of the value of a clause that contains the location of the secret.
 pub(crate) const SECRET: &str = "secret";
 
 /// A clause of a statement in which a mask may follow the name of a column.
