@@ -78,9 +78,9 @@ fn is_lost(error: &DataFusionError) -> bool {
     error.to_string().contains(LOST)
 }
 
-/// Returns the error for rows that another worker did not send: the error that it reported, or an
-/// error that says that it was lost. The result is an error of this crate, because operators pass
-/// errors of this crate on unchanged.
+/// Returns the error for rows that another worker did not send: the error that this worker
+/// reported, or an error that says that the worker was lost. The result is an error of this crate,
+/// because operators pass errors of this crate on unchanged.
 pub(super) fn lost(error: &DataFusionError) -> DataFusionError {
     told(error)
         .unwrap_or_else(|| Error::new(ErrorKind::Unavailable, LOST))

@@ -44,7 +44,7 @@ impl OperatorKind {
         }
     }
 
-    /// Returns the kind of an operator that the receiver replaces by another operator. `unpack`
+    /// Returns the kind of an operator that the receiver replaces with another operator. `unpack`
     /// returns the replacement, which gets the same input.
     pub(crate) const fn becoming<O: Travels>(
         unpack: fn(Parcel, SchemaRef, Input) -> Result<Arc<dyn ExecutionPlan>>,

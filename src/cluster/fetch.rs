@@ -24,13 +24,13 @@ pub(crate) struct Fetch {
     pub(super) from: Vec<(Url, TaskIdentifier)>,
     /// The index of the partition to fetch.
     pub(super) partition: usize,
-    /// True once the rows were fetched. They cannot be fetched again, because workers do not keep
-    /// rows that they have sent.
+    /// True once the rows have been fetched. They cannot be fetched again, because workers do not
+    /// keep rows that they have sent.
     #[serde(skip)]
     pub(super) fetched: Fetched,
 }
 
-/// A shared flag that is true once the rows were fetched.
+/// A shared flag that is true once the rows have been fetched.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Fetched(Arc<AtomicBool>);
 

@@ -25,7 +25,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// The minimum number of bytes of a slice. Sending a smaller slice takes longer than reading it.
+/// The minimum number of bytes in all files together for the files to be divided. For fewer bytes,
+/// sending more slices takes longer than reading them.
 const LEAST_BYTES: usize = 1 << 20;
 /// The approximate maximum number of bytes of a slice. If a worker is lost, the slices that it is
 /// processing are lost too. The driver keeps the rows of a slice in memory until the slice is
@@ -33,9 +34,9 @@ const LEAST_BYTES: usize = 1 << 20;
 const MOST_BYTES: u64 = 1 << 26;
 
 /// Divides `plan` into about `wanted` single-partition plans, which together return the rows of
-/// `plan`. Returns `None` unless `plan` reads Parquet files from the local file system, or from a
-/// store that other machines can access, and applies only projections and filters, so that each row
-/// depends on only one row of the files.
+/// `plan`. Returns `None` unless `plan` reads Parquet files and applies only projections and
+/// filters, so that each row depends on only one row of the files. The files must be in the local
+/// file system, or in a store that other machines can access.
 pub(crate) fn slices(
     plan: &Arc<dyn ExecutionPlan>,
     wanted: usize,

@@ -140,8 +140,8 @@ impl Cluster {
     }
 
     /// Executes single-partition plans on workers. The rows of a plan arrive together once the plan
-    /// is complete; the plans complete in any order. If a worker is lost, another worker executes
-    /// its plan.
+    /// is complete; the plans complete in any order. If a worker is lost, its plan is executed
+    /// again, by any worker that responds.
     pub(crate) fn gather(&self, members: &[Member], plans: Vec<Arc<dyn ExecutionPlan>>) -> Gathered {
         let left = plans.len();
         let queue = Arc::new(Queue {

@@ -54,7 +54,7 @@ pub struct Batch {
     pub reached_k_of_all: Option<u64>,
     /// The check of each promise on the batch alone.
     pub checks: Vec<Check>,
-    /// The number of files of the batch. In the manifest's list of files, they follow the files of
-    /// earlier batches.
+    /// The number of files of the batch. In the manifest's list of files, the files of a batch
+    /// follow the files of earlier batches.
     pub files: u64,
 }

@@ -1,5 +1,5 @@
-//! Checks whether OVERWRITE or APPEND may replace a folder. This is allowed only if the manifest in
-//! the folder names every file in it.
+//! Checks whether OVERWRITE or APPEND may replace a folder. This is allowed only if the folder is
+//! empty, or the manifest in the folder names every other file in it.
 //!
 //! Anything else in a folder does not belong to the release, for example a table of the session, a
 //! hierarchy, notes or `.git`. It is neither replaced nor removed. If a manifest names a path
@@ -29,8 +29,8 @@ pub(crate) enum Replacing {
     Append,
 }
 
-/// Checks that `target` does not exist or contains only a release. Otherwise, fails with
-/// `ErrorKind::TargetExists`; the error names the other entries.
+/// Checks that `target` does not exist, or is a folder that is empty or contains only a release.
+/// Otherwise, fails with `ErrorKind::TargetExists`; the error says what else is at the path.
 pub(crate) fn check(target: &Path, replacing: Replacing) -> Result<()> {
     let refused = |why: String| {
         Err(Error::new(

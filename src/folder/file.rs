@@ -99,9 +99,10 @@ impl FileSummary {
         (!files.is_empty()).then(|| sha256(&format!("{statement_sha256} {}", files.join(", "))))
     }
 
-    /// Returns the identity of the content, independent of its name and location; `None` if there
-    /// is no identity. The files of a table have their own identities, and so have rows that are
-    /// stored in a catalog.
+    /// Returns the identity of the content; `None` if there is no identity. For a file or an
+    /// object, the identity does not depend on the name and the location. A table has an identity
+    /// only if its catalog stores rows or marks them as deleted. The files of a table have their
+    /// own identities.
     pub(crate) fn identity(&self) -> Option<String> {
         let tag = self.e_tag.as_ref().map(|tag| tag.trim_matches('"'));
         match (self.sha256.is_empty(), self.is_table()) {

@@ -201,7 +201,7 @@ impl Manifest {
     }
 
     /// Returns the type of a column in the anonymized table; `None` if the manifest does not
-    /// contain it.
+    /// contain a known type for the column.
     pub(crate) fn type_in_source(&self, column: &str) -> Option<DataType> {
         self.source.iter().find(|c| c.name == column)?.data_type.parse().ok()
     }
@@ -297,7 +297,7 @@ impl Manifest {
         Some(levels.fold((own, own), |(low, high), level| (low.min(*level), high.max(*level))))
     }
 
-    /// Returns the quasi-identifiers whose labels have another form than TEXT.
+    /// Returns the quasi-identifiers whose labels have a form other than TEXT.
     pub(crate) fn computed_columns(&self) -> Vec<String> {
         let columns = self.columns.iter().filter(|c| c.labels.is_some());
         columns.map(|c| c.name.clone()).collect()

@@ -1,9 +1,9 @@
 //! The folder names of PARTITIONED BY: `column=value`, in an encoding that all readers understand.
 //!
-//! A value is encoded as by DataFusion and object stores; Hive, Spark and DuckDB can also decode
-//! it. No other encoding is possible, because DataFusion searches for `WHERE c = '*'` only in the
-//! folder `c=%2A`. Column names have no common encoding: some readers decode them and others do
-//! not, and a reader silently skips the rows in a folder whose column it does not recognize.
+//! A value has the encoding that DataFusion and object stores use; Hive, Spark and DuckDB can also
+//! decode it. No other encoding is possible, because DataFusion searches for `WHERE c = '*'` only
+//! in the folder `c=%2A`. Column names have no common encoding: some readers decode them and others
+//! do not, and a reader silently skips the rows in a folder whose column it does not recognize.
 //! Therefore, a column whose name would have to be encoded is refused.
 
 use crate::error::{Error, Result};

@@ -241,7 +241,7 @@ pub struct RandomizedColumn {
 #[non_exhaustive]
 pub struct Budget {
     /// The maximum change in the probability of a release when one row is added or removed, as the
-    /// logarithm of the factor.
+    /// natural logarithm of the factor.
     pub epsilon: f64,
     /// The probability of a change larger than `epsilon`.
     pub delta: f64,
@@ -253,8 +253,8 @@ pub struct Budget {
     pub mechanism: String,
     /// The number of successive releases in the folder, including this release.
     pub releases: u64,
-    /// The sum of the epsilons of these releases. For a reader who has all of them, it is the
-    /// privacy bound if they describe the same people.
+    /// The sum of the epsilons of these releases. If they describe the same people, the sum is the
+    /// privacy bound for a reader who has all of the releases.
     pub epsilon_of_all: f64,
     /// The sum of the deltas of these releases.
     pub delta_of_all: f64,

@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub struct Entry {
     /// The keyword before a table in a statement: `delta.'path'`.
     pub word: &'static str,
-    /// The text that syntax texts show as the name of a table after the keyword: `path`.
+    /// The placeholder for the name of a table after the keyword, in syntax texts: `path`.
     pub(super) named: &'static str,
     /// The cargo feature of the format.
     pub(super) feature: &'static str,

@@ -24,8 +24,9 @@ pub(crate) fn keywords() -> impl Iterator<Item = &'static str> {
     FORMATS.iter().filter_map(Entry::keyword)
 }
 
-/// Replaces the placeholders in a syntax text: `<tables>` by the tables of all formats, `<written>`
-/// by the tables to which releases can be committed, and `<formats>` by their keywords.
+/// Replaces the placeholders in a syntax text: `<tables>` with the tables of all formats,
+/// `<written>` with the tables to which releases can be committed, and `<formats>` with their
+/// keywords.
 pub(crate) fn with_formats(syntax: &str) -> String {
     syntax
         .replace("<tables>", &choice(FORMATS.iter()))

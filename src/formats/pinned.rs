@@ -80,8 +80,9 @@ pub(crate) trait PinnedTable: fmt::Debug + Send + Sync {
         asked: ScanParameters<'_>,
     ) -> Result<Arc<dyn ExecutionPlan>>;
 
-    /// Returns true if the table's metadata alone determines which rows pass a filter. `schema` is
-    /// the schema of the rows. Any other filter is applied outside of the scan.
+    /// Returns true if a scan may use the filter to exclude files, because the table's metadata
+    /// contain the exact values or bounds that the filter needs. `schema` is the schema of the
+    /// rows. Every filter is also applied to the rows outside of the scan.
     fn decides(&self, filter: &Expr, schema: &Schema) -> bool {
         let _ = (filter, schema);
         false

@@ -2,7 +2,7 @@
 //!
 //! The name of a file contains a part of its checksum. If a file is written again because the first
 //! copy was considered lost, both copies have the same bytes and the same name. Files that the
-//! driver did not accept are deleted when the run ends.
+//! driver did not accept are deleted before the run commits.
 
 use super::names::Layout;
 use super::outbox::summed;

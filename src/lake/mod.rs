@@ -25,8 +25,9 @@
 //! 3. writes its files under names that no other run uses, recounts them, and puts its own
 //!    manifest;
 //! 4. *seals* its lease by a conditional put, and puts the manifest of the prefix. The condition is
-//!    that the prefix has no manifest, or, with OVERWRITE, still has the manifest of step 1. If it
-//!    does not hold, another run committed first, and this run fails;
+//!    that the prefix has no manifest, or, with OVERWRITE or APPEND, still has the manifest that
+//!    the run has read. If the condition does not hold, another run committed first, and this run
+//!    fails;
 //! 5. deletes its lease. A run that fails or is cancelled deletes its files first.
 //!
 //! A run with APPEND writes a manifest that names the files of the existing release before its own.

@@ -21,7 +21,7 @@ pub enum Layout {
 pub(super) const OWN: &str = "_anonsql";
 /// The folder of the leases.
 pub(super) const RUNS: &str = "_anonsql/runs";
-/// The prefix in the name of each run's folder.
+/// The prefix of the name of each run's folder.
 pub(super) const RUN: &str = "run=";
 /// The object that marks a complete release, for readers that list folders.
 pub(super) const SUCCESS: &str = "_SUCCESS";

@@ -19,7 +19,8 @@ use tokio::task::JoinHandle;
 pub(crate) struct Outbox {
     pub(super) shared: Arc<SharedRun>,
     pub(super) stop: Stopped,
-    /// The sender that keeps `busy` open. Each part of a run that may still write has a clone.
+    /// The sender that keeps the channel `busy` of the background task open. Each part of a run
+    /// that may still write has a clone.
     pub(super) _busy: mpsc::Sender<()>,
 }
 

@@ -58,7 +58,7 @@ impl Standing {
 }
 
 /// Fails with `ErrorKind::Verification` if the files of a Delta table's version differ from the
-/// files that the manifest names.
+/// files that the manifest names, or if the version deletes rows of these files.
 pub(super) fn check_files(manifest: &Manifest, table: &dyn LoggedTable) -> Result<()> {
     let mut named: Vec<(&str, u64)> = vec![];
     named.extend(manifest.output.iter().map(|file| (file.name.as_str(), file.bytes)));
@@ -195,7 +195,8 @@ impl Prefix {
 
     /// Reads the manifest of a release in the Delta table at the prefix. Returns only the table's
     /// version if this version is not a release, and `(None, None)` if the prefix has no table.
-    /// Fails with `ErrorKind::Verification` if the table was changed after the release.
+    /// Fails with `ErrorKind::Data` if the manifest is missing, and with `ErrorKind::Verification`
+    /// if the table was changed after the release.
     pub(crate) async fn in_table(&self, at: &At) -> Result<(Option<Standing>, Option<Arc<dyn LoggedTable>>)> {
         let Some(table) = find(&self.place, at).await? else {
             return Ok((None, None));
@@ -230,7 +231,7 @@ impl Prefix {
 
     /// Fails with `ErrorKind::TargetExists` if the prefix contains objects or folders that do not
     /// belong to releases with this layout. Readers that list folders would treat them as part of
-    /// the release. With layout `plain`, the folders of runs also count as such.
+    /// the release. With layout `plain`, the folders of runs also do not belong to the release.
     pub(crate) async fn check_strangers(&self, layout: Layout) -> Result<()> {
         let listed = self.place.store.list_with_delimiter(Some(&self.place.path)).await;
         let listed = listed.map_err(|e| self.failed("cannot list", &e))?;

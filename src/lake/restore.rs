@@ -27,9 +27,10 @@ pub(crate) struct Restored {
 
 impl Prefix {
     /// Restores the manifest of a release in the Delta table at the prefix. Fails with
-    /// `ErrorKind::Usage` if the version is not a release. Fails with `ErrorKind::Data` if the log
-    /// no longer contains the manifest, or an existing manifest is different. Fails with
-    /// `ErrorKind::Verification` if the files of the version differ from the files in the manifest.
+    /// `ErrorKind::Usage` if there is no table, or the version is not a release. Fails with
+    /// `ErrorKind::Data` if the log no longer contains the manifest, or an existing manifest is
+    /// different. Fails with `ErrorKind::Verification` if the files of the version or the
+    /// properties of the table do not match the manifest.
     pub(crate) async fn restore_manifest(&self, at: &At) -> Result<Restored> {
         let url = self.url();
         let table = find(self.place(), at).await?;

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::time::Duration;
 
-/// The default time for which files are kept that no manifest names.
+/// The default time for which files that no manifest names are kept.
 pub(crate) const RETAIN: Duration = Duration::from_secs(24 * 60 * 60);
 /// The time after its last renewal for which a run counts as alive. A run renews its lease several
 /// times within this time.
@@ -83,8 +83,8 @@ pub(crate) async fn left(prefix: &Prefix, retain: Duration, alive: Duration) -> 
         let folder = prefix.name(&meta.location).and_then(|name| name.split('/').next());
         folder.is_some_and(is_log)
     };
-    // Below a table, runs without a lease are skipped: the tools of the table's format delete files
-    // that its log has named.
+    // Below a table, only runs with an open lease are considered. Any other run may have committed
+    // its files to the log, and the tools of the table's format delete such files.
     let is_table = listed.iter().any(is_in_log);
     for meta in listed {
         let Some(name) = prefix.name(&meta.location) else {
@@ -132,7 +132,7 @@ fn named(standing: &Standing) -> impl Iterator<Item = &str> {
         .chain(manifest.run.as_deref())
 }
 
-/// What decides whether the files of a run are still needed.
+/// The data that decide whether the files of a run are still needed.
 struct Needs<'a> {
     /// The ids of the runs that the manifest of the current release names.
     named: HashSet<&'a str>,
@@ -146,7 +146,7 @@ struct Needs<'a> {
 }
 
 impl Needs<'_> {
-    /// Returns the files of a run if they are no longer needed.
+    /// Returns the files of a run; `None` if they may still be needed.
     async fn left(&self, prefix: &Prefix, run: &str, found: &Found) -> Result<Option<Left>> {
         let lease = match found.has_lease {
             true => Lease::read(prefix, run).await?,

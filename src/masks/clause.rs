@@ -23,8 +23,7 @@ pub struct MaskSyntax {
     pub parts: &'static [MaskPart],
 }
 
-/// A part of a clause. For a value, the texts include the value's name and, last, a description of
-/// the expected value for errors.
+/// A part of a clause. The last text of a value is a description of the expected value, for errors.
 #[derive(Debug, Clone, Copy)]
 pub enum MaskPart {
     /// A required value: its name, its kind and its description.
@@ -62,7 +61,8 @@ impl MaskItem {
         texts.iter().find(|text| text.eq_ignore_ascii_case(given)).copied()
     }
 
-    /// Returns true if `value` is the default.
+    /// Returns true if `value` is the default of [`MaskItem::OneOf`]. Other kinds of values have no
+    /// default here.
     pub(crate) fn is_usual(self, value: &Given) -> bool {
         match (self, value) {
             (Self::OneOf(texts), Given::Text(text)) => texts.first().is_some_and(|usual| usual == text),
@@ -71,8 +71,8 @@ impl MaskItem {
     }
 }
 
-/// A value in a clause as the statement gives it. Of a secret, the value is only the location, such
-/// as `env:NAME`.
+/// A value in a clause, as written in the statement. For a secret, it is only the location, such as
+/// `env:NAME`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Given {
     /// A text, a word in upper case, or the name of a column.
@@ -83,7 +83,7 @@ pub enum Given {
     Entity,
 }
 
-/// The name under which the values of a clause contain the location of the secret.
+/// The name of the value of a clause that contains the location of the secret.
 pub(crate) const SECRET: &str = "secret";
 
 /// A clause of a statement in which a mask may follow the name of a column.
@@ -115,7 +115,7 @@ pub enum Reads {
     /// The values of all identifiers, in the same row.
     Identifiers,
     /// The values of the whole column (see [`Survey`](super::Survey)), and a rank of the row that
-    /// only distinguishes rows.
+    /// serves only to distinguish rows.
     Column,
     /// The values of the whole column, and the rank of the row by its value.
     Ranks,
@@ -142,7 +142,7 @@ pub struct MaskKind {
     pub technique: &'static str,
     /// True if the masked values link the records of a person.
     pub is_pseudonym: bool,
-    /// True if two different values never have the same mask.
+    /// True if two different values never have the same masked value.
     pub tells_apart: bool,
     /// The limits of the mask, for the report: a topic, and a text about the topic.
     pub limits: (&'static str, &'static str),
@@ -160,8 +160,9 @@ impl PartialEq for MaskKind {
 impl Eq for MaskKind {}
 
 impl MaskKind {
-    /// Returns true if the mask is a code or a text derived from identifiers. Returns false if it
-    /// is a masked value of a column that could also be released unchanged.
+    /// Returns true if the mask is for identifiers or reads them, so a masked value may be derived
+    /// from an identifier. Returns false for a mask of values that could also be released
+    /// unchanged.
     pub(crate) fn is_code(&self) -> bool {
         self.places.contains(&MaskPlace::Identifiers) || self.reads == Reads::Identifiers
     }
@@ -173,7 +174,7 @@ impl MaskKind {
         self.reads == Reads::Named
     }
 
-    /// Returns true if the mask is drawn by chance, using the values of the whole column.
+    /// Returns true if the mask is drawn at random, using the values of the whole column.
     pub(crate) fn is_drawn(&self) -> bool {
         matches!(self.reads, Reads::Column | Reads::Ranks)
     }
@@ -244,7 +245,7 @@ impl MaskClause {
     }
 
     /// Returns the column that the clause names, if any. Its value in a row, together with the
-    /// value to mask, determines the mask.
+    /// value to mask, determines the masked value.
     pub(crate) fn entity(&self) -> Option<&str> {
         self.kind.clause.parts.iter().find_map(|part| match part {
             MaskPart::Value(name, MaskItem::Column, _) => self.maybe(name),

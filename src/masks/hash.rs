@@ -75,8 +75,8 @@ impl Mask for Hash {
     }
 }
 
-/// The hexadecimal digits. They are appended directly to the string for the mask, because
-/// allocating a string for each hash took longer than computing its HMAC.
+/// The hexadecimal digits. They are appended directly to the text of the hash, because allocating a
+/// string for each hash took longer than computing its HMAC.
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
 #[cfg(test)]

@@ -27,7 +27,8 @@ use arrow::datatypes::DataType;
 use regex::Regex;
 use std::sync::Arc;
 
-/// The character of a format that hides a character of the value, and replaces it in the mask.
+/// The character of a format that hides a character of the value. It also appears in the masked
+/// value.
 const HIDDEN: char = 'X';
 /// The character of a format that keeps a character of the value.
 const KEPT: char = '#';
@@ -81,7 +82,7 @@ const PARTS: &str = r"[\p{M}\x{1100}-\x{11FF}\x{A960}-\x{A97F}\x{D7B0}-\x{D7FF}\
 #[derive(Debug)]
 struct Format {
     characters: Vec<char>,
-    /// The mask of a value that does not fit the format.
+    /// The masked form of a value that does not fit the format.
     hidden: String,
     /// The compiled expression [`PARTS`].
     parts: Regex,
@@ -108,9 +109,9 @@ impl Format {
         self.fitted(value).unwrap_or_else(|| self.hidden.clone())
     }
 
-    /// Returns the mask of a value that fits the format; `None` if the value does not fit. A value
-    /// with a character that is a part of a letter does not fit, because such a character could
-    /// reveal something about a hidden letter.
+    /// Returns the masked form of a value that fits the format; `None` if the value does not fit. A
+    /// value with a character that is a part of a letter does not fit, because such a character
+    /// could reveal something about a hidden letter.
     fn fitted(&self, value: &str) -> Option<String> {
         if !value.is_ascii() && self.parts.is_match(value) {
             return None;
@@ -213,8 +214,8 @@ mod tests {
     }
 
     proptest! {
-        /// Where the format has `X`, the mask has `X`. Where the format has `#`, the mask has `X`
-        /// or the character of the value.
+        /// Where the format has `X`, the masked value has `X`. Where the format has `#`, the masked
+        /// value has `X` or the character of the value.
         #[test]
         fn hidden_characters_never_leave(format in "[X#(). -]{0,8}X[X#(). -]{0,8}", value in ".{0,12}") {
             let mask: Vec<char> = masked(&format, &value).chars().collect();

@@ -19,7 +19,8 @@ pub struct Masking {
     clause: MaskClause,
     mask: Arc<dyn Mask>,
     key: Option<Key>,
-    /// The columns whose values in a row, together with the value to mask, determine the mask.
+    /// The columns whose values in a row, together with the value to mask, determine the masked
+    /// value.
     beside: Vec<String>,
     /// The counter of the rows that reveal their own value; `None` if they are not counted.
     own: Option<Arc<OwnCounter>>,
@@ -60,8 +61,8 @@ impl Masking {
         })
     }
 
-    /// Counts the rows that reveal their own value, if this masking counts them. `released` are the
-    /// masks of `values`.
+    /// Counts the rows that reveal their own value, if this masking counts them. `released`
+    /// contains the masked `values`.
     pub(crate) fn count_own(&self, values: &ArrayRef, released: &ArrayRef, suppressed: &BooleanArray) -> Result<()> {
         match &self.own {
             Some(own) => own.add(values, released, suppressed),
@@ -75,7 +76,7 @@ impl Masking {
         self.own.as_ref().map(|own| own.counted())
     }
 
-    /// Returns true if the mask is drawn by chance, using the values of the whole column.
+    /// Returns true if the mask is drawn at random, using the values of the whole column.
     pub(crate) fn is_drawn(&self) -> bool {
         self.clause.kind.is_drawn()
     }
@@ -136,18 +137,18 @@ impl Masking {
         self.key.as_ref().map(|key| key.mark(once))
     }
 
-    /// Returns the type of the masks for values of this type.
+    /// Returns the type of the masked values for values of this type.
     pub fn data_type(&self, values: &DataType) -> Result<DataType> {
         self.mask.data_type(values)
     }
 
     /// Returns the columns whose values in a row, together with the value to mask, determine the
-    /// mask: the column that the clause names, the column of ranks, or all identifiers.
+    /// masked value: the column that the clause names, the column of ranks, or all identifiers.
     pub fn beside(&self) -> &[String] {
         &self.beside
     }
 
-    /// Returns the masks of `values`. `beside` contains the values of the columns in
+    /// Returns the masked `values`. `beside` contains the values of the columns in
     /// [`Masking::beside`], in the same rows.
     pub fn apply(&self, values: &ArrayRef, beside: &[ArrayRef]) -> Result<ArrayRef> {
         let values = cast(values, &plain(values.data_type()))?;

@@ -8,8 +8,8 @@
 //! [`MaskSyntax`]), the words for it in EXPLAIN, warnings and the report, and the [`Mask`] that
 //! masks an array.
 //!
-//! Most masks depend on the value alone. NOISE, RANK SWAP and PRAM are drawn: the mask of a row
-//! depends on the values of the whole column ([`Survey`]), the secret, and the rank of the row.
+//! Most masks depend on the value alone. NOISE, RANK SWAP and PRAM are drawn: the masked value of a
+//! row depends on the values of the whole column ([`Survey`]), the secret, and the rank of the row.
 
 mod clause;
 mod draws;

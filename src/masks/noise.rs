@@ -15,7 +15,7 @@
 //!
 //! Anyone with the secret can compute the random numbers. With the same secret and the same rows,
 //! each release of a table has the same noise. Two releases with different secrets or different
-//! rows have different noise, so the mean of a value in both releases is nearer to the original
+//! rows have different noise, so the mean of a row's two released values is nearer to the original
 //! value.
 //!
 //! Example: `KEEP (income NOISE (0.1) WITH SECRET 'env:ANONSQL_SECRET')`

@@ -1,7 +1,7 @@
 //! Counts the rows that still reveal their own value, although a drawn mask may change it.
 //!
-//! Only where a mask is applied are the original value and the released value of a row both known.
-//! So two numbers are counted there, of released rows with a value:
+//! The original value and the released value of a row are both known only where a mask is applied.
+//! So two numbers are counted there, among the released rows with a value:
 //!
 //! - the rows whose released value is their own value in the source
 //! - in a column of numbers, dates or timestamps, the rows whose own value is at most [`NEAR`]
@@ -12,9 +12,9 @@
 //! contains them.
 //!
 //! Reference: `dRisk` of sdcMicro with k = 0.01 for one column; Mateo-Sanz, Sebé, Domingo-Ferrer,
-//! Outlier Protection in Continuous Microdata Masking, PSD 2004. **Interpretation**: the standard
-//! deviation here is that of the column in the source. `dRisk` uses that of the masked column, so
-//! that more noise widens its interval.
+//! Outlier Protection in Continuous Microdata Masking, PSD 2004. **Interpretation**: here the
+//! standard deviation is computed from the column in the source. `dRisk` computes it from the
+//! masked column, so its interval becomes wider with more noise.
 
 use super::survey::{Survey, numbers};
 use crate::canonical::{one_spelling, plain};
@@ -25,8 +25,8 @@ use arrow::compute::{and, cast, is_not_null, not};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The maximum distance between a released value and the own value for the own value to be near, in
-/// standard deviations of the source's column.
+/// The maximum distance at which a released value is near the row's own value, in standard
+/// deviations of the source's column.
 const NEAR: f64 = 0.01;
 
 /// The released rows of a column that reveal their own value.

@@ -35,7 +35,7 @@ use arrow::row::{RowConverter, SortField};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The maximum number of categories. The matrix has the square of this number of cells.
+/// The maximum number of categories. The matrix for this number has a million cells.
 const MOST: usize = 1_000;
 /// The value of ALPHA if the clause does not give one.
 const ALPHA: f64 = 0.5;
@@ -96,7 +96,7 @@ pub(super) const KIND: MaskKind = MaskKind {
     },
 };
 
-/// The mask that replaces categories by chance.
+/// The mask that replaces categories at random.
 #[derive(Debug)]
 struct Pram {
     /// The minimum probability with which the first matrix keeps a category.
@@ -264,7 +264,8 @@ mod tests {
         let by_hand = |from: usize, to: usize| p[from][0] * q[0][to] + p[from][1] * q[1][to];
         let expected = shares[0] * by_hand(0, 0) + shares[1] * by_hand(1, 0);
         assert!((expected - 0.75_f64).abs() < 1e-12);
-        // For the probabilities that the function draws, it gives the same matrix as these steps.
+        // With the probabilities that `transitions` draws, it returns the same matrix as these
+        // steps.
         let draws = draws();
         let mut numbers = draws.of(0);
         let kept: Vec<f64> = (0..2).map(|_| 0.5 + 0.5 * numbers.uniform()).collect();

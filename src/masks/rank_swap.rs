@@ -3,9 +3,9 @@
 //! The rows are ranked by their values. `RANK SWAP (5 PERCENT)` goes through the ranks in ascending
 //! order. For a rank i that has no partner yet, a rank from i + 1 to i + d is drawn, where d is 5
 //! percent of the n rows with a value, rounded down. If the drawn rank already has a partner, the
-//! nearest rank without a partner between i and the drawn rank is taken instead. If there is none,
-//! the nearest one between the drawn rank and i + d is taken. The two rows swap their values. A row
-//! for which no partner is found keeps its value.
+//! next lower rank above i without a partner is taken instead. If there is none, the next higher
+//! rank up to i + d without a partner is taken. The two rows swap their values. A row for which no
+//! partner is found keeps its value.
 //!
 //! So the released column has the values of the source with the same frequencies, and each value
 //! comes from a row at most d ranks away. NULL stays NULL, and rows with NULL take no part.
@@ -97,7 +97,7 @@ struct Drawn {
     values: ArrayRef,
     /// For each value, the number of rows with this value or a smaller value.
     ends: Vec<u64>,
-    /// The partner of each rank. Here ranks begin at 0, also for partners.
+    /// The partner of each rank. Ranks and partners are counted from 0 here.
     partners: Vec<u32>,
 }
 
@@ -153,8 +153,8 @@ impl Mask for RankSwap {
     }
 }
 
-/// Returns the partner of each rank. Here ranks begin at 0, and the distance between two partners
-/// is at most `most`. A rank without a partner is paired with itself.
+/// Returns the partner of each rank. Ranks are counted from 0 here, and the distance between two
+/// partners is at most `most`. A rank without a partner is paired with itself.
 fn partners(rows: u32, most: u32, numbers: &mut RandomNumbers) -> Vec<u32> {
     const NONE: u32 = u32::MAX;
     let mut partners = vec![NONE; rows as usize];

@@ -127,8 +127,8 @@ impl Redacted {
         })
     }
 
-    /// Returns the text in which everything that matches one of the forms, every code, and every
-    /// word in `names` is replaced. `names` contains words in lower case.
+    /// Returns `text` with every match of a form, every code, and every word in `names` replaced.
+    /// `names` contains words in lower case.
     fn apply(&self, text: &str, names: &HashSet<String>) -> String {
         let mut redacted = text.to_string();
         for (form, stands) in &self.forms {

@@ -3,8 +3,8 @@
 //! `SHIFT BY patient 365 DAYS WITH SECRET` moves all values in the rows of a patient by the same
 //! number of days: at most 365 days back or forward, and never by 0. So the time between two values
 //! of a patient is the same as in the source. This also holds across columns and tables if the
-//! number of days in the clause and the secret are the same. The offset is computed by HMAC-SHA-256
-//! from that number of days and the patient's value, and is never stored.
+//! clauses have the same maximum number of days and the same secret. The offset is computed by
+//! HMAC-SHA-256 from that maximum and the patient's value, and is never stored.
 //!
 //! The time of day stays the same, in the time zone of the column if it has one. If the local time
 //! does not exist because clocks are set forward, the next local time that exists is used. With a

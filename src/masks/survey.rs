@@ -15,9 +15,9 @@ pub struct Survey {
     pub values: ArrayRef,
     /// For each of `values`, the number of rows with this value.
     pub counts: Vec<u64>,
-    /// The name of the column that contains the rank of each row, from 1 on. For a mask that reads
-    /// [`Reads::Ranks`](super::Reads::Ranks), rows are ranked by their value, with NULL last, and
-    /// then by their other columns. For any other mask, the rank only distinguishes rows.
+    /// The name of the column that contains the rank of each row, starting at 1. For a mask that
+    /// reads [`Reads::Ranks`](super::Reads::Ranks), rows are ranked by their value, with NULL last,
+    /// and then by their other columns. For any other mask, the rank only distinguishes rows.
     pub ranks: String,
 }
 

@@ -43,8 +43,8 @@ fn clauses(kind: &'static MaskKind) -> Vec<MaskClause> {
     all.into_iter().map(|given| MaskClause { kind, given }).collect()
 }
 
-/// Returns every mask of a single value, or of a value and the column that the clause names, with
-/// its clause.
+/// Returns each mask that reads only the value, or the value and the column that the clause names,
+/// together with its clause.
 fn masks() -> Vec<(MaskClause, Arc<dyn Mask>)> {
     let alone = MASKS
         .iter()
@@ -131,7 +131,8 @@ fn named_by(kind: &MaskKind) -> Option<&'static MaskKind> {
 }
 
 /// Each mask has the type that it declares. NULL stays NULL, equal values of a person have the same
-/// mask, another secret gives other masks, and no mask equals its value.
+/// masked value, another secret gives other masked values, and no masked value equals the original
+/// value.
 #[test]
 fn masks_are_as_they_say() {
     let mut taken = 0;
@@ -186,8 +187,7 @@ fn a_mask_refuses_what_it_does_not_take_and_says_what_to_write() {
 }
 
 proptest! {
-    /// The mask of a value depends only on its own row: without the other rows, the mask is the
-    /// same.
+    /// A masked value depends only on its own row: without the other rows, it is the same.
     #[test]
     fn a_mask_depends_on_its_row_alone(texts in prop::collection::vec(prop::option::of("[a-z0-9äß-]{0,6}"), 1..12), at in any::<prop::sample::Index>()) {
         let values: ArrayRef = Arc::new(StringArray::from(texts));

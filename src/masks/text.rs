@@ -14,7 +14,7 @@ pub(super) fn texts(values: &ArrayRef) -> Result<StringArray> {
     Ok(texts.as_string::<i32>().clone())
 }
 
-/// Returns the masks of the values. `write` appends the mask of a text to an empty string. It is
+/// Returns the masked values. `write` appends the masked form of a text to an empty string. It is
 /// not called again for a text that is equal to the previous one.
 pub(super) fn each(values: &ArrayRef, mut write: impl FnMut(&str, &mut String)) -> Result<ArrayRef> {
     let texts = texts(values)?;

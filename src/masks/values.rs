@@ -8,15 +8,15 @@ use arrow::datatypes::DataType;
 use std::fmt;
 use std::sync::Arc;
 
-/// A mask without its secret. NULL stays NULL. With the same secret and the same input, the mask of
-/// a value is always the same.
+/// A mask without its secret. NULL stays NULL. With the same secret and the same input, the masked
+/// value is always the same.
 pub trait Mask: fmt::Debug + Send + Sync {
-    /// Returns the type of the masks for values of this type. If the mask does not accept such
-    /// values, fails with a usage error that says what to write instead.
+    /// Returns the type of the masked values for values of this type. If the mask does not accept
+    /// such values, fails with a usage error that says what to write instead.
     fn data_type(&self, values: &DataType) -> Result<DataType>;
 
-    /// Returns a regular expression that matches the text of every possible mask, for VERIFY;
-    /// `None` if any text is possible.
+    /// Returns a regular expression that matches the text of every possible masked value, for
+    /// VERIFY; `None` if any text is possible.
     fn form(&self) -> Option<String> {
         None
     }
@@ -27,7 +27,7 @@ pub trait Mask: fmt::Debug + Send + Sync {
         Err(Error::internal("a mask of values alone is drawn"))
     }
 
-    /// Returns the masks of the values.
+    /// Returns the masked values.
     fn mask(&self, unmasked: &Unmasked) -> Result<ArrayRef>;
 }
 
@@ -49,8 +49,8 @@ impl Unmasked<'_> {
     }
 
     /// Calls `place` with the index and the rank of each row that has a value, and returns the
-    /// results; NULL for a row without a value. Fails with `ErrorKind::Data` if `place` returns
-    /// `None`, because the value was then not in the survey.
+    /// results; NULL for a row without a value. If `place` returns `None`, the value was not in the
+    /// survey, and the function fails with `ErrorKind::Data`.
     pub(super) fn places(&self, place: impl Fn(usize, u64) -> Option<u32>) -> Result<UInt32Array> {
         let nulls = self.values.logical_nulls();
         let is_null = |row: usize| nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
@@ -65,7 +65,7 @@ impl Unmasked<'_> {
         places.collect()
     }
 
-    /// Returns the rank of each row, from 1 on. Fails if the input has no ranks.
+    /// Returns the rank of each row, starting at 1. Fails if the input has no ranks.
     pub(super) fn ranks(&self) -> Result<&UInt64Array> {
         let ranks = self.beside.first().and_then(|ranks| ranks.as_primitive_opt());
         ranks.ok_or_else(|| Error::internal("a mask is drawn without the ranks of its rows"))

@@ -8,6 +8,7 @@ use plotters::style::text_anchor::{HPos, VPos};
 
 /// The position of the left end of the bars, and the length of the longest possible bar, in pixels.
 const BARS: (i32, i32) = (124, 190);
+/// The height of a bar, in pixels.
 const BAR: i32 = 11;
 
 /// How the values of a group are drawn.
@@ -79,8 +80,8 @@ impl Bars<'_> {
         })
     }
 
-    /// Draws one bar with one part per value in `parts`, and beside it the sum of the parts as
-    /// text. The last part has the colour `color`, and all other parts have the colour of the first
+    /// Draws a bar with one part per value in `parts`, and the sum of the parts as text beside the
+    /// bar. The last part has the colour `color`, and all other parts have the colour of the first
     /// series.
     fn bar(&self, area: &Area, top: i32, parts: &[Option<f64>], color: RGBColor) -> Drawn {
         let total: f64 = parts.iter().flatten().sum();

@@ -58,14 +58,14 @@ impl From<String> for Line {
     }
 }
 
-/// The state of a question: answered, answered in part, or open.
+/// How favourable an answer is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tone {
-    /// The measurements answer the question with "no": the report found no such risk.
+    /// The report found no such risk, or only a little loss.
     Good,
-    /// The risk is reduced, but not excluded.
+    /// The risk is reduced, but not excluded, or some detail was lost.
     Partial,
-    /// The question is open: the risk exists, or was not examined.
+    /// The risk exists or was not examined, or whole columns were lost.
     Open,
 }
 

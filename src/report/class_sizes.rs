@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 const BINS: [u64; 12] = [1, 2, 3, 5, 10, 20, 50, 100, 500, 1_000, 10_000, 100_000];
 
 /// Returns the classes of both histograms, grouped into bins by size. Empty bins at the end are
-/// left out. A bin begins at `required`, so the page shows how many classes are smaller than
-/// required.
+/// left out. If `required` is given, a bin begins at this size, so the page shows how many classes
+/// are smaller than required.
 pub fn class_sizes(before: &Histogram, after: &Histogram, required: Option<u64>) -> Vec<Bin> {
     let mut starts: BTreeSet<u64> = BINS.into();
     starts.extend(required.filter(|k| *k > 0));
@@ -45,8 +45,8 @@ pub fn class_sizes(before: &Histogram, after: &Histogram, required: Option<u64>)
     bins
 }
 
-/// Returns the risks by attacker and measure. A risk is `None` if its histogram has no class. The
-/// risk from a journalist is also `None` if there is no population.
+/// Returns the risks by attacker and measure. A risk is `None` if there is no equivalence class.
+/// The risk from a journalist is also `None` if there is no population.
 pub fn risks(before: &risk::Risk, after: &risk::Risk) -> Vec<RiskSummary> {
     let known = |risk: &risk::Risk, value: f64| risk.smallest_class.map(|_| value);
     let mut risks = vec![];

@@ -71,8 +71,8 @@ pub(super) fn legend(area: &Area, series: &[(&str, RGBColor)]) -> Drawn {
     Ok(())
 }
 
-/// Returns a font with a size of `pixels`. The anchor of the text is at the sides `across` and
-/// `down`.
+/// Returns a font with a size of `pixels`. `across` and `down` give the position of the anchor
+/// within the text.
 pub(super) fn font(pixels: f64, across: HPos, down: VPos) -> TextStyle<'static> {
     ("sans-serif", pixels * FONT_SCALE)
         .into_font()

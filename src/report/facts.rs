@@ -35,7 +35,7 @@ pub struct Report {
     pub class_sizes: Vec<Bin>,
     /// For each sensitive attribute, the information that a class reveals about its members.
     pub disclosure: Vec<Disclosure>,
-    /// The columns with a mask that is drawn by chance, each with the number of rows that still
+    /// The columns with a mask that is drawn at random, each with the number of rows that still
     /// reveal their own value.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub own_values: Vec<OwnValues>,
@@ -107,8 +107,8 @@ pub struct ReleaseSummary {
     pub rows_out: u64,
     /// The number of equivalence classes in the release.
     pub classes: u64,
-    /// The size of the smallest released class, counted in the release, in persons if there is an
-    /// `entity` and otherwise in rows; `None` if there is no class.
+    /// The size of the smallest released class; `None` if there is no class. The size is counted in
+    /// the release, in persons if there is an `entity`, and otherwise in rows.
     pub smallest_class: Option<u64>,
     /// The minimum class size that the models require; `None` if no model requires one.
     pub required_class_size: Option<u64>,
@@ -122,9 +122,9 @@ pub struct ReleaseSummary {
     /// there is no `entity`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub persons_out: Option<u64>,
-    /// The population table in which classes were counted.
+    /// The population table in which classes were counted; `None` if there is no such table.
     pub population: Option<String>,
-    /// The files of the release, if any were written.
+    /// The files of the release; `None` if no files were written.
     pub files: Option<ReleaseFiles>,
 }
 
@@ -273,7 +273,7 @@ pub struct PromiseSummary {
     pub comparison: RequiredComparison,
     /// The value that the model requires.
     pub required: f64,
-    /// The value of the class that is worst for the model; `None` if there is no class.
+    /// The value that the model reaches in its worst class; `None` if there is no class.
     pub reached: Option<f64>,
     /// True if the release satisfies the model.
     pub holds: bool,
@@ -386,11 +386,11 @@ pub struct ChoiceSummary {
     pub metric: String,
     /// The value of the metric.
     pub value: f64,
-    /// The statement that the search proves about the alternatives, such as that no better one
-    /// exists.
+    /// What the search proves: "proven optimal", a bound, or a statement that there is no proof.
     pub proof: String,
     /// The number of combinations of levels in decimal digits, because it may not fit into 64 bits.
-    /// Above 3.4e38, a text says so. `None` for local recoding, which chooses no levels.
+    /// If it is above 3.4e38, the text says only this. `None` for local recoding, which chooses no
+    /// levels.
     pub alternatives: Option<String>,
     /// The number of combinations that were assessed.
     pub assessed: u64,

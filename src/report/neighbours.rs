@@ -15,6 +15,7 @@ const ROW: i32 = 34;
 const LEGEND: i32 = 30;
 /// The distance of the released node from the left edge of the picture, in pixels.
 const RELEASED: i32 = 46;
+/// The distance of each neighbour from the left edge of the picture, in pixels.
 const NEIGHBOUR: i32 = 150;
 
 /// A combination of levels that differs from the released combination by one level in one column.

@@ -44,7 +44,8 @@ pub(super) fn share(part: u64, whole: u64) -> String {
 }
 
 /// Formats a number with about four significant digits, without trailing zeros. Digits before the
-/// decimal point are never dropped.
+/// decimal point are never dropped. Numbers of at least 1e15, and fractions below 0.00001, are
+/// formatted in scientific notation.
 pub(super) fn number(value: f64) -> String {
     if !value.is_finite() {
         return value.to_string();

@@ -1,10 +1,10 @@
-//! The columns with a mask that is drawn by chance, and the number of rows that still reveal their
+//! The columns with a mask that is drawn at random, and the number of rows that still reveal their
 //! own value.
 
 use crate::masks::OwnRows;
 use serde::{Deserialize, Serialize};
 
-/// A column with a mask that is drawn by chance: NOISE, RANK SWAP or PRAM.
+/// A column with a mask that is drawn at random: NOISE, RANK SWAP or PRAM.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq, Eq)]
 pub struct OwnValues {
     /// The name of the column.

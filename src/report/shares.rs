@@ -10,8 +10,9 @@ use plotters::style::text_anchor::{HPos, VPos};
 
 /// The left and the right end of the bars of a column, in pixels.
 const ACROSS: (i32, i32) = (124, WIDTH as i32 - 8);
-/// The height of the highest bar, and the distance from one column to the next, in pixels.
+/// The height of the highest bar, in pixels.
 const HIGH: i32 = 28;
+/// The distance from one column to the next, in pixels.
 const STEP: i32 = HIGH + 12;
 /// The height above the first column, in pixels.
 const TOP: i32 = 34;

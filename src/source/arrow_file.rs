@@ -20,8 +20,10 @@ const SIGNATURE: &[u8] = b"ARROW1";
 /// The marker at the start of a message.
 const MESSAGE: [u8; 4] = [0xff; 4];
 
-/// Returns true if no buffer of the file states a size above [`LARGEST`]. Also returns true if the
-/// file cannot be parsed, because the reader then rejects the file itself.
+/// Returns true if every size that the file states is possible: no block ends after the end of the
+/// file, and no buffer is larger than [`LARGEST`]. Returns false if the file begins with the
+/// signature but has no valid footer. Returns true for any other file that cannot be read or
+/// parsed, because the reader itself rejects it.
 pub(crate) fn claims_possible_sizes(path: &Path) -> bool {
     File::open(path)
         .ok()
@@ -29,8 +31,8 @@ pub(crate) fn claims_possible_sizes(path: &Path) -> bool {
         .unwrap_or(true)
 }
 
-/// Checks the local files of a table. It is called before a statement that reads them immediately.
-/// Fails with `ErrorKind::Data` if a file is damaged.
+/// Checks the local files of a table before CREATE EXTERNAL TABLE reads them. Fails with
+/// `ErrorKind::Data` if a file is damaged.
 pub(crate) fn check(location: &str) -> Result<()> {
     // The statement itself reports a text that is not a location.
     let Ok(location) = ListingTableUrl::parse(location) else {
@@ -93,7 +95,7 @@ fn opens(path: &Path) -> bool {
 struct Sizes(File);
 
 impl Sizes {
-    /// Returns true if no buffer states an impossible size. The file is checked for both kinds of
+    /// Returns true if all stated sizes are possible. The file is checked for both kinds of
     /// readers: readers that find the footer at the end of the file, and readers that read the file
     /// from the start as a stream.
     fn possible(&mut self) -> Option<bool> {

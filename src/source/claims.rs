@@ -53,9 +53,9 @@ pub(crate) fn forget_claims(session: &SessionContext) {
         .build();
 }
 
-/// Returns the rules, with a rule that removes dependencies before each of them. An optimizer rule
-/// may create new nodes, which again have the dependencies that their tables declare. The last rule
-/// is [`SkipBelowProjection`].
+/// Returns the rules, each preceded by a rule that removes dependencies. An optimizer rule may
+/// create new nodes, which again have the dependencies that their tables declare. The last rule is
+/// [`SkipBelowProjection`].
 pub(crate) fn forgetting(rules: &[Arc<dyn OptimizerRule + Send + Sync>]) -> LogicalRules {
     let others = rules
         .iter()
@@ -66,7 +66,7 @@ pub(crate) fn forgetting(rules: &[Arc<dyn OptimizerRule + Send + Sync>]) -> Logi
         .collect()
 }
 
-/// Returns the rules, with a rule before them that removes the keys and the sort orders of readers.
+/// Returns the rules, preceded by a rule that removes the keys and the sort orders of readers.
 pub(crate) fn forgetting_first(rules: &[Arc<dyn PhysicalOptimizerRule + Send + Sync>]) -> PhysicalRules {
     let others = rules.iter().filter(|rule| rule.name() != NAME);
     std::iter::once(Arc::new(ForgetClaims) as _)
@@ -74,9 +74,9 @@ pub(crate) fn forgetting_first(rules: &[Arc<dyn PhysicalOptimizerRule + Send + S
         .collect()
 }
 
-/// Removes declared keys from a CREATE TABLE statement. A table passes its keys to every plan over
-/// it, even while SQL is planned. There, the keys would affect the frame of a window, and the
-/// columns that a GROUP BY may omit.
+/// Removes declared keys from a CREATE TABLE statement. The SQL planner already uses the keys of a
+/// table, before an optimizer rule can remove them. They would affect the frame of a window, and
+/// the columns that a GROUP BY may omit.
 pub(crate) fn without_keys(plan: LogicalPlan) -> LogicalPlan {
     match plan {
         LogicalPlan::Ddl(DdlStatement::CreateMemoryTable(mut table)) => {

@@ -41,8 +41,9 @@ pub(crate) fn with_checked_digits(rows: Arc<dyn ExecutionPlan>) -> Arc<dyn Execu
     }
 }
 
-/// Adds the same check to the columns of `rows`, on top of which other code builds plans. A release
-/// instead checks its source with [`with_checked_digits`], which keeps the order of the rows.
+/// Adds the same check to the columns of `rows`, for code that builds further plans from these
+/// rows. A release instead checks its source with [`with_checked_digits`], which keeps the order of
+/// the rows.
 pub(crate) fn checked_digits(rows: DataFrame) -> Result<DataFrame> {
     if !rows.schema().fields().iter().any(|field| is_checked(field.data_type())) {
         return Ok(rows);

@@ -2,10 +2,10 @@
 //!
 //! This table replaces DataFusion's `ListingTable`, which does not read exactly the files that the
 //! path names. Depending on its form, a pattern in a `ListingTable` skips folders named
-//! `column=value`, lets `*` match `/`, or is compared with the first name only. A `ListingTable`
-//! also skips files in plain folders, and reads hidden files as data. It excludes folders by
-//! filters that it does not apply to the rows again, which is wrong for a folder that stands for
-//! NULL.
+//! `column=value`, lets `*` match `/`, or is compared only with the first name below the fixed part
+//! of the path. A `ListingTable` also skips files in plain folders, and reads hidden files as data.
+//! It excludes folders by filters that it does not apply to the rows again, which is wrong for a
+//! folder that stands for NULL.
 
 use super::types::Types;
 use crate::error::Result;
@@ -122,7 +122,8 @@ impl TableProvider for FileTable {
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> DfResult<Vec<TableProviderFilterPushDown>> {
-        // A filter is used only to exclude files here, and is applied to the rows again.
+        // The scan uses a filter only to exclude files, so DataFusion must apply it to the rows,
+        // too.
         Ok(vec![TableProviderFilterPushDown::Inexact; filters.len()])
     }
 

@@ -137,8 +137,9 @@ fn csv_files(config: &FileScanConfig) -> Option<CsvFiles> {
 }
 
 impl Files {
-    /// Converts the error of a reader for the caller. If a CSV file has a faulty line, returns an
-    /// error that names the file and the line instead.
+    /// Returns the error to report for an error of the reader. If the data caused it and a CSV file
+    /// has a faulty line, the returned error names the file and the line. Otherwise, it is `error`
+    /// itself.
     fn told(&self, error: DataFusionError) -> DataFusionError {
         let is_of_data = matches!(
             error.find_root(),
@@ -178,8 +179,8 @@ impl PhysicalOptimizerRule for GuardReaders {
 
 /// Wraps the whole plan that reads a table as a single reader. The crate of a table format relies
 /// on the operators below its own operator, so optimizer rules must neither see nor change them.
-/// What the plan states about its rows, such as their number, bounds and order, is hidden too,
-/// because it comes from metadata that other programs wrote. `called` is the name of the table in
+/// The plan's statements about its rows, such as their number, bounds and order, are hidden too,
+/// because they come from metadata that other programs wrote. `called` is the name of the table in
 /// error messages.
 pub(super) fn closed(reader: Arc<dyn ExecutionPlan>, called: String) -> Arc<dyn ExecutionPlan> {
     let files = Files {

@@ -31,8 +31,8 @@ pub(crate) fn inferred(provider: &dyn TableProvider) -> Option<Inferred> {
     looked_at(types, listing.options().format.as_ref())
 }
 
-/// Describes a table of files whose column names or types come from a statement and are therefore
-/// not in the files. Returns `None` if all names and types come from the files.
+/// Describes a table of files whose column names or types come from a statement or a setting, and
+/// not from the files. Returns `None` if all names and types come from the files.
 pub(crate) fn has_columns_of_its_own(provider: &dyn TableProvider) -> Option<&'static str> {
     let any = provider as &dyn Any;
     if let Some(files) = any.downcast_ref::<FileTable>() {

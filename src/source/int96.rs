@@ -53,7 +53,7 @@ pub(crate) fn read_in_microseconds(config: &mut SessionConfig) {
     parquet.coerce_int96.get_or_insert_with(|| MICROSECONDS.to_string());
 }
 
-/// Adds the check to a reader of Parquet files. Returns any other operator unchanged.
+/// Adds the check of times to a reader of Parquet files. Returns any other operator unchanged.
 pub(super) fn with_checked_times(plan: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
     let Some((config, parquet, checked)) = checked_reader(&plan) else {
         return plan;

@@ -1,4 +1,4 @@
-//! Notes about unexpected properties of a source, which the observer of the statement receives.
+//! Notes for the observer of the statement about unexpected properties of a source.
 
 use datafusion::prelude::SessionConfig;
 use parking_lot::Mutex;

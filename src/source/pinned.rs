@@ -85,7 +85,8 @@ impl TableProvider for PinnedRows {
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> DfResult<Vec<TableProviderFilterPushDown>> {
         use TableProviderFilterPushDown::{Inexact, Unsupported};
         let schema = self.rows.schema();
-        // A filter is used only to exclude files here, and is applied to the rows again.
+        // The scan uses a filter only to exclude files, so DataFusion must apply it to the rows,
+        // too.
         let supported = filters.iter().map(|filter| match self.table.decides(filter, &schema) {
             true => Inexact,
             false => Unsupported,

@@ -27,7 +27,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The prefix of the folders in which releases are being written.
+/// The prefix of the names of folders in which releases are being written.
 const STAGED: &str = ".anonsql-staging-";
 
 /// The files and in-memory tables of a query, in their state at the start of a run.
@@ -50,9 +50,9 @@ struct Folder {
 /// The way in which the files of a folder are listed.
 #[derive(Clone)]
 enum Listed {
-    /// As by DataFusion's table over the folder.
+    /// As in DataFusion's table over the folder.
     Table { extension: String, without_folders: bool },
-    /// As by the table over a path.
+    /// As in the table over a path.
     Path(Box<Files>),
 }
 
@@ -250,9 +250,9 @@ impl Folder {
         Ok(found.into_iter().filter(|meta| self.is_read(&meta.location)).collect())
     }
 
-    /// Returns the path of a file below the path of this folder. The path of the file may differ,
-    /// because a symbolic link can point to a local folder. Returns `None` if the file is not
-    /// inside the folder.
+    /// Returns the path by which this folder contains `file`; `None` if `file` is not inside the
+    /// folder. The two paths may differ, because the path of a local folder may contain symbolic
+    /// links.
     fn place_of(&self, file: &Path) -> Option<Path> {
         let prefix = self.url.prefix();
         let of_link = || {

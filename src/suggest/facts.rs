@@ -6,7 +6,7 @@ use arrow::datatypes::DataType;
 /// The minimum distinction (distinct values divided by values) for values to count as unique codes.
 /// It is below 1, because counts may be estimates.
 pub(super) const UNIQUE: f64 = 0.95;
-/// The distinction above which a column is a column of codes if its name means a code.
+/// The distinction above which a column is treated as a column of codes if its name means a code.
 pub(super) const CODES: f64 = 0.05;
 /// The minimum share of the sampled values that must have a form for the column to have this form.
 pub(super) const MOST: f64 = 0.8;

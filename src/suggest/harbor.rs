@@ -1,10 +1,11 @@
 //! The limits that Safe Harbor sets for a column, and the groups of values that the column must
 //! release with the same label.
 //!
-//! 45 CFR 164.514(b)(2)(i) lists the identifiers (A) to (R). All are removed, except that a part of
-//! three may be kept. Of places smaller than a state, the first three digits of a ZIP code may be
-//! kept, or 000 if 20,000 people or fewer live in the area (B). Of dates, the year may be kept (C).
-//! Ages above 89, and years that reveal such an age, must form one group of 90 and over (C).
+//! 45 CFR 164.514(b)(2)(i) lists the identifiers (A) to (R). All of them must be removed, but some
+//! information may be kept in three cases. Of places smaller than a state, the first three digits
+//! of a ZIP code may be kept, or 000 if 20,000 people or fewer live in the area (B). Of dates, the
+//! year may be kept (C). Ages above 89, and years that reveal such an age, must form one group of
+//! 90 and over (C).
 
 use super::dates::Spelling;
 use super::facts::{Facts, MOST, ValueKind};
@@ -144,8 +145,9 @@ impl Limited {
     }
 
     /// Returns the limit for a direct identifier; `None` if the column is not one. A direct
-    /// identifier is a name, an address or a number by which others know people, as the column's
-    /// name or its values show. A code that only its owner knows is not a direct identifier.
+    /// identifier is a name, an address or a number by which others know people. The column's name
+    /// or its values show that it is one. A code that only its owner knows is not a direct
+    /// identifier.
     pub fn of_direct(facts: &Facts) -> Option<Self> {
         let found = match identifying(facts) {
             Some(Identifying::Form(what) | Identifying::Name(what)) => Some(what),

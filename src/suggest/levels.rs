@@ -47,7 +47,7 @@ impl Rule {
         }
     }
 
-    /// Returns a rule that replaces every value by `*`.
+    /// Returns a rule that replaces every value with `*`.
     fn withheld(note: &'static str) -> Self {
         Self {
             note,

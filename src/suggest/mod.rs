@@ -1,13 +1,13 @@
 //! Proposes roles for columns from their names, the form of their values, and counts.
 //!
-//! The rules are those with which a reviewer begins, in this order. A column that cannot be
+//! The rules are those with which a reviewer begins, and the first rule that applies decides. A
+//! column without values is dropped, because nothing is known about it. A column that cannot be
 //! generalized is dropped. A column is dropped if its values or its name are those of one of the 18
 //! identifiers in HIPAA's Safe Harbor. Dates, and facts that others can know about a person, are
 //! quasi-identifiers. Facts that people do not want others to know are sensitive. A column whose
-//! values are nearly all different contains codes and is dropped. A column without values is
-//! dropped, because nothing is known about it. Any other column is assumed to be known to others if
-//! it distinguishes people. A proposal is not a judgement, because it does not consider what other
-//! data have been published.
+//! values are nearly all different contains codes and is dropped. Any other column is assumed to be
+//! known to others if it distinguishes people. A proposal is not a judgement, because it does not
+//! consider what other data have been published.
 //!
 //! For dates, ages and places, a proposal follows the limits of Safe Harbor 2 and 3: it includes
 //! the lowest level of the hierarchy that may be released (see `levels`).
@@ -123,8 +123,8 @@ pub fn propose(facts: &Facts) -> Proposal {
     }
 }
 
-/// Returns true if all rows with the same value belong to one person: the column's name means
-/// people, and some values occur more than once.
+/// Returns true if all rows with the same value probably belong to one person: the column's name
+/// means people, some values occur more than once, and there are enough values to rule out chance.
 pub fn is_entity(facts: &Facts) -> bool {
     facts.values >= FEW_ROWS && facts.distinction() < UNIQUE && facts.distinct > 1 && names::is_person(&facts.name)
 }

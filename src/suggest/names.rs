@@ -1,10 +1,11 @@
 //! Looks up the meaning of a column's name in the vocabulary.
 //!
 //! A name is split into words at every character that is neither a letter nor a digit, and before
-//! each capital letter that follows a small letter, as in `camelCase`. Letters are normalized as in
-//! the vocabulary: lower case, without accents. Every word for a number (`nr`, `no`, `nummer`) is
-//! replaced by `number`, and most of them also at the end of a longer word. So `Pat.-Nr`, `PatNr`
-//! and `pat_no` are equivalent.
+//! each capital letter that follows a lowercase letter, as in `camelCase`. Letters are normalized
+//! as in the vocabulary: lower case, without accents. Every word for a number (`nr`, `no`,
+//! `nummer`) is replaced by `number`, except `no` at the beginning of a name. Most of these words
+//! are also replaced at the end of a longer word. So `Pat.-Nr`, `PatNr` and `pat_no` are
+//! equivalent.
 
 use super::vocabulary::{FOREIGN_POSTCODES, Meaning, PEOPLE, POSTCODES, VOCABULARY};
 

@@ -184,8 +184,9 @@ impl Pattern {
     }
 }
 
-/// Returns true if at least a tenth of the codes contain a dot, or if the codes come from as many
-/// chapters as diagnoses usually do. Otherwise the codes may be case numbers or wards.
+/// Returns true if at least a tenth of the codes contain a dot, or if the codes have at least the
+/// numbers of chapters and distinct codes in [`SPREAD`]. Otherwise the codes may be case numbers or
+/// wards.
 fn is_spread(values: &[&str]) -> bool {
     let dotted = values.iter().filter(|v| v.contains('.')).count();
     let chapters: HashSet<_> = values.iter().filter_map(|v| v.chars().next()).collect();

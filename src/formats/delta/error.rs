@@ -1,5 +1,5 @@
-//! Converts errors of `deltalake-core` to errors of this crate. They never quote a line of the log,
-//! because it may contain values.
+//! Converts errors of `deltalake-core` to errors of this crate. The converted errors never quote a
+//! line of the log, because it may contain values.
 
 use crate::error::{Error, ErrorKind};
 use deltalake_core::DeltaTableError;

@@ -1,5 +1,6 @@
-//! The folder of the log, and the names of files in its entries. A build without the feature `delta`
-//! needs them, too: it recognizes a table, and deletes files of killed runs that no entry names.
+//! The folder of the log, and the search for names of files in its entries. A build without the
+//! feature `delta` also contains this code, because it recognizes tables, and deletes files of
+//! killed runs that no entry names.
 
 use crate::formats::marker::Marker;
 use std::fs;

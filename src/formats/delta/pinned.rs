@@ -88,9 +88,10 @@ impl PinnedTable for DeltaVersion {
         Ok(plan.await?)
     }
 
-    /// Returns true if partition values, or bounds of whole numbers and dates, decide the filter.
-    /// Other bounds are not exact: decimals and doubles are rounded to the precision of a double
-    /// and ignore NaN, times are truncated to milliseconds, and texts to their first characters.
+    /// Returns true if the filter uses only partition columns and columns of whole numbers or
+    /// dates, because their bounds are exact. Other bounds are not exact: decimals and doubles are
+    /// rounded to the precision of a double and ignore NaN, times are truncated to milliseconds,
+    /// and texts to their first characters.
     fn decides(&self, filter: &Expr, schema: &Schema) -> bool {
         let partitions = self.snapshot.metadata().partition_columns();
         let is_decided = |name: &str| {

@@ -1,5 +1,5 @@
-//! Converts errors of `datafusion-ducklake` to errors of this crate. They never quote the catalog,
-//! because it may contain values.
+//! Converts errors of `datafusion-ducklake` to errors of this crate. The converted errors never
+//! quote the catalog, because it may contain values.
 
 use crate::error::{Error, ErrorKind};
 use datafusion::error::DataFusionError;

@@ -171,9 +171,9 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// The number of each letter and digit in a text, regardless of case; `None` if the text has other
-/// characters than ASCII. Texts with different counts have different [`words`], and comparing the
-/// counts takes a fraction of the time.
+/// The number of each letter and digit in a text, regardless of case; `None` if the text is not
+/// ASCII. Texts with different counts have different [`words`], and comparing the counts takes a
+/// fraction of the time.
 struct LetterCounts(Option<[u8; 36]>);
 
 impl LetterCounts {

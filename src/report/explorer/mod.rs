@@ -33,7 +33,7 @@ pub struct Explorer {
     pub limit: u64,
     /// The quasi-identifiers.
     pub columns: Vec<Levels>,
-    /// The number of nodes of the lattice, in digits.
+    /// The number of nodes of the lattice, as decimal digits.
     pub size: String,
     /// The levels of each node, one level per quasi-identifier; `None` if the page lists all nodes
     /// of the lattice. These nodes are in the order of their indices, in which the level of the

@@ -14,8 +14,8 @@ pub(super) const ENTRY: Entry = Entry {
     blocks,
 };
 
-/// The maximum loss in a column that the answer calls little. At this loss, a released value covers
-/// a quarter of the hierarchy.
+/// The maximum loss that the answer describes as little. At this loss, a released value covers a
+/// quarter of the hierarchy.
 const LITTLE: f64 = 0.25;
 
 /// Returns the short answer. It names the columns that lost all information, and among the other

@@ -2,7 +2,7 @@
 //! [`UTILITY`].
 //!
 //! For each of the three risks in Opinion 05/2014, one section has a question as its heading, and
-//! the measurements decide the answer. An answer is "no" only for what was counted, which is the
+//! the measurements decide the answer. The answer "no" applies only to what was counted: the
 //! quasi-identifiers in the statement. A question about anything that was not examined stays open.
 
 mod choice;

@@ -1,5 +1,5 @@
-//! The section on the rows whose released value is equal or close to their own value, although the
-//! mask is drawn by chance.
+//! The section on the rows whose released value is equal to or close to their own value, although
+//! the mask is drawn at random.
 
 use super::entry::Entry;
 use crate::error::Result;

@@ -11,7 +11,7 @@ pub(crate) struct Dialect {
     pub(crate) delimiter: u8,
     pub(crate) quote: u8,
     /// The escape character: in a quoted field, a quote after it is part of the text. A doubled
-    /// quote has the same effect.
+    /// quote also stands for a quote in the text.
     pub(crate) escape: Option<u8>,
     /// The first character of comment lines, which are skipped.
     pub(crate) comment: Option<u8>,

@@ -305,7 +305,7 @@ const CLOCK: usize = 9;
 const MINUTE: usize = 5;
 
 /// Returns the kind of a date such as `2020-01-31` or a time such as `2020-01-31 10:20:30.123`. A
-/// time may have a `T` in place of the blank, and the UTC zone.
+/// time may have a `T` in place of the blank, and may end with the UTC zone.
 fn time(text: &str) -> Option<Kind> {
     use arrow::compute::kernels::cast_utils::{Parser, string_to_datetime};
     let looks_like = |text: &str, form: &str| {

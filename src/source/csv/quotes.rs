@@ -3,8 +3,9 @@
 //! CSV readers accept any bytes. If a quoted field is never closed, all following rows become part
 //! of the field. Text between a closing quote and the next delimiter also becomes part of the
 //! field. In both cases, the table would have a value that nobody wrote, so both are reported as
-//! faults. The bytes are checked while they are streamed, and the bytes between two quotes are
-//! skipped by a fast search.
+//! faults. An empty line in a file with one column is also a fault, because readers skip it. The
+//! bytes are checked while they are streamed, and the bytes between two quotes are skipped by a
+//! fast search.
 
 use super::dialect::Dialect;
 use memchr::{memchr, memchr_iter, memchr2};

@@ -260,7 +260,7 @@ fn is_missing(field: &str, asked: &Asked) -> bool {
     field.is_empty() || asked.null.as_deref() == Some(field) || MISSING.iter().any(|m| field.eq_ignore_ascii_case(m))
 }
 
-/// Returns the numbers of columns whose first field looks like a name, and like a value.
+/// Returns how many fields of the first record look like names, and how many look like values.
 fn header_votes(records: &[ByteRecord], asked: &Asked) -> (usize, usize) {
     let (mut names, mut values) = (0, 0);
     let Some((first, rows)) = records.split_first() else {
@@ -297,7 +297,7 @@ fn has_header(records: &[ByteRecord], asked: &Asked) -> Result<bool> {
     Ok(values == 0)
 }
 
-/// Describes a sample. `text` is the text from which `records` were read.
+/// Returns the detected properties of a sample. `text` is the text from which `records` were read.
 fn described(dialect: Dialect, records: &[ByteRecord], text: &[u8], asked: &Asked) -> Result<Sniffed> {
     let fields = records.first().map_or(0, ByteRecord::len);
     if let Some(()) = records.iter().find(|r| r.len() != fields).map(drop) {

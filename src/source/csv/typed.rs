@@ -21,7 +21,7 @@ pub(crate) enum TypeOrigin {
     /// The texts of the first rows imply the type. A later text is rejected if another CSV reader
     /// would change it.
     Rows,
-    /// The statement specifies the type. A text is parsed as by SQL's CAST: `007` is 7. A text is
+    /// The statement specifies the type. A text is parsed as in SQL's CAST: `007` is 7. A text is
     /// rejected if CAST would lose a part of it, such as the time of day in a cast to a date.
     Statement,
 }

@@ -1,6 +1,6 @@
 //! Checks JSON objects for content that their reader would lose or misread: a repeated key, a key
-//! of a nested object that earlier rows did not have, and a string in a column of numbers, which
-//! would be read as the number that the string contains.
+//! of a nested object that the first rows did not have, and a string in a column of numbers or
+//! truth values, whose content would be read as such a value.
 
 use super::typed::is_number;
 use crate::source::csv::wanted;

@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub(crate) struct Misfit {
     pub(crate) row: usize,
     pub(crate) column: String,
-    /// The description of values of the column's type.
+    /// A description of the values that the column accepts, for the error.
     pub(crate) wanted: &'static str,
 }
 
@@ -54,7 +54,7 @@ fn within(data_type: &DataType, other: &mut dyn FnMut(&Field) -> Field) -> DataT
     }
 }
 
-/// Returns true if the schema contains a floating-point type at any depth.
+/// Returns true if the schema contains the type `Float64` at any depth.
 pub(crate) fn has_numbers(schema: &Schema) -> bool {
     let mut found = false;
     for field in schema.fields() {
@@ -71,9 +71,8 @@ fn visit(field: &Field, see: &mut dyn FnMut(&DataType)) {
     });
 }
 
-/// Returns the schema with text in place of each floating-point type for which one of the first
-/// `rows` rows has a number that a 64-bit float does not preserve. The content of `file` may end
-/// within a row.
+/// Returns the schema with text in place of each `Float64` for which one of the first `rows` rows
+/// has a number that a 64-bit float does not preserve. The content of `file` may end within a row.
 pub(crate) fn exact_schema(schema: &Schema, file: impl BufRead, rows: usize) -> Result<Schema, ArrowError> {
     let mut exact: Vec<Field> = schema.fields().iter().map(|f| f.as_ref().clone()).collect();
     let reader = ReaderBuilder::new(text_schema(schema))

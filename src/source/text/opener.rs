@@ -214,7 +214,7 @@ impl TextOpener {
         }
     }
 
-    /// Returns the error for a part of a file if the file can be read as a whole.
+    /// Returns the error to report if a part of a file cannot be read, but the whole file can.
     fn only_of_a_part(&self, error: DataFusionError) -> DataFusionError {
         match self.format {
             TextFormat::Csv(_) => DataFusionError::from(Error::data(

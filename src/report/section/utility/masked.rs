@@ -1,4 +1,4 @@
-//! The section on the changes that masks make if they are drawn by chance.
+//! The section on the changes that randomly drawn masks make.
 
 use super::{cell, name};
 use crate::error::Result;
