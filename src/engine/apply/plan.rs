@@ -13,8 +13,8 @@ use std::fmt;
 use std::sync::Arc;
 
 /// Returns the plan of a release. The plan orders the rows by the columns of `first`, then by all
-/// other columns, and finally by the columns of `last`. The last columns of each row are the
-/// columns of the order key.
+/// other columns, and finally by the columns of `last`. The columns of the order key follow the
+/// released columns in each row.
 ///
 /// Only released values define the order: first the columns of PARTITIONED BY, then the
 /// quasi-identifiers in the order of the statement, then the other columns in the order of the
@@ -40,7 +40,8 @@ pub(in crate::engine) async fn plan(
     Ok(Arc::new(DecodeExec::over_ordered(ordered, recoding, released)))
 }
 
-/// The columns of a release that are sorted, and the columns by which they are sorted.
+/// The columns of a release that pass through the sort, and the columns by which the rows are
+/// sorted.
 pub(in crate::engine) struct Arrangement {
     /// The indices of the columns that pass through the sort.
     pub(in crate::engine) carried: Vec<usize>,

@@ -132,8 +132,8 @@ fn is_same(job: &Job, evaluator: &Evaluator, form: &Candidate, other: &Candidate
 }
 
 /// Returns the evaluator over coarser levels if the table has more combinations than may be
-/// divided, and the combinations of coarser levels suffice. Personal limits, and labels that are
-/// computed from the values of a class, need all values.
+/// divided, unless the job needs all values. Personal limits, and labels that are computed from the
+/// values of a class, need all values.
 fn coarser(job: &Job, evaluator: &Evaluator) -> Result<Option<Arc<Evaluator>>> {
     if job.guarantees.of_rows().is_some() || job.roles.quasi_identifiers.iter().any(|q| q.labels.is_of_class()) {
         return Ok(None);
@@ -202,7 +202,7 @@ fn divide<'a>(
         ));
         return Err(error.with_detail(NearestMiss::new(&job.roles, evaluator, None, verdict.suppressed)));
     }
-    // The working memory of the algorithm is free again while other algorithms run.
+    // From here on, other algorithms can use the working memory of this algorithm.
     memory.resize(partition.bytes() + classes.bytes());
     let value = evaluator.measure(&classes, &verdict)[0];
     let division = Division {

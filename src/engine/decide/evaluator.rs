@@ -111,7 +111,7 @@ impl Judged {
 }
 
 impl Evaluator {
-    /// Creates an evaluator for `job` over its scanned table. A search minimizes the first metric.
+    /// Creates an evaluator for `job` over its scanned table. A search optimizes the first metric.
     pub fn new(job: &Job, scanned: Scanned, metrics: &[&dyn Metric]) -> Result<Self> {
         let Scanned { sets, lattice, drift } = scanned;
         let base = Arc::clone(sets.base());

@@ -13,8 +13,8 @@
 //! columns (`ON (a, b)`) fail. If the suppression of these groups would then exceed the limit, the
 //! additional rows are kept.
 //!
-//! `AT NODE` therefore releases the same rows as a row of the front if SATISFYING contains the k, l
-//! and t of this row.
+//! If SATISFYING contains the k, l and t of a node of the front, `AT NODE` therefore releases
+//! exactly the rows on which the objectives of this node were measured.
 
 use super::context::{budget, context};
 use super::evaluator::{Evaluator, Judged, Verdict};
@@ -79,9 +79,9 @@ pub struct NodeFront {
     pub stopped: Option<&'static str>,
 }
 
-/// Reads the source, searches, and returns the front. Uses the search of the job if `named` is
-/// true, because the statement names it. Otherwise uses a search that is chosen by the size of the
-/// lattice: see [`search::for_front`].
+/// Reads the source, searches, and returns the front. `named` is true if the statement names a
+/// search: this search of the job is then used. Otherwise uses a search that is chosen by the size
+/// of the lattice: see [`search::for_front`].
 pub async fn front(
     job: Job,
     objectives: Vec<Objective>,
@@ -332,8 +332,8 @@ impl FrontOracle {
     }
 
     /// Returns the verdict after the worst classes by the leading objective are suppressed too, up
-    /// to the limit. Returns `None` if no more classes can be suppressed within the limit, or if
-    /// the objective is not a property.
+    /// to the limit. Returns `None` if no more classes can be suppressed within the limit, if the
+    /// release would then fail the models, or if the objective is not a property.
     fn suppress(&self, leader: usize, set: &FrequencySet, verdict: &Verdict) -> Result<Option<Verdict>> {
         let Measurement::Property(property, detail) = &self.objectives[leader].of else {
             return Ok(None);

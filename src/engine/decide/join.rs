@@ -1,11 +1,11 @@
 //! The classes of a batch that can be added to a release (APPEND).
 //!
-//! A batch satisfies its models when its node is chosen. If a model judges a class by its own rows,
-//! the union of the batch and the release then satisfies the model as well. A class of the union is
-//! a class of the batch, a class of the release, or a class of each with the same labels. In the
-//! third case, the joint class satisfies the model if both classes satisfy it: the joint class has
-//! more rows and more values, and the mixture of two distributions that are even enough is even
-//! enough.
+//! A batch satisfies its models when its node is chosen. If a model judges a class by the rows of
+//! this class alone, the union of the batch and the release then satisfies the model as well. A
+//! class of the union is a class of the batch, a class of the release, or a class of each that have
+//! the same labels and are joined. In the third case, the joint class satisfies the model if both
+//! classes satisfy it: the joint class has more rows and more values, and the mixture of two
+//! distributions that are even enough is even enough.
 //!
 //! A model that compares a class with the whole table, such as t-closeness, is different: a batch
 //! changes the distribution of the whole table. The classes of the union are therefore judged by
@@ -230,8 +230,8 @@ impl<'a> Rule<'a> {
     }
 
     /// Joins the kept classes of the batch with the rows of the release in the same class, and
-    /// appends to `fails` the classes that then fail the model among all released rows. Returns the
-    /// number of failing classes that contain no row of the batch.
+    /// appends to `fails` the classes of the batch whose joint class then fails the model among all
+    /// released rows. Returns the number of failing classes that contain no row of the batch.
     fn together(&self, kept: &[bool], fails: &mut Vec<usize>) -> Result<u64> {
         let classes: Vec<Joined> = self
             .union

@@ -88,7 +88,7 @@ pub(super) fn by_costs((node, a): &(Node, Assessment), (other, b): &(Node, Asses
 }
 
 /// Returns the best node found, with its cost. If the search was stopped before it found a node,
-/// tries the most general node. Returns `None` if no node is anonymous.
+/// tries the most general node. Returns `None` if no anonymous node was found.
 fn answer(evaluator: &Evaluator, context: &Context, stopped: Option<&str>) -> Result<Option<(Node, f64)>> {
     if let Some((node, found)) = context.incumbent() {
         return Ok(Some((node.clone(), found.cost())));

@@ -1,5 +1,5 @@
-//! The budget of a differentially private release, including the budget that the releases it
-//! replaces have spent.
+//! The budget of a differentially private release, including the budget already spent by the
+//! releases that it replaces.
 
 use crate::error::Result;
 use crate::folder::Budget;

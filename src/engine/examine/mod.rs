@@ -1,10 +1,11 @@
 //! Between stages 2 and 3: examines the source for risks that the models do not measure, before any
 //! row is written.
 //!
-//! One scan ([`columns`]) counts the columns that are released unchanged, and the codes of people.
-//! If kept columns could single out many released rows, a second scan ([`links`]) counts these
-//! rows. Both scans keep a sample that does not depend on the order of the rows ([`sketch`]), so
-//! the same source has the same warnings for any number of threads.
+//! One scan ([`columns`]) counts the values of the columns that are released unchanged, and of
+//! identifiers that may be codes of people. If kept columns could single out many released rows, a
+//! second scan ([`links`]) counts these rows. Both scans keep a sample that does not depend on the
+//! order of the rows ([`sketch`]), so the same source has the same warnings for any number of
+//! threads.
 
 mod budget;
 mod columns;

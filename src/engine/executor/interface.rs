@@ -42,7 +42,7 @@ pub(in crate::engine) trait Executor: Send + Sync {
     fn write<'a>(&'a self, release: ToWrite<'a>) -> BoxFuture<'a, Result<Wrote>>;
 
     /// Prepares the recount of a release. Fails if other machines have sorted the rows, and none of
-    /// these machines is left to prove the order.
+    /// these machines is left to check the order.
     fn recount<'a>(&'a self, written: &'a Written) -> BoxFuture<'a, Result<Arc<dyn Recounting>>>;
 }
 

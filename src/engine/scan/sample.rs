@@ -31,7 +31,7 @@ use std::sync::Arc;
 /// The key of a sample, or of the draws of a class.
 type Key = [u8; 32];
 
-/// Rows drawn between two cancellation checks.
+/// The number of rows that are drawn between two cancellation checks.
 const PATIENCE: u64 = 1 << 20;
 
 /// Returns the classes of `base` from which enough rows are drawn, each with its number of drawn

@@ -38,7 +38,7 @@ pub(in crate::engine) struct Recounted {
     /// The recounting session, in which a report runs further queries.
     pub(in crate::engine) session: SessionContext,
     /// The recounted table with the most information: the files, or the rows kept in addition to
-    /// the files if these lack columns.
+    /// the files if the files lack columns.
     pub(in crate::engine) released: ReleasedTable,
 }
 

@@ -43,8 +43,8 @@ pub(in crate::engine) struct Union {
     pub(in crate::engine) alone: Vec<Check>,
 }
 
-/// Recounts the written rows alone, and all rows of the release that the target grows together with
-/// the written rows. Returns `None` if the target grows no release. Fails as infeasible if a
+/// Recounts the written rows alone, and then together with the rows of the existing release.
+/// Returns `None` if the statement adds the rows to no existing release. Fails as infeasible if a
 /// promise is not kept.
 pub(in crate::engine) async fn recount_union(
     job: &Job,
@@ -70,7 +70,7 @@ pub(in crate::engine) async fn recount_union(
     };
     same_types(&standing, &written.schema)?;
     if standing.batches.is_empty() {
-        // In a release that was not made to grow, distributions may have been compared with the
+        // In a release that was made without APPEND, distributions may have been compared with the
         // distributions of the source.
         let rows = as_written(rows_that_stand(session, target).await?, &written.schema)?;
         session.register_table(STANDING, rows.into_view())?;

@@ -71,7 +71,7 @@ struct ParquetSink {
     encoding: VecDeque<Encoding>,
 }
 
-/// A row group whose columns are encoded by one task each.
+/// A row group that is being encoded, by a separate task for each column.
 struct Encoding {
     /// The bytes of the rows in memory.
     bytes: usize,

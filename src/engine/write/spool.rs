@@ -2,9 +2,9 @@
 //! rows.
 //!
 //! A plan that is executed twice can return different rows. The rows of a release are therefore
-//! spooled if they are recounted before a reader gets them, or if the files alone cannot prove the
-//! promises. The first rows are kept in memory, up to a share of the memory limit, and the rest in
-//! a file without a name. The spool also keeps the columns that only the recount needs.
+//! spooled if they are recounted before a reader gets them, or if the promises cannot be recounted
+//! on the files alone. The first rows are kept in memory, up to a share of the memory limit, and
+//! the rest in a file without a name. The spool also keeps the columns that only the recount needs.
 
 use super::alike::{Alike, Seen};
 use super::compact::compact;

@@ -41,7 +41,7 @@ use tokio::sync::Mutex;
 use url::Url;
 
 /// The number of slices of a table for each thread of a worker. With several slices per thread, a
-/// fast worker can have more of them than a slow one.
+/// fast worker can take more slices than a slow worker.
 const SLICES: usize = 2;
 
 /// The workers of a recount, with the session that they count for.
@@ -65,7 +65,7 @@ impl fmt::Debug for Recounters {
 
 impl Recounters {
     /// Returns the workers, except workers whose reports were refused. Returns `None` if no worker
-    /// responds. Fails if workers wrote the files, and no worker is left that could prove the order
+    /// responds. Fails if workers wrote the files, and no worker is left that could check the order
     /// of the rows.
     pub(super) async fn of(workers: &Workers, written: &Written) -> Result<Option<Self>> {
         let (distrusted, have_ordered) = match &written.writers {
@@ -253,7 +253,7 @@ impl CountOnWorkers {
         }
     }
 
-    /// Returns a partial aggregate over the rows of `input` that workers compute, or `None` if
+    /// Returns a partial aggregate over the rows of `input`, computed by workers. Returns `None` if
     /// workers cannot read the rows. A union is aggregated part by part.
     fn partial(
         &self,
@@ -307,7 +307,7 @@ impl CountOnWorkers {
     }
 }
 
-/// A source: partial aggregates of slices, as workers compute them.
+/// A source whose rows are the partial aggregates of slices, computed by workers.
 #[derive(Debug)]
 struct CountedOnWorkers {
     workers: Arc<Recounters>,

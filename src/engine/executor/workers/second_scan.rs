@@ -26,7 +26,7 @@ pub(super) struct SecondScan {
     pub(super) released: SchemaRef,
     arrangement: Arrangement,
     first: Vec<String>,
-    /// The buckets of the release, ascending.
+    /// The buckets of the release, in the order of their rows.
     pub(super) buckets: Vec<Bucket>,
 }
 
@@ -143,7 +143,7 @@ impl SecondScan {
     }
 
     /// Returns the plan that orders the rows of some buckets, one bucket after the other. The
-    /// recount proves their order. If `packed` is false, the rows are sorted without packing.
+    /// recount checks the order. If `packed` is false, the rows are sorted without packing.
     pub(super) fn ordering(&self, rows: Arc<dyn ExecutionPlan>, packed: bool) -> Result<Arc<dyn ExecutionPlan>> {
         let schema = self.schema();
         let bucket = self.arrangement.carried.len();

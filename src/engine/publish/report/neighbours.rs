@@ -9,8 +9,8 @@ use crate::report::Neighbour;
 use crate::search::Oracle;
 use std::sync::Arc;
 
-/// The maximum number of neighbours that a report shows. More neighbours would be hard to read and
-/// take long to count.
+/// A report shows no neighbours if the node has more of them than this, because so many would be
+/// hard to read and take long to count.
 const MOST: usize = 64;
 
 impl ReleaseFacts<'_> {
