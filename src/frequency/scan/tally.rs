@@ -57,8 +57,8 @@ pub(crate) struct Tally {
 const FIRST_BITS: u32 = 6;
 /// Combinations are nearly unique if there are more than this number of combinations per ten rows.
 const NEARLY_UNIQUE: u64 = 8;
-/// If combinations are nearly unique, this many times the number of counted rows are then written
-/// without counting them. After that, rows are counted again.
+/// If combinations are nearly unique, the next rows are written without being counted. Their number
+/// is this many times the number of rows counted before. After that, rows are counted again.
 const UNCOUNTED: u64 = 8;
 
 impl Tally {

@@ -1,5 +1,5 @@
-//! Personalized privacy, second part: generalizes sensitive values until the limit of every row is
-//! met.
+//! The second step of personalized privacy, after the quasi-identifiers are generalized:
+//! generalizes sensitive values until the limit of every row is met.
 //!
 //! Each row t has a limit on Pleak(t), which measures how well the sensitive value of t can be
 //! inferred from its class: Pleak(t) = (1 / b) * the sum of DCorrelate(t, i) over the b rows i of
