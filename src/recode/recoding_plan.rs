@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// The treatment of one released column.
 #[derive(Debug, Clone)]
 pub enum ColumnTreatment {
-    /// The column is the quasi-identifier with index `.0`. Its labels are released.
+    /// The column is the quasi-identifier with this index. Its labels are released.
     Generalize(usize),
     /// The column contains lists, which are released as sets of labels.
     Items(Arc<ItemRecoding>),

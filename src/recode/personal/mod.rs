@@ -239,8 +239,8 @@ pub(super) mod tests {
         assert_eq!(protect(&tree, &[PNEUMONIA; 2], &[0.1, 1.0]), (vec![2, 2], vec![0]));
     }
 
-    /// NULL has the label `*` from level 1 on, and the other values only at the top. The two cannot
-    /// be distinguished in the release.
+    /// NULL has the label `*` from level 1 on, and the other values only at the top. A released `*`
+    /// does not show which of these labels it is.
     #[test]
     fn a_text_of_several_levels_is_one_value() {
         let rows = [
