@@ -67,7 +67,7 @@ pub(super) async fn put_all(
         .collect()
         .await
         .map_err(Error::from_data)?;
-    // A plan may return strings of another type than it declares.
+    // The rows of a plan may have a different string type than the plan declares.
     let schema = batches.first().map_or(schema, |batch| batch.schema());
     let rows = WaitingRows { schema, batches, taken };
     job.input.check_unchanged().await?;

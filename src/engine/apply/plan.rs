@@ -189,7 +189,8 @@ impl Operator for PlanRows {
 
     fn run(&self, _: SendableRecordBatchStream, _: SchemaRef, _: &Arc<TaskContext>) -> Result<Rows> {
         // A plan keeps the state of its execution: a file scan that has returned all its files
-        // returns no rows the second time. Every check is a separate query, so the state is reset.
+        // returns no rows the second time. Every check is a separate query, so the state is reset
+        // before each execution.
         let plan = reset_plan_states(Arc::clone(&self.plan))?;
         Ok(execute_stream(plan, self.state.task_ctx())?)
     }

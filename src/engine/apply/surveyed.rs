@@ -39,7 +39,7 @@ impl Surveyed {
             _held: None,
         };
         let mut drawn: Vec<&MaskOf> = job.roles.masks.iter().filter(|of| of.clause.kind.is_drawn()).collect();
-        // Masks that have their own ranks come first.
+        // Masks that need ranks of their own come first, so that other masks can share these ranks.
         drawn.sort_by_key(|of| of.clause.kind.reads != Reads::Ranks);
         if drawn.is_empty() {
             return Ok(own);

@@ -74,8 +74,8 @@ mod tests {
         let checked = |label| {
             let cells = vec![vec![label, Label::at(&lookup, 0, 2)]];
             let partition = Partition::new([lookup.as_ref()], vec![0, 1], cells).unwrap();
-            // Groups are numbered by their labels' texts, so the combinations are grouped as they
-            // were given.
+            // The partition numbers its groups by the texts of their labels. The numbers may
+            // therefore change, but each combination keeps its labels.
             check_partition(&key_schema, &coarse, &partition).is_ok()
         };
         assert!(checked(Label::at(&lookup, 1, 0)));

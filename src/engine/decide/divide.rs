@@ -32,8 +32,9 @@ struct Division<'a> {
     memory: MemoryReservation,
 }
 
-/// The maximum number of combinations for which the second form of an algorithm is run. For a
-/// larger table, the second form would gain little for the time it takes.
+/// RECODING LOCAL tries some algorithms in two forms, with different arguments. This is the maximum
+/// number of combinations for which the second form of an algorithm is run. For a larger table, the
+/// second form would gain little for the time it takes.
 const SECOND_FORM: usize = 1 << 18;
 
 /// Runs every algorithm that can meet the request, one after the other within one budget, each as
@@ -108,7 +109,8 @@ pub(super) fn divided(job: &Job, evaluator: &Arc<Evaluator>, observer: &Arc<dyn 
     })
 }
 
-/// Returns why another algorithm is tried after this error, or `None` if the error ends the search.
+/// Returns the reason, in words, why another algorithm is tried after this error. Returns `None` if
+/// the error ends the search.
 fn passed_over(error: &Error) -> Option<&'static str> {
     match error.kind() {
         ErrorKind::Resources => Some("memory limit"),

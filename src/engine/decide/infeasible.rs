@@ -1,4 +1,4 @@
-//! Errors for requests that cannot be met, with the known reasons.
+//! Errors for requests that cannot be met. The errors give the known reasons.
 
 use super::decision::describe;
 use super::evaluator::Evaluator;
@@ -35,9 +35,8 @@ pub struct NearestMiss {
     pub suppressed: u64,
     /// The number of rows that may be suppressed.
     pub allowed: u64,
-    /// The quasi-identifier that LEVELS should allow up to its top, with this top and the number of
-    /// rows that would then have to be suppressed. Among the quasi-identifiers that LEVELS keeps
-    /// below their top, it is the one with the smallest such number. `None` if LEVELS keeps no
+    /// The quasi-identifier for which lifting the cap of LEVELS helps most, with its top and the
+    /// number of rows that would have to be suppressed at that top. `None` if LEVELS keeps no
     /// quasi-identifier below its top.
     pub lifted: Option<(String, u8, u64)>,
 }
@@ -80,8 +79,8 @@ pub(super) fn found_nothing(reason: &str) -> Error {
 }
 
 /// Returns the error for an infeasible job. The error names the nearest miss: the minimum number of
-/// rows that would have to be suppressed, and the quasi-identifier for which a higher level would
-/// lower this number most.
+/// rows that would have to be suppressed, and the quasi-identifier for which lifting the cap of
+/// LEVELS helps most.
 pub(super) fn infeasible(job: &Job, evaluator: &Evaluator) -> Result<Error> {
     let rows = evaluator.rows();
     let top = evaluator.lattice().top();

@@ -2,18 +2,18 @@
 //!
 //! A batch satisfies its models when its node is chosen. If a model judges a class by the rows of
 //! this class alone, the union of the batch and the release then satisfies the model as well. A
-//! class of the union is a class of the batch, a class of the release, or a class of each that have
-//! the same labels and are joined. In the third case, the joint class satisfies the model if both
-//! classes satisfy it: the joint class has more rows and more values, and the mixture of two
-//! distributions that are even enough is even enough.
+//! class of the union is a class of the batch, a class of the release, or a *joint* class: a class
+//! of the batch and the class of the release with the same labels, taken together. A joint class
+//! satisfies the model if both of its parts do: it has more rows and more values, and the mixture
+//! of two distributions that are even enough is even enough.
 //!
 //! A model that compares a class with the whole table, such as t-closeness, is different: a batch
 //! changes the distribution of the whole table. The classes of the union are therefore judged by
 //! the models' own predicates, over the distribution of all released rows. Classes of the batch
-//! that fail *wait*: their rows are not released. That changes the distribution again, so the check
-//! is repeated until nothing changes. The classes of the batch alone are judged in the same way
-//! over the distribution of the batch's released rows, because a reader who has only this batch
-//! knows no other distribution.
+//! that fail *wait*: their rows are not released. The waiting rows change the distribution again,
+//! so the check is repeated until nothing changes. The classes of the batch alone are judged in the
+//! same way over the distribution of the batch's released rows, because a reader who has only this
+//! batch knows no other distribution.
 
 use super::decision::{Decision, describe};
 use super::evaluator::Evaluator;

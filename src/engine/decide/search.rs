@@ -35,8 +35,8 @@ pub(super) fn searched(
             None => infeasible(job, evaluator)?,
         });
     };
-    // The bound at the bottom of the lattice is known without assessing that node. It bounds every
-    // node, whatever the search proves.
+    // The bound at the bottom of the lattice is known even if that node was not assessed. This
+    // bound holds for every node, whatever the search proves.
     let bound = finding.bound.max(evaluator.bound(evaluator.lattice().bottom(), 0));
     let proof = if cost <= bound {
         Proof::Optimal

@@ -58,7 +58,7 @@ pub(super) async fn examine(job: &Arc<Job>, decision: &Decision, observer: &Arc<
 
 /// Fails with `ErrorKind::Data` if the source has no rows (or a sample has no class with enough
 /// drawn rows) and the release would replace a release with rows. The usual reason is a failed
-/// delivery of the source, and the last release is then the better one.
+/// delivery of the source. In this case, the last release is better than an empty release.
 fn check_replaced(job: &Job) -> Result<()> {
     let Some(target) = job.output.target.as_ref().filter(|target| target.replaces()) else {
         return Ok(());

@@ -25,7 +25,8 @@ pub(super) struct ExecutorKind {
     pub(super) of: Connect,
 }
 
-/// Connects a session to its executor. Returns `None` if the session is not set to use it.
+/// Connects a session to the executor. Returns `None` if the session is not set to use the
+/// executor.
 type Connect = fn(&SessionState) -> Result<Option<Box<dyn Executor>>>;
 
 /// Runs the plans of a release, on this machine or on others.

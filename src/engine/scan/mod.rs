@@ -39,7 +39,8 @@ use unknown::{of_attributes, unknown};
 /// limited.
 const CACHE_BYTES: usize = 512 << 20;
 
-/// Reads the source of a job once. The classes contain `details` beside their rows.
+/// Reads the source of a job once. The classes contain `details` in addition to their numbers of
+/// rows.
 pub async fn scan(job: &Job, details: &[DetailRequest], observer: &dyn Observer) -> Result<Scanned> {
     let names: Vec<String> = job.roles.quasi_identifiers.iter().map(|q| q.column.clone()).collect();
     let plan = select(&job.input.source.rows, &names, details)?;
@@ -128,8 +129,8 @@ struct Unmerged {
     chosen: GroundChoice,
     /// Whether an earlier release is replayed.
     is_replay: bool,
-    /// Whether the classes of the source are reported as they are before values with the same label
-    /// at level 0 are merged.
+    /// Whether a report needs the classes of the source before values with the same label at level
+    /// 0 are merged.
     is_reported: bool,
 }
 
@@ -347,7 +348,7 @@ fn bind(
 }
 
 /// Fails if bounds are to be released and a label that may be chosen has no bounds. This check is
-/// made before the search, which can take long.
+/// made before the search, because a search can take a long time.
 fn has_bounds(quasi_identifier: &QuasiIdentifier, lookup: &Lookup) -> Result<()> {
     let (low, high) = quasi_identifier.levels.unwrap_or((0, lookup.top()));
     let mut levels = low..=high.min(lookup.top());

@@ -44,7 +44,7 @@ pub(in crate::engine) struct Recounted {
 
 impl Recounted {
     /// Returns the recount unchanged if every promise is kept. Fails with `ErrorKind::Verification`
-    /// if not.
+    /// if a promise is broken.
     pub(in crate::engine) fn require(self) -> Result<Self> {
         let broken: Vec<&str> = self.checks.iter().filter(|c| !c.ok).map(|c| c.check.as_str()).collect();
         if broken.is_empty() {

@@ -1,10 +1,10 @@
-//! The recount of a release that grows. It counts all rows that are then released, and the new rows
-//! as a separate table.
+//! The recount of a release to which a batch is added. It counts all rows of the grown release, and
+//! separately the new rows alone.
 //!
 //! A reader who has the release before and after the batch knows which rows are new. The new rows
 //! must therefore satisfy the models by themselves, and all rows must satisfy them together.
 //! Distributions are compared with the distributions of the released rows, because a reader of the
-//! release knows no others.
+//! release knows no other distributions.
 
 use super::read_back::as_written;
 use super::recounted::{RELEASED, Recounted};

@@ -214,8 +214,9 @@ impl Spilled {
 
     /// Returns the number of slices to group next. This is the number expected to be needed to
     /// prove that the demand is not met, or all slices if no such proof is expected. In the first
-    /// pass over a node with many possible classes, it is 1 unless half of the slices are expected
-    /// to give the proof: the number of classes is then estimated from the first slice.
+    /// pass over a node with many possible classes, it is 1 unless at most half of the slices are
+    /// expected to suffice for the proof. The first slice then serves to estimate the number of
+    /// classes.
     fn wanted(&self, found: &Grouped, most: u64, demand: Option<Demand>) -> usize {
         let done = found.suppressed.len();
         let suppressed: u64 = found.suppressed.iter().sum();

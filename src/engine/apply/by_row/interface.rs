@@ -13,7 +13,7 @@ pub(in crate::engine::apply) trait RowPromise: Send + Sync {
     /// The returned plan drops the column of limits.
     fn kept(&self, plan: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan>;
 
-    /// Returns the outcome of the promise, or `None` until all rows are read.
+    /// Returns the outcome of the promise, or `None` if not all rows have been read yet.
     fn outcome(&self) -> Option<RowOutcome>;
 }
 

@@ -3,9 +3,9 @@
 //! The SQL of the recount and its plan in the driver, which runs the session, do not change, with
 //! one exception. Workers compute the *partial* aggregates over files, each worker on a slice of
 //! the files. Without workers, each partition of the plan computes its own partial aggregate. The
-//! driver combines the partial counts, as it combines the counts of its own partitions. It receives
-//! the counts of a slice together, once they are complete. If a worker is lost, another worker gets
-//! its slice.
+//! driver combines the partial counts, as it combines the counts of its own partitions. The driver
+//! receives the counts of a slice together, once they are complete. If a worker is lost, another
+//! worker gets its slice.
 
 use super::ends::{self, Ends};
 use super::session::Workers;
@@ -103,7 +103,7 @@ impl Recounters {
         Ok(self.cluster.gather(&living, plans))
     }
 
-    /// Checks the order of rows within each file, and from file to file of a folder.
+    /// Checks the order of the rows within each file, and across the files of each folder.
     async fn order_checked(
         &self,
         session: &SessionContext,

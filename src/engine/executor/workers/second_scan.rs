@@ -111,8 +111,8 @@ fn placed(
 }
 
 impl SecondScan {
-    /// Returns `plans` plans that together read the source, recode it and add to each row the
-    /// number of its bucket.
+    /// Returns as many plans as `plans`. Together, the plans read the source, recode it and add to
+    /// each row the number of its bucket.
     pub(super) fn making(&self, plans: usize, ranges: Vec<Range>) -> Result<Vec<Arc<dyn ExecutionPlan>>> {
         let deal = self.recoding.deal(&self.first, ranges);
         let mut making = vec![];

@@ -107,7 +107,7 @@ async fn counted(
     }
 }
 
-/// Counts the classes like the first scan, for rows in any order.
+/// Counts the classes as the first scan counts a source, for rows in any order.
 async fn counted_in_memory(
     session: &SessionContext,
     released: &ReleasedTable,

@@ -164,7 +164,7 @@ struct RangeCounts {
     sizes: BTreeMap<u64, u64>,
     /// For each attribute, the figures of these runs.
     disclosed: Vec<Disclosed>,
-    /// The first and the last run of the range, which may go on in another range.
+    /// The first and the last run of the range, which may continue in another range.
     cut: Vec<Run>,
 }
 
