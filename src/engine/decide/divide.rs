@@ -41,8 +41,9 @@ const SECOND_FORM: usize = 1 << 18;
 /// if it were the only algorithm. Chooses the partition with the minimum loss by the job's metric.
 /// If several partitions have the same loss, the default metric decides, and then the order of the
 /// algorithms. An algorithm is skipped if it exceeds the memory limit, if it would suppress too
-/// many rows, or if a partition is already found and the budget is used up. For a large table, the
-/// second form of an algorithm is skipped as well.
+/// many rows, or if a partition is already found and the budget is used up. The second form of an
+/// algorithm is skipped if it would divide the table as the first form does, or if the table is
+/// large.
 pub(super) fn divided(job: &Job, evaluator: &Arc<Evaluator>, observer: &Arc<dyn Observer>) -> Result<Decision> {
     // This is one function because each candidate uses the results of the candidates before it.
     observer.begin(Phase::Search);

@@ -8,8 +8,9 @@
 //!
 //! The key of the sample is never written anywhere, because it reveals how many rows a class had.
 //! Without a secret, the operating system draws the key for every run. With a secret, the key is
-//! the HMAC-SHA-256 of the request and of the classes with their counts, so that another table has
-//! an independent sample, and the same table has the same sample.
+//! the HMAC-SHA-256, under the secret, of the probability, of k, and of the classes with their
+//! counts. Therefore the same table has the same sample, and a different table has an independent
+//! sample.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{Base, BaseSet};
@@ -79,8 +80,8 @@ fn labels(base: &Base) -> Result<Rows> {
     Ok(RowConverter::new(fields.collect())?.convert_columns(&columns)?)
 }
 
-/// Returns the key of a sample: random for each run, or computed from a secret, the request and the
-/// classes.
+/// Returns the key of a sample: random for each run, or computed from a secret, the parameters of
+/// the sample and the classes.
 fn key(sampling: &Sampling, labels: &Rows, counts: &[u64]) -> Result<Key> {
     match &sampling.key {
         SampleKey::Fresh => {

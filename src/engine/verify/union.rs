@@ -1,5 +1,5 @@
 //! The recount of a release to which a batch is added. It counts all rows of the grown release, and
-//! separately the new rows alone.
+//! it counts the new rows separately.
 //!
 //! A reader who has the release before and after the batch knows which rows are new. The new rows
 //! must therefore satisfy the models by themselves, and all rows must satisfy them together.

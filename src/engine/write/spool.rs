@@ -26,9 +26,10 @@ use std::fmt;
 use std::io::Cursor;
 use std::sync::Arc;
 
-/// The maximum number of bytes of rows that are kept in memory if memory has no limit.
+/// The maximum number of bytes that are reserved for rows in memory.
 const HELD: usize = 256 << 20;
-/// The rows take at most the memory limit divided by this number.
+/// The rows in memory take at most the memory limit divided by this number, unless spill files are
+/// not allowed.
 const PART: usize = 8;
 
 /// Spooled rows, in the order in which they were added.

@@ -17,8 +17,8 @@ pub(super) struct NumberRanks {
 
 impl NumberRanks {
     /// Creates the table for the values of a column, in ascending order with NULL last. Returns
-    /// `None` if the values are not numbers, or if they are floating-point numbers, whose two zeros
-    /// have different codes.
+    /// `None` if the values are not numbers with codes of at most 64 bits, or if they are
+    /// floating-point numbers, whose two zeros have different codes.
     pub(super) fn of(values: &ArrayRef) -> Option<Self> {
         let codes = numbers(values).filter(|_| !values.data_type().is_floating())?;
         let mut ranks = HashMap::with_capacity(codes.len());
