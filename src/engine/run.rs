@@ -130,8 +130,8 @@ async fn added(job: &Arc<Job>, scanned: Scanned, observer: &Arc<dyn Observer>) -
     Ok(adds.then_some(decision))
 }
 
-/// Adds to the error of a batch that cannot be added that the rows of the batch are held back for a
-/// later batch.
+/// Extends the error of a batch that cannot be added: the text then also says that all rows of the
+/// batch are held back for a later batch.
 fn waiting(output: &Output, error: Error) -> Error {
     match output.grows() {
         Some(_) if error.kind() == ErrorKind::Infeasible => Error::infeasible(format!(

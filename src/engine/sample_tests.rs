@@ -147,8 +147,8 @@ async fn what_is_said_follows_from_the_released_classes_alone() {
     let mut found: BTreeMap<u64, Vec<BTreeMap<String, Vec<u8>>>> = BTreeMap::new();
     for size in 300..312 {
         for (age, few) in [(31, 0), (39, 1), (34, 2)] {
-            // The tables have other values of the same decade in another order, and people of a
-            // decade that is never released.
+            // The tables differ in the ages within a decade, in the order of the rows, and in the
+            // people of a decade that is never released.
             let mut people: Vec<Person> = (0..size)
                 .map(|i| (if i % 3 == 0 { 37 } else { age }, "a", "flu"))
                 .collect();

@@ -11,7 +11,7 @@ use arrow::datatypes::DataType;
 use datafusion::dataframe::DataFrame;
 use datafusion::prelude::{ParquetReadOptions, SessionContext};
 
-/// Returns the rows of the release that `target` grows, from the files that the release's manifest
+/// Returns the rows of the existing release in `target`, from the files that the release's manifest
 /// names. Values are converted to their canonical form, because an earlier version may have written
 /// equal values in different forms.
 pub(super) async fn rows_that_stand(session: &SessionContext, target: &Target) -> Result<DataFrame> {
@@ -42,8 +42,9 @@ pub(super) async fn parquet(session: &SessionContext, places: Vec<String>, targe
     with_nulls(session.read_parquet(places, options).await?, folders)
 }
 
-/// Returns the location from which a reader reads a file: the file itself, or the folder of its run
-/// if the folders in between encode partition columns.
+/// Returns the location from which a reader reads a file. For a local target, this is the folder of
+/// the release. In an object store, it is the file itself, or the folder of its run if the folders
+/// in between encode partition columns.
 fn place(target: &Target, folder: &str, file: &FileSummary) -> String {
     match (&target.stored, target.partitioned_by.is_empty()) {
         (Some(stored), true) => format!("{}{}", stored.prefix.url(), file.name),

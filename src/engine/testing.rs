@@ -8,7 +8,7 @@ use crate::job::Job;
 use crate::observe::{Observer, Silent};
 use std::sync::Arc;
 
-/// Returns the table of a job after the first stage.
+/// Returns the result of the first stage for a job.
 pub(super) async fn scanned(job: &Job) -> Scanned {
     scan(job, &detail_requests(job, &job.goal.metrics()), &Silent)
         .await

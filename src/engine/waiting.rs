@@ -14,9 +14,9 @@ use datafusion::physical_plan::execute_stream;
 use futures::TryStreamExt;
 use std::sync::Arc;
 
-/// Stores the rows of a batch that are not released, for the release whose manifest has this text.
-/// Returns the store of the rows with the checksum of the manifest, or `None` if the target does
-/// not hold rows back. Once the release is published, other files in the store are not needed.
+/// Stores the rows of a batch that are not released, for the release whose manifest has the text
+/// `text`. Returns the store of the rows with the checksum of the manifest, or `None` if the target
+/// does not hold rows back. Once the release is published, other files in the store are not needed.
 /// Fails with `ErrorKind::Verification` if the number of these rows is not `suppressed`.
 pub(super) async fn put_rest(
     (job, target): (&Job, &Target),
@@ -67,7 +67,7 @@ pub(super) async fn put_all(
         .collect()
         .await
         .map_err(Error::from_data)?;
-    // A plan may return strings of another type than it declares.
+    // The rows of a plan may have a different string type than the plan declares.
     let schema = batches.first().map_or(schema, |batch| batch.schema());
     let rows = WaitingRows { schema, batches, taken };
     job.input.check_unchanged().await?;

@@ -6,7 +6,7 @@ use arrow::buffer::MutableBuffer;
 use arrow::datatypes::ToByteSlice;
 
 /// Keys with the same layout and their counts, in a file. The file is written once. Afterwards it
-/// can be read any number of times, also by several threads at the same time.
+/// can be read any number of times, even by several threads at the same time.
 #[derive(Debug)]
 pub(crate) struct KeyFile {
     overflow: Overflow,

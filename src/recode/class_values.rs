@@ -147,15 +147,16 @@ fn whole_median(weighted: &[(i128, u64)]) -> Result<Option<i128>> {
     }
 }
 
-/// A power of two. Multiplication by it keeps every digit of a number, unless the number is tiny.
+/// A power of two by which large numbers are scaled down. Multiplication by a power of two keeps
+/// every digit of a number, unless the number is tiny.
 const SCALE: f64 = 1.0 / (1u128 << 100) as f64;
 
 /// Returns the floating-point number nearest to the mean of ascending values with their counts. If
-/// two are equally near, returns the one with the even significand.
+/// two numbers are equally near, returns the number with the even significand.
 fn mean(weighted: &[(f64, u64)]) -> Option<f64> {
     let ((least, _), (greatest, _)) = (weighted.first()?, weighted.last()?);
     let rows: u64 = weighted.iter().map(|(_, n)| n).sum();
-    // A sum may exceed the maximum floating-point number.
+    // Large values are scaled down, because their sum may exceed the maximum floating-point number.
     let is_large = !(least.abs().max(greatest.abs()) * 4.0 * rows as f64).is_finite();
     let scale = if is_large { SCALE } else { 1.0 };
     // The sum of the scaled values minus `rows` times `mean`.
@@ -317,7 +318,7 @@ mod tests {
             for (i, class) in classes.iter().enumerate() {
                 let rows = rows(class);
                 let (n, sum) = (rows.len() as i64, rows.iter().sum::<i64>());
-                // The nearest integer, found by trying all integers.
+                // The nearest integer, found by trying all integers from -60 to 79.
                 let nearest = |sum: i64, n: i64| {
                     (-60..80).min_by_key(|m| ((m * n - sum).abs(), m.rem_euclid(2))).unwrap()
                 };

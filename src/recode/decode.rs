@@ -18,7 +18,7 @@ use futures::StreamExt;
 use std::fmt;
 use std::sync::Arc;
 
-/// Adds the missing columns for which [`RecodingPlan::is_in_order_key`] is true to rows.
+/// Adds to rows the missing columns for which [`RecodingPlan::is_in_order_key`] is true.
 #[derive(Debug)]
 pub struct Decode(pub(super) Arc<RecodingPlan>);
 

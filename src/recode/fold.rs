@@ -283,7 +283,8 @@ impl Operator for Repeat {
     }
 }
 
-/// The state of repeating one batch of folded rows. The output consists of batches of `size` rows.
+/// The state of repeating one batch of folded rows. The output consists of batches of at most
+/// `size` rows.
 struct Repeated {
     distinct: RecordBatch,
     counts: UInt64Array,

@@ -11,7 +11,7 @@ use arrow::compute::{cast, nullif};
 use arrow::datatypes::DataType;
 use std::sync::Arc;
 
-/// The labels chosen for a column, by label index.
+/// The labels that were chosen for a column. A label is identified by its index.
 pub(super) enum ChosenLabels<'a> {
     /// The labels of a level.
     Level(u8),

@@ -65,7 +65,7 @@ impl fmt::Display for Labelling {
 }
 
 impl Labelling {
-    /// Labels rows by the node of the classes.
+    /// Creates the labelling by the node of `classes`.
     pub(super) fn node(KeptClasses { classes, kept }: KeptClasses<'_>) -> Self {
         let all = 0..classes.len();
         let (released, suppressed): (Vec<usize>, Vec<usize>) = all.partition(|class| kept[*class]);

@@ -35,7 +35,7 @@ pub(super) struct Labels {
 
 impl Labels {
     /// Returns the labels of a level. Strings are released as a dictionary even at level 0, so that
-    /// each is copied once per value and not once per row.
+    /// each string is copied once, and not once per row.
     pub(super) fn of_level(lookup: &Lookup, level: u8, starred: bool) -> Result<Self> {
         let labels = &lookup.level(level).labels;
         if level > 0 || starred || plain(labels.data_type()) == DataType::Utf8 {

@@ -7,5 +7,6 @@ pub const ORDER_PREFIX: &str = "__anonsql_order_";
 
 /// The name of the column that follows the order key. It is true for a starred row, which is a
 /// suppressed row with `*` in every quasi-identifier. The column is needed because the rows of a
-/// released class may also have `*` in every quasi-identifier. Rows are not ordered by this column.
+/// released class may also have `*` in every quasi-identifier. Rows are compared by this column
+/// last, so that their order does not reveal its values.
 pub const SUPPRESSED: &str = "__anonsql_order_suppressed";

@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// The treatment of one released column.
 #[derive(Debug, Clone)]
 pub enum ColumnTreatment {
-    /// The column is the quasi-identifier with index `.0`. Its labels are released.
+    /// The column is the quasi-identifier with this index. Its labels are released.
     Generalize(usize),
     /// The column contains lists, which are released as sets of labels.
     Items(Arc<ItemRecoding>),
@@ -206,10 +206,12 @@ impl RecodingPlan {
         names
     }
 
-    /// Returns the schema of the release. A column at level 0 keeps its type, and a generalized
-    /// column is a string column. String columns are dictionaries. If suppressed rows are starred,
-    /// every quasi-identifier is a string column. A quasi-identifier with a computed form has the
-    /// type of its computed values.
+    /// Returns the schema of the release. A quasi-identifier at level 0 keeps its type, and a
+    /// generalized quasi-identifier becomes a string column. If suppressed rows are starred, every
+    /// quasi-identifier becomes a string column. String columns of quasi-identifiers are
+    /// dictionaries. A quasi-identifier with a computed form has the type of its computed values.
+    /// Sets of items are lists of strings, the mask of a column determines its type, and other
+    /// columns keep their types, but not as dictionaries.
     pub fn schema(&self, source: &Schema) -> Result<SchemaRef> {
         let mut fields = vec![];
         for column in &self.columns {

@@ -1,4 +1,4 @@
-//! The outcome of a promise about single rows, which an operator enforces.
+//! The outcome of a promise about single rows. An operator enforces such a promise.
 
 use std::collections::BTreeMap;
 

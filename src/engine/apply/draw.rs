@@ -39,8 +39,8 @@ struct Drawing<'a> {
 }
 
 /// Draws the permutations of the randomized columns. A permutation from a matrix applies to the
-/// rows in the order of the columns of `first`, and then of all other columns. If `measure` is
-/// true, also computes the mutual information between each column and the released classes.
+/// rows ordered by the columns of `first`, and then by all other columns. If `measure` is true,
+/// also computes the mutual information between each column and the released classes.
 pub(super) async fn draw(
     job: &Job,
     decision: &Decision,

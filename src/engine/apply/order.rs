@@ -2,8 +2,8 @@
 //! before it.
 //!
 //! This file does not use order keys, levels or groups. It compares the released values themselves.
-//! It therefore detects every other order, such as the order of the source or an order by values
-//! that are not released, whatever the cause.
+//! It therefore detects every wrong order, whatever the cause: for example, the order of the
+//! source, or an order by values that are not released.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::job::Roles;
@@ -40,9 +40,9 @@ struct Compared {
 /// `Ascending` as an operator of a DataFusion plan.
 pub(in crate::engine) type AscendingExec = OperatorExec<Ascending>;
 
-/// Returns the rows of `plan`, with an error of kind `Verification` in place of the first row that
-/// is out of order. The rows must be ordered by the columns `first`, then by the quasi-identifiers,
-/// then by the other released columns. Permuted columns are not compared.
+/// Returns the rows of `plan`, with an error of kind `Verification` in place of the first batch
+/// that contains a row out of order. The rows must be ordered by the columns `first`, then by the
+/// quasi-identifiers, then by the other released columns. Permuted columns are not compared.
 pub(super) fn in_order(
     roles: &Roles,
     plan: Arc<dyn ExecutionPlan>,

@@ -13,8 +13,8 @@ use std::fmt;
 use std::sync::Arc;
 
 /// Returns the plan of a release. The plan orders the rows by the columns of `first`, then by all
-/// other columns, and finally by the columns of `last`. The last columns of each row are the
-/// columns of the order key.
+/// other columns, and finally by the columns of `last`. The columns of the order key follow the
+/// released columns in each row.
 ///
 /// Only released values define the order: first the columns of PARTITIONED BY, then the
 /// quasi-identifiers in the order of the statement, then the other columns in the order of the
@@ -40,7 +40,8 @@ pub(in crate::engine) async fn plan(
     Ok(Arc::new(DecodeExec::over_ordered(ordered, recoding, released)))
 }
 
-/// The columns of a release that are sorted, and the columns by which they are sorted.
+/// The columns of a release that pass through the sort, and the columns by which the rows are
+/// sorted.
 pub(in crate::engine) struct Arrangement {
     /// The indices of the columns that pass through the sort.
     pub(in crate::engine) carried: Vec<usize>,
@@ -188,7 +189,8 @@ impl Operator for PlanRows {
 
     fn run(&self, _: SendableRecordBatchStream, _: SchemaRef, _: &Arc<TaskContext>) -> Result<Rows> {
         // A plan keeps the state of its execution: a file scan that has returned all its files
-        // returns no rows the second time. Every check is a separate query, so the state is reset.
+        // returns no rows the second time. Every check is a separate query, so the state is reset
+        // before each execution.
         let plan = reset_plan_states(Arc::clone(&self.plan))?;
         Ok(execute_stream(plan, self.state.task_ctx())?)
     }

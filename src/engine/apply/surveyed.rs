@@ -39,7 +39,7 @@ impl Surveyed {
             _held: None,
         };
         let mut drawn: Vec<&MaskOf> = job.roles.masks.iter().filter(|of| of.clause.kind.is_drawn()).collect();
-        // Masks that have their own ranks come first.
+        // Masks that need ranks of their own come first, so that other masks can share these ranks.
         drawn.sort_by_key(|of| of.clause.kind.reads != Reads::Ranks);
         if drawn.is_empty() {
             return Ok(own);
@@ -129,8 +129,8 @@ async fn survey(input: &Input, name: &str, number: usize) -> Result<Survey> {
 }
 
 /// Returns the expression for the rank of a row by the surveyed column. Rows with equal values in
-/// this column are ranked by all other columns that the release depends on. Only rows that are
-/// released alike can therefore exchange their ranks.
+/// this column are ranked by all other columns that the release depends on. Only rows with equal
+/// released values can therefore exchange their ranks.
 fn rank(job: &Job, survey: &Survey) -> Result<Expr> {
     let is_redacted = job
         .roles

@@ -65,8 +65,8 @@ fn coarser(roles: &Roles, evaluator: &Evaluator) -> Option<String> {
 
 /// Tries local recoding of the table, and returns advice if local recoding loses far less than
 /// `value`. Returns `None` if local recoding cannot meet the request, or if the trial could take
-/// long. The number of combinations, and not a clock, decides whether the trial could take long, so
-/// the same request always gets the same advice.
+/// too much time. The number of combinations, and not a clock, decides this, so the same request
+/// always gets the same advice.
 fn local(job: &Job, evaluator: &Arc<Evaluator>, value: f64) -> Result<Option<String>> {
     let BaseSet::Held(set) = &evaluator.sets().base().set else {
         return Ok(None);

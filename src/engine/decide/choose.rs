@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// Fails if the result does not satisfy the models.
 pub async fn decide(job: &Arc<Job>, evaluator: &Arc<Evaluator>, observer: &Arc<dyn Observer>) -> Result<Decision> {
     let (job, evaluator, observer) = (Arc::clone(job), Arc::clone(evaluator), Arc::clone(observer));
-    // A search computes for a long time. It runs on a blocking thread, so that the workers of the
+    // A search can take a long time. It runs on a blocking thread, so that the workers of the
     // runtime stay free.
     let search = move || {
         let decision = match &job.goal.choice {

@@ -1,7 +1,7 @@
 //! The check that every label of a partition covers the values it stands for, before any row is
 //! labelled.
 //!
-//! Labels are normally checked against each row's values when they are given to the row
+//! Normally, a label is checked against the values of each row that gets the label
 //! ([`crate::recode`]). A release that is written from the classes alone labels no rows, so a
 //! partition is checked against the distinct combinations first.
 
@@ -13,8 +13,8 @@ use crate::partition::Partition;
 use std::sync::Arc;
 
 /// Checks each label of a partition against the values of every combination that has the label. If
-/// the combinations are above level 0, these are all values under the labels of the combination.
-/// Fails with an internal error if a label does not cover one of the values.
+/// the combinations are above level 0, the label must cover every value under the labels of a
+/// combination. Fails with an internal error if a label does not cover one of the values.
 pub(super) fn check_partition(
     key_schema: &KeySchema,
     combinations: &FrequencySet,
@@ -74,8 +74,8 @@ mod tests {
         let checked = |label| {
             let cells = vec![vec![label, Label::at(&lookup, 0, 2)]];
             let partition = Partition::new([lookup.as_ref()], vec![0, 1], cells).unwrap();
-            // Groups are numbered by their labels' texts, so the combinations are grouped as they
-            // were given.
+            // The partition numbers its groups by the texts of their labels. The numbers may
+            // therefore change, but each combination keeps its labels.
             check_partition(&key_schema, &coarse, &partition).is_ok()
         };
         assert!(checked(Label::at(&lookup, 1, 0)));

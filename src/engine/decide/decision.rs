@@ -104,8 +104,8 @@ impl Decision {
     }
 
     /// Returns true if suppressed rows are written and must be marked for the recount. Without the
-    /// mark, these rows look like a class that is `*` in every quasi-identifier, and the recount
-    /// could not distinguish their entities from the entities of that class.
+    /// mark, these rows would look like a class that is `*` in every quasi-identifier, and the
+    /// recount could not distinguish their entities from the entities of that class.
     pub fn marks_suppressed(&self, job: &Job) -> bool {
         job.input.entity.is_some() && self.starred_rows(&job.guarantees) > 0
     }

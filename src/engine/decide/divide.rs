@@ -32,16 +32,18 @@ struct Division<'a> {
     memory: MemoryReservation,
 }
 
-/// The maximum number of combinations for which the second form of an algorithm is run. For a
-/// larger table, the second form would gain little for the time it takes.
+/// RECODING LOCAL tries some algorithms in two forms, with different arguments. This is the maximum
+/// number of combinations for which the second form of an algorithm is run. For a larger table, the
+/// second form would gain little for the time it takes.
 const SECOND_FORM: usize = 1 << 18;
 
 /// Runs every algorithm that can meet the request, one after the other within one budget, each as
 /// if it were the only algorithm. Chooses the partition with the minimum loss by the job's metric.
 /// If several partitions have the same loss, the default metric decides, and then the order of the
 /// algorithms. An algorithm is skipped if it exceeds the memory limit, if it would suppress too
-/// many rows, or if a partition is already found and the budget is used up. For a large table, the
-/// second form of an algorithm is skipped as well.
+/// many rows, or if a partition is already found and the budget is used up. The second form of an
+/// algorithm is skipped if it would divide the table as the first form does, or if the table is
+/// large.
 pub(super) fn divided(job: &Job, evaluator: &Arc<Evaluator>, observer: &Arc<dyn Observer>) -> Result<Decision> {
     // This is one function because each candidate uses the results of the candidates before it.
     observer.begin(Phase::Search);
@@ -108,7 +110,8 @@ pub(super) fn divided(job: &Job, evaluator: &Arc<Evaluator>, observer: &Arc<dyn 
     })
 }
 
-/// Returns why another algorithm is tried after this error, or `None` if the error ends the search.
+/// Returns the reason, in words, why another algorithm is tried after this error. Returns `None` if
+/// the error ends the search.
 fn passed_over(error: &Error) -> Option<&'static str> {
     match error.kind() {
         ErrorKind::Resources => Some("memory limit"),
@@ -132,8 +135,8 @@ fn is_same(job: &Job, evaluator: &Evaluator, form: &Candidate, other: &Candidate
 }
 
 /// Returns the evaluator over coarser levels if the table has more combinations than may be
-/// divided, and the combinations of coarser levels suffice. Personal limits, and labels that are
-/// computed from the values of a class, need all values.
+/// divided, unless the job needs all values. Personal limits, and labels that are computed from the
+/// values of a class, need all values.
 fn coarser(job: &Job, evaluator: &Evaluator) -> Result<Option<Arc<Evaluator>>> {
     if job.guarantees.of_rows().is_some() || job.roles.quasi_identifiers.iter().any(|q| q.labels.is_of_class()) {
         return Ok(None);
@@ -202,7 +205,7 @@ fn divide<'a>(
         ));
         return Err(error.with_detail(NearestMiss::new(&job.roles, evaluator, None, verdict.suppressed)));
     }
-    // The working memory of the algorithm is free again while other algorithms run.
+    // From here on, other algorithms can use the working memory of this algorithm.
     memory.resize(partition.bytes() + classes.bytes());
     let value = evaluator.measure(&classes, &verdict)[0];
     let division = Division {

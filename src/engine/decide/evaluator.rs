@@ -54,7 +54,7 @@ pub struct Verdict {
     /// The partition whose groups are the classes, in the same order; `None` if the classes are
     /// those of a node.
     pub partition: Option<Arc<Partition>>,
-    /// For each entry of the frequency set, whether the entry is a class that is kept.
+    /// For each entry of the frequency set, true if the entry is a class that is kept.
     pub kept: Vec<bool>,
     /// The number of kept classes.
     pub classes: u64,
@@ -111,7 +111,7 @@ impl Judged {
 }
 
 impl Evaluator {
-    /// Creates an evaluator for `job` over its scanned table. A search minimizes the first metric.
+    /// Creates an evaluator for `job` over its scanned table. A search optimizes the first metric.
     pub fn new(job: &Job, scanned: Scanned, metrics: &[&dyn Metric]) -> Result<Self> {
         let Scanned { sets, lattice, drift } = scanned;
         let base = Arc::clone(sets.base());
@@ -185,7 +185,8 @@ impl Evaluator {
 
     /// Binds the hierarchy of a sensitive attribute to the values of its detail. `asked` names the
     /// model or objective that needs the hierarchy, for error messages. Fails if the attribute has
-    /// no hierarchy, or if ON UNMAPPED ERROR or NULLS ERROR rules out the column.
+    /// no hierarchy, or if the hierarchy refuses unmapped values (ON UNMAPPED ERROR) or NULL (NULLS
+    /// ERROR) that the attribute has.
     pub(super) fn attribute_hierarchy(
         roles: &Roles,
         base: &Base,

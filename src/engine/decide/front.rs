@@ -13,8 +13,8 @@
 //! columns (`ON (a, b)`) fail. If the suppression of these groups would then exceed the limit, the
 //! additional rows are kept.
 //!
-//! `AT NODE` therefore releases the same rows as a row of the front if SATISFYING contains the k, l
-//! and t of this row.
+//! If SATISFYING contains the k, l and t of a node of the front, `AT NODE` therefore releases
+//! exactly the rows on which the objectives of this node were measured.
 
 use super::context::{budget, context};
 use super::evaluator::{Evaluator, Judged, Verdict};
@@ -79,8 +79,8 @@ pub struct NodeFront {
     pub stopped: Option<&'static str>,
 }
 
-/// Reads the source, searches, and returns the front. Uses the search of the job if `named` is
-/// true, because the statement names it. Otherwise uses a search that is chosen by the size of the
+/// Reads the source, searches, and returns the front. If `named` is true, the statement names a
+/// search, and the search of the job is used. Otherwise, the search is chosen by the size of the
 /// lattice: see [`search::for_front`].
 pub async fn front(
     job: Job,
@@ -90,7 +90,7 @@ pub async fn front(
     observer: Arc<dyn Observer>,
 ) -> Result<NodeFront> {
     let scanned = counted(&job, &objectives, observer.as_ref()).await?;
-    // A search computes for a long time. It runs on a blocking thread, so that the workers of the
+    // A search can take a long time. It runs on a blocking thread, so that the workers of the
     // runtime stay free.
     let search = move || {
         let oracle = FrontOracle::new(&job, scanned, &objectives)?;
@@ -208,8 +208,7 @@ struct Ready {
 
 #[derive(Debug)]
 enum Measurement {
-    /// A property, and the index of the detail that contains the attribute which the property
-    /// reads.
+    /// A property, and the index of the detail with the attribute that the property reads.
     Property(Box<dyn Measured>, Option<usize>),
     /// The index of the metric among the metrics.
     Metric(usize),
@@ -331,9 +330,9 @@ impl FrontOracle {
         })
     }
 
-    /// Returns the verdict after the worst classes by the leading objective are suppressed too, up
-    /// to the limit. Returns `None` if no more classes can be suppressed within the limit, or if
-    /// the objective is not a property.
+    /// Returns the verdict after the classes that are worst by the leading objective are suppressed
+    /// as well, up to the limit. Returns `None` if no more classes can be suppressed within the
+    /// limit, if the release would then fail the models, or if the objective is not a property.
     fn suppress(&self, leader: usize, set: &FrequencySet, verdict: &Verdict) -> Result<Option<Verdict>> {
         let Measurement::Property(property, detail) = &self.objectives[leader].of else {
             return Ok(None);

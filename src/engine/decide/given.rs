@@ -9,7 +9,8 @@ use crate::lattice::Node;
 use crate::search::Oracle;
 use std::sync::Arc;
 
-/// Returns the node with these levels. Fails with `ErrorKind::Usage` if LEVELS rules out the node.
+/// Returns the node with these levels. Fails with `ErrorKind::Usage` if the node is not in the
+/// lattice.
 pub fn of_lattice(roles: &Roles, evaluator: &Evaluator, levels: &[u8]) -> Result<Node> {
     let node = Node::new(levels.to_vec());
     match evaluator.lattice().contains(&node) {

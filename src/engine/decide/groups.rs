@@ -207,9 +207,9 @@ impl Table for Groups<'_> {
             }
             None => rows,
         };
-        // A model of the entire release is checked for the group alone: if every group is within an
-        // average, the entire release is too. For other models, the final judgement of the entire
-        // partition decides.
+        // A model of the entire release is checked for the group alone: if every group meets a
+        // limit on an average, the entire release meets it too. For other models, the final
+        // judgement of the entire partition decides.
         let alone = Overall {
             classes: 1,
             size,

@@ -1,4 +1,4 @@
-//! Errors for requests that cannot be met, with the known reasons.
+//! Errors for requests that cannot be met. The errors give the known reasons.
 
 use super::decision::describe;
 use super::evaluator::Evaluator;
@@ -35,9 +35,9 @@ pub struct NearestMiss {
     pub suppressed: u64,
     /// The number of rows that may be suppressed.
     pub allowed: u64,
-    /// Among the quasi-identifiers that LEVELS keeps below their top, the quasi-identifier that
-    /// blocks most, with its top and the number of rows that would have to be suppressed at that
-    /// top.
+    /// The quasi-identifier for which lifting the cap of LEVELS helps most, with its top and the
+    /// number of rows that would have to be suppressed at that top. `None` if LEVELS keeps no
+    /// quasi-identifier below its top.
     pub lifted: Option<(String, u8, u64)>,
 }
 
@@ -79,7 +79,8 @@ pub(super) fn found_nothing(reason: &str) -> Error {
 }
 
 /// Returns the error for an infeasible job. The error names the nearest miss: the minimum number of
-/// rows that would have to be suppressed, and the quasi-identifier that blocks most.
+/// rows that would have to be suppressed, and the quasi-identifier for which lifting the cap of
+/// LEVELS helps most.
 pub(super) fn infeasible(job: &Job, evaluator: &Evaluator) -> Result<Error> {
     let rows = evaluator.rows();
     let top = evaluator.lattice().top();

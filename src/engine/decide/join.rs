@@ -1,19 +1,19 @@
 //! The classes of a batch that can be added to a release (APPEND).
 //!
-//! A batch satisfies its models when its node is chosen. If a model judges a class by its own rows,
-//! the union of the batch and the release then satisfies the model as well. A class of the union is
-//! a class of the batch, a class of the release, or a class of each with the same labels. In the
-//! third case, the joint class satisfies the model if both classes satisfy it: the joint class has
-//! more rows and more values, and the mixture of two distributions that are even enough is even
-//! enough.
+//! A batch satisfies its models when its node is chosen. If a model judges a class by the rows of
+//! this class alone, the union of the batch and the release then satisfies the model as well. A
+//! class of the union is a class of the batch, a class of the release, or a *joint* class: a class
+//! of the batch and the class of the release with the same labels, taken together. A joint class
+//! satisfies the model if both of its parts do: it has more rows and more values, and the mixture
+//! of two distributions that are even enough is even enough.
 //!
 //! A model that compares a class with the whole table, such as t-closeness, is different: a batch
 //! changes the distribution of the whole table. The classes of the union are therefore judged by
 //! the models' own predicates, over the distribution of all released rows. Classes of the batch
-//! that fail *wait*: their rows are not released. That changes the distribution again, so the check
-//! is repeated until nothing changes. The classes of the batch alone are judged in the same way
-//! over the distribution of the batch's released rows, because a reader who has only this batch
-//! knows no other distribution.
+//! that fail *wait*: their rows are not released. The waiting rows change the distribution again,
+//! so the check is repeated until nothing changes. The classes of the batch alone are judged in the
+//! same way over the distribution of the batch's released rows, because a reader who has only this
+//! batch knows no other distribution.
 
 use super::decision::{Decision, describe};
 use super::evaluator::Evaluator;
@@ -230,8 +230,8 @@ impl<'a> Rule<'a> {
     }
 
     /// Joins the kept classes of the batch with the rows of the release in the same class, and
-    /// appends to `fails` the classes that then fail the model among all released rows. Returns the
-    /// number of failing classes that contain no row of the batch.
+    /// appends to `fails` the classes of the batch whose joint class then fails the model among all
+    /// released rows. Returns the number of failing classes that contain no row of the batch.
     fn together(&self, kept: &[bool], fails: &mut Vec<usize>) -> Result<u64> {
         let classes: Vec<Joined> = self
             .union

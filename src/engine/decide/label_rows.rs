@@ -6,7 +6,7 @@ use crate::frequency::FrequencySet;
 /// The number of rows with a label, before and after suppression.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LabelRows {
-    /// The number of rows of the source whose value has the label.
+    /// The number of rows of the source whose value is generalized to the label.
     pub read: u64,
     /// The number of these rows that are in a released class.
     pub released: u64,

@@ -8,7 +8,8 @@ use crate::lattice::Node;
 /// The figures of one node in the result of LATTICE OF.
 #[derive(Debug, Clone)]
 pub struct NodeProfile {
-    /// Whether the suppressed rows are within the limit.
+    /// Whether the number of suppressed rows is within the limit and the entire release satisfies
+    /// the models.
     pub anonymous: bool,
     /// The size of the smallest class of a release at the node. For a node that is not anonymous,
     /// the maximum k under the suppression limit. 0 if the node has no class.

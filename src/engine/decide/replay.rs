@@ -71,8 +71,8 @@ pub(super) fn replayed(
     }
 }
 
-/// Returns the number of classes that fail the models, with their rows, as drift. Returns `None` if
-/// every class satisfies the models. Rows with unknown values are in no class.
+/// Returns the number of classes that fail the models, and the number of their rows, as drift.
+/// Returns `None` if every class satisfies the models. Rows with unknown values are in no class.
 fn fallen(
     job: &Job,
     evaluator: &Evaluator,

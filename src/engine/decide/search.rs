@@ -35,8 +35,8 @@ pub(super) fn searched(
             None => infeasible(job, evaluator)?,
         });
     };
-    // The bound at the bottom of the lattice is known without assessing that node. It bounds every
-    // node, whatever the search proves.
+    // The bound at the bottom of the lattice is known even if that node was not assessed. This
+    // bound holds for every node, whatever the search proves.
     let bound = finding.bound.max(evaluator.bound(evaluator.lattice().bottom(), 0));
     let proof = if cost <= bound {
         Proof::Optimal
@@ -88,7 +88,7 @@ pub(super) fn by_costs((node, a): &(Node, Assessment), (other, b): &(Node, Asses
 }
 
 /// Returns the best node found, with its cost. If the search was stopped before it found a node,
-/// tries the most general node. Returns `None` if no node is anonymous.
+/// tries the most general node. Returns `None` if no anonymous node was found.
 fn answer(evaluator: &Evaluator, context: &Context, stopped: Option<&str>) -> Result<Option<(Node, f64)>> {
     if let Some((node, found)) = context.incumbent() {
         return Ok(Some((node.clone(), found.cost())));

@@ -1,7 +1,7 @@
 //! The classes of an existing release, counted by reading its files.
 //!
-//! The files contain exactly the released rows. They are therefore counted anew for each batch. No
-//! counts are stored beside the manifest, because stored counts could contradict the files.
+//! The files contain exactly the released rows. The rows are therefore counted anew for each batch.
+//! No counts are stored beside the manifest, because stored counts could contradict the files.
 
 use crate::canonical::one_spelling;
 use crate::engine::standing::rows_that_stand;
@@ -42,7 +42,7 @@ impl Default for AttributeClasses {
     }
 }
 
-/// Reads the classes of the release that `target` grows, with the values of `attribute`.
+/// Reads the classes of the existing release in `target`, with the values of `attribute`.
 pub(super) async fn standing(job: &Job, target: &Target, attribute: &str) -> Result<AttributeClasses> {
     let names = job.roles.quasi_identifiers.iter().map(|q| q.column.as_str());
     let names: Vec<&str> = names.chain([attribute]).collect();

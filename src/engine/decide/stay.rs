@@ -1,4 +1,4 @@
-//! Keeps the levels of the release that rows are added to.
+//! Keeps the levels of the existing release when rows are added to the release.
 
 use super::decision::{Decision, Proof};
 use super::evaluator::Evaluator;

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 impl Evaluator {
     /// Applies the rules about groups of a subset of the quasi-identifiers. All classes of a
-    /// failing group are removed. That may make a group of another subset too small, so the rules
+    /// failing group are removed. The removal may make a group of another subset fail, so the rules
     /// are applied until nothing changes. Returns true if the remaining groups, taken together,
     /// then satisfy the rules.
     pub(super) fn apply_subsets(

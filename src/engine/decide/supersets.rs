@@ -9,7 +9,7 @@ use crate::model::Class;
 use crate::pool::check_cancelled;
 
 impl Evaluator {
-    /// Clears `kept` for each class of a node for which neither the class nor any of its supersets
+    /// Clears `kept` for each class of a node if neither the class nor any of its supersets
     /// satisfies the rule. The supersets are classes of the more general nodes up to the top of
     /// every hierarchy, and are examined nearest first.
     pub(super) fn apply_among_supersets(

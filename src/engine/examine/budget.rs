@@ -1,5 +1,5 @@
-//! The budget of a differentially private release, including the budget that the releases it
-//! replaces have spent.
+//! The budget of a differentially private release, including the budget already spent by the
+//! releases that it replaces.
 
 use crate::error::Result;
 use crate::folder::Budget;
@@ -11,7 +11,7 @@ const MECHANISM: &str = "every row drawn by itself with probability beta, genera
                          class has at least k drawn rows: hides whether one row is in the source, as far as epsilon and delta say; \
                          rows of one person, and other releases of the same people, add up";
 
-/// Returns the budget of the release of a job, and a note if it replaces another release.
+/// Returns the budget of the release of a job, and a note if the release replaces another release.
 pub(super) fn budget(output: &Output, sampling: &Sampling) -> Result<(Budget, Option<String>)> {
     let mut budget = Budget {
         epsilon: sampling.epsilon,

@@ -22,7 +22,7 @@ use tokio::task::JoinSet;
 const MOST: usize = 1 << 19;
 /// The maximum number of values in the sample of one column.
 const MOST_OF_ONE: usize = 1 << 16;
-/// The number of distinct values whose form is examined in each column.
+/// The approximate maximum number of distinct values whose form is examined in each column.
 const TEXTS: usize = 500;
 
 /// Returns the columns that are released unchanged or masked, and the identifiers that may be codes
@@ -38,8 +38,8 @@ pub(super) async fn examined(job: &Job, progress: &Arc<AtomicU64>) -> Result<Vec
     let is_counted = |kind: ValueKind, fate: Fate| match kind {
         ValueKind::Nested | ValueKind::Binary => false,
         ValueKind::Number if follows => true,
-        // Amounts have many values by nature, so their values are counted only if the amounts are
-        // released unchanged.
+        // Such columns have many distinct values by nature, so their values are counted only in
+        // kept columns and in the class label.
         ValueKind::Number | ValueKind::Date | ValueKind::Other => matches!(fate, Fate::Kept | Fate::ClassLabel),
         ValueKind::Text | ValueKind::Integer => true,
     };
@@ -203,7 +203,8 @@ async fn count(job: &Job, columns: &[(&str, ValueKind)], progress: &Arc<AtomicU6
     Ok(tallies.into_iter().map(|(_, tally)| tally.into_inner()).collect())
 }
 
-/// Adds the values of one batch. For a dictionary, adds its values instead of the rows.
+/// Adds the values of one batch. For a dictionary, adds each value that occurs in the batch once,
+/// instead of once per row.
 fn add((kind, tally): &(ValueKind, Mutex<Tally>), array: &ArrayRef, hashes: &mut Vec<u64>) -> Result<()> {
     let mut hashed = |array: &ArrayRef| -> Result<()> {
         hashes.clear();

@@ -1,10 +1,11 @@
 //! Between stages 2 and 3: examines the source for risks that the models do not measure, before any
 //! row is written.
 //!
-//! One scan ([`columns`]) counts the columns that are released unchanged, and the codes of people.
-//! If kept columns could single out many released rows, a second scan ([`links`]) counts these
-//! rows. Both scans keep a sample that does not depend on the order of the rows ([`sketch`]), so
-//! the same source has the same warnings for any number of threads.
+//! One scan ([`columns`]) counts the values of the columns that are released unchanged, and of
+//! identifiers that may be codes of people. If kept columns could single out many released rows, a
+//! second scan ([`links`]) counts these rows. Both scans keep a sample that does not depend on the
+//! order of the rows ([`sketch`]), so the same source has the same warnings for any number of
+//! threads.
 
 mod budget;
 mod columns;
@@ -57,7 +58,7 @@ pub(super) async fn examine(job: &Arc<Job>, decision: &Decision, observer: &Arc<
 
 /// Fails with `ErrorKind::Data` if the source has no rows (or a sample has no class with enough
 /// drawn rows) and the release would replace a release with rows. The usual reason is a failed
-/// delivery of the source, and the last release is then the better one.
+/// delivery of the source. In this case, the last release is better than an empty release.
 fn check_replaced(job: &Job) -> Result<()> {
     let Some(target) = job.output.target.as_ref().filter(|target| target.replaces()) else {
         return Ok(());

@@ -12,7 +12,7 @@ use arrow::compute::{cast, take};
 use arrow::datatypes::DataType;
 use arrow::util::display::array_value_to_string;
 
-/// The maximum number of distinct values, approximately, whose form is examined in each column.
+/// The approximate maximum number of distinct values whose form is examined in each column.
 const TEXTS: usize = 500;
 
 /// Fails if a standard of the request does not allow the values of a column. `examined` are the

@@ -25,7 +25,8 @@ pub(super) struct ExecutorKind {
     pub(super) of: Connect,
 }
 
-/// Connects a session to its executor. Returns `None` if the session is not set to use it.
+/// Connects a session to the executor. Returns `None` if the session is not set to use the
+/// executor.
 type Connect = fn(&SessionState) -> Result<Option<Box<dyn Executor>>>;
 
 /// Runs the plans of a release, on this machine or on others.
@@ -42,7 +43,7 @@ pub(in crate::engine) trait Executor: Send + Sync {
     fn write<'a>(&'a self, release: ToWrite<'a>) -> BoxFuture<'a, Result<Wrote>>;
 
     /// Prepares the recount of a release. Fails if other machines have sorted the rows, and none of
-    /// these machines is left to prove the order.
+    /// these machines is left to check the order.
     fn recount<'a>(&'a self, written: &'a Written) -> BoxFuture<'a, Result<Arc<dyn Recounting>>>;
 }
 

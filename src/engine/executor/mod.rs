@@ -1,12 +1,13 @@
-//! Chooses where the two scans, the write and the recount of a release run.
+//! Chooses where the first scan, the write and the recount of a release run. The write includes the
+//! second scan.
 //!
-//! The scan, the write and the recount first ask the [`Executor`] of the session. The executor runs
-//! the work on other machines or declines it. A stage does declined work on this machine. A new
+//! Each of the three first asks the [`Executor`] of the session. The executor runs the work on
+//! other machines or declines it. Declined work is done on this machine by the stage itself. A new
 //! executor needs a folder and a line in [`EXECUTORS`]. If it writes on this machine, it calls
 //! `write_rows`, as the stage itself does.
 //!
-//! An executor does not trust its machines. [`Executor::write`] returns only files with as many
-//! rows as the classes have, and `Recounting::check_order` proves the order of rows that other
+//! An executor does not trust its machines. [`Executor::write`] returns files only if they have as
+//! many rows as the classes, and `Recounting::check_order` checks the order of rows that other
 //! machines have sorted. The recount checks everything else.
 
 mod here;

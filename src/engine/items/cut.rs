@@ -119,7 +119,7 @@ fn bounds(job: &Job, column: &String) -> (Vec<ItemBound>, Vec<String>) {
 
 /// The labels of the items of a column.
 struct Labels {
-    /// Each label with the lowest level at which an item has it.
+    /// Each label, with the lowest level at which an item has the label.
     levels: BTreeMap<String, u8>,
     /// The index of each item's label; `None` for items that are removed.
     label_of: Vec<Option<u32>>,

@@ -1,8 +1,8 @@
 //! Between the decision and the second scan: chooses the recoding of the items in columns of lists.
 //!
 //! The classes do not contain these columns, so the classes are decided first. A separate scan then
-//! counts the sets of items in the released rows. For these rows, the cut of each item hierarchy is
-//! chosen, which gives each item its label. Suppressed rows are not counted, because they do not
+//! counts the sets of items in the released rows. For these rows, a cut of each item hierarchy is
+//! chosen. The cut gives each item its label. Suppressed rows are not counted, because they do not
 //! protect any released row. Suppressed rows that are written have no list.
 
 mod count;

@@ -24,8 +24,8 @@ pub(super) fn grown(batch: Manifest, union: &Union) -> Manifest {
         classes: union.classes,
         reached_k: union.reached_k,
         checks: union.checks.clone(),
-        // Losses are measured on the rows of a source, and the source rows of all batches are not
-        // available.
+        // Losses are measured on the rows of a source, and the source rows of earlier batches are
+        // not available.
         metrics: BTreeMap::new(),
         output: [&standing.output[..], &batch.output[..]].concat(),
         batches,

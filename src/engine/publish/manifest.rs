@@ -74,7 +74,8 @@ pub(super) fn manifest(described: ToDescribe<'_>) -> Result<Manifest> {
                 .collect(),
         }),
         source: match job.guarantees.sampling() {
-            // The types of a text file follow from all its values, so a sample does not name them.
+            // The column types of a text file depend on all its values, so the manifest of a sample
+            // does not name the types.
             Some(_) => vec![],
             None => job.input.source.typed_columns(),
         },
@@ -128,9 +129,8 @@ pub(super) fn manifest(described: ToDescribe<'_>) -> Result<Manifest> {
     })
 }
 
-/// Returns the value of the minimized metric, and the values of the other metrics that can be
-/// measured on the release. Returns an empty map if the release has no value of the minimized
-/// metric.
+/// Returns the value of the job's metric, and the values of the other metrics that can be measured
+/// on the release. Returns an empty map if the release has no value of the job's metric.
 fn metrics(job: &Job, decision: &Decision, written: &Written, release: &Release) -> Result<BTreeMap<String, f64>> {
     let Some(value) = release.value else {
         return Ok(BTreeMap::new());

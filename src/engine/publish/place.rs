@@ -69,7 +69,8 @@ impl Inputs {
 
     /// Starts to compute the sizes and checksums of the files that a job reads.
     pub(in crate::engine) fn of(job: &Job) -> Self {
-        // A sample names no input files, because their size and checksum depend on every row.
+        // The manifest of a sample names no input files, because the size and checksum of a file
+        // depend on every row.
         let source = Some(&job.input.source).filter(|_| job.guarantees.sampling().is_none());
         let files = source.map(|source| source.files.clone()).unwrap_or_default();
         let objects = source.into_iter().flat_map(|source| source.pins.objects());
@@ -117,8 +118,8 @@ pub(in crate::engine) async fn publish(parts: ToPublish<'_>, stage: Staging) -> 
     let ((stage, report), ()) = or_removed((stage, report), job.input.check_unchanged().await).await?;
     let state = job.input.source.state();
     let then = move || {
-        // Otherwise the next reader of the target would get the session's cached statistics and
-        // listings of the replaced files.
+        // Without this call, the next reader of the target would get the session's cached
+        // statistics and listings of the replaced files.
         forget_files(state.runtime_env());
         let published = report.map_or(Ok(()), StagedReport::publish);
         published.map_err(|e| e.context("the release is in place, but not its report"))
@@ -194,8 +195,8 @@ async fn complete(
     Ok(((Published { release, manifest }, text, change), report))
 }
 
-/// Returns the manifest of a release after a batch was added to it. `manifest` is that of the
-/// batch. Refuses a batch that was added before.
+/// Returns the manifest of a release after a batch was added to it. `manifest` is the manifest of
+/// the batch. Fails if the same batch was added before.
 fn of_all_batches(manifest: Manifest, union: &Union, target: &Target) -> Result<Manifest> {
     let own = (manifest.statement_sha256.as_str(), &manifest.input[..]);
     repeated::refuse(&union.standing, own, target)?;

@@ -112,8 +112,8 @@ fn items(decision: &Decision) -> Vec<ItemSetSummary> {
     decision.items.iter().map(|i| i.summary.clone()).collect()
 }
 
-/// Returns the manifest's summary of the attribute that was generalized for the limits of the rows,
-/// if there is one.
+/// Returns the manifest's summary of the attribute that was generalized to meet personal limits.
+/// Returns `None` if there is no such attribute.
 fn personal(guarantees: &Guarantees, written: &Written) -> Option<PersonalSummary> {
     let column = guarantees.generalized_attribute()?;
     let outcome = written.outcome.clone().unwrap_or_default();

@@ -80,7 +80,7 @@ fn known(standing: &Manifest, waiting: &[String]) -> HashMap<String, usize> {
             known.entry(file.clone()).or_insert(number);
         }
     }
-    // Versions without the field `inputs` recorded only the files of the last batch.
+    // Versions of anonsql without the field `inputs` recorded only the files of the last batch.
     for file in standing.input.iter().filter_map(FileSummary::identity) {
         known.entry(file).or_insert(batches.len());
     }

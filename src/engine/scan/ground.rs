@@ -31,9 +31,9 @@ impl GroundChoice {
         }
     }
 
-    /// Removes level 0 from quasi-identifier number `i` if level 0 would release unmapped values
-    /// unchanged that ON UNMAPPED TOP changes to `*`. Fails as a data error if the statement asks
-    /// for level 0.
+    /// Removes level 0 from the levels of quasi-identifier number `i` if level 0 would release
+    /// unmapped values, which ON UNMAPPED TOP changes to `*`. Fails as a data error if the
+    /// statement asks for level 0, or for ranges or labels that are computed from the values.
     pub(super) fn raise(&self, i: usize, q: &mut QuasiIdentifier, lookup: &Lookup, coverage: &Coverage) -> Result<()> {
         let (low, high) = q.levels.unwrap_or((0, lookup.top()));
         let is_open = low == 0 && high <= lookup.top();

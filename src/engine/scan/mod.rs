@@ -39,7 +39,8 @@ use unknown::{of_attributes, unknown};
 /// limited.
 const CACHE_BYTES: usize = 512 << 20;
 
-/// Reads the source of a job once. The classes contain `details` beside their rows.
+/// Reads the source of a job once. The classes contain `details` in addition to their numbers of
+/// rows.
 pub async fn scan(job: &Job, details: &[DetailRequest], observer: &dyn Observer) -> Result<Scanned> {
     let names: Vec<String> = job.roles.quasi_identifiers.iter().map(|q| q.column.clone()).collect();
     let plan = select(&job.input.source.rows, &names, details)?;
@@ -48,8 +49,8 @@ pub async fn scan(job: &Job, details: &[DetailRequest], observer: &dyn Observer)
     let sampling = job.guarantees.sampling().cloned();
     let progress = match (observer.begin(Phase::Scan), &sampling) {
         (progress, None) => progress,
-        // For a sample, the number of rows read is not reported, because it would reveal rows that
-        // were not drawn.
+        // For a sample, the number of rows read is not reported, because it would reveal how many
+        // rows were not drawn.
         (_, Some(_)) => Arc::default(),
     };
     let watched = Watched {
@@ -94,10 +95,10 @@ pub async fn scan(job: &Job, details: &[DetailRequest], observer: &dyn Observer)
     })
 }
 
-/// The progress of a scan, and the observer that is told about it.
+/// The progress of a scan, and the observer of this progress.
 #[derive(Clone, Copy)]
 struct Watched<'a> {
-    /// The observer that is told the number of rows; `None` for a sample.
+    /// The observer that receives the number of rows; `None` for a sample.
     observer: Option<&'a dyn Observer>,
     /// The number of rows that were read so far.
     progress: &'a Arc<AtomicU64>,
@@ -128,7 +129,8 @@ struct Unmerged {
     chosen: GroundChoice,
     /// Whether an earlier release is replayed.
     is_replay: bool,
-    /// Whether the classes of the source are reported, each of its values told apart.
+    /// Whether a report needs the classes of the source before values with the same label at level
+    /// 0 are merged.
     is_reported: bool,
 }
 
@@ -195,8 +197,9 @@ fn merged_sizes(
     }
 }
 
-/// Returns the base set, the lattice over it, and the drift that does not stop the statement. Tells
-/// the observer every drift. Fails with [`ErrorKind::Drift`] if drift stops the statement.
+/// Returns the base set, the lattice over it, and the drift that does not stop the statement.
+/// Informs the observer of every drift. Fails with [`ErrorKind::Drift`] if drift stops the
+/// statement.
 fn undrifted(merged: Merged, observer: &dyn Observer) -> Result<(Base, Lattice, Vec<Drift>)> {
     match merged {
         Merged::Whole(merged) => {
@@ -345,7 +348,7 @@ fn bind(
 }
 
 /// Fails if bounds are to be released and a label that may be chosen has no bounds. This check is
-/// made before the search, which can take long.
+/// made before the search, because a search can take a long time.
 fn has_bounds(quasi_identifier: &QuasiIdentifier, lookup: &Lookup) -> Result<()> {
     let (low, high) = quasi_identifier.levels.unwrap_or((0, lookup.top()));
     let mut levels = low..=high.min(lookup.top());

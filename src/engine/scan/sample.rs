@@ -8,8 +8,9 @@
 //!
 //! The key of the sample is never written anywhere, because it reveals how many rows a class had.
 //! Without a secret, the operating system draws the key for every run. With a secret, the key is
-//! the HMAC-SHA-256 of the request and of the classes with their counts, so that another table has
-//! an independent sample, and the same table has the same sample.
+//! the HMAC-SHA-256, under the secret, of the probability, of k, and of the classes with their
+//! counts. Therefore the same table has the same sample, and a different table has an independent
+//! sample.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{Base, BaseSet};
@@ -31,7 +32,7 @@ use std::sync::Arc;
 /// The key of a sample, or of the draws of a class.
 type Key = [u8; 32];
 
-/// Rows drawn between two cancellation checks.
+/// The number of rows that are drawn between two cancellation checks.
 const PATIENCE: u64 = 1 << 20;
 
 /// Returns the classes of `base` from which enough rows are drawn, each with its number of drawn
@@ -79,8 +80,8 @@ fn labels(base: &Base) -> Result<Rows> {
     Ok(RowConverter::new(fields.collect())?.convert_columns(&columns)?)
 }
 
-/// Returns the key of a sample: random for each run, or computed from a secret, the request and the
-/// classes.
+/// Returns the key of a sample: random for each run, or computed from a secret, the parameters of
+/// the sample and the classes.
 fn key(sampling: &Sampling, labels: &Rows, counts: &[u64]) -> Result<Key> {
     match &sampling.key {
         SampleKey::Fresh => {

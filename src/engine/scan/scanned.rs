@@ -13,6 +13,6 @@ pub struct Scanned {
     /// The lattice of the nodes that LEVELS allows.
     pub lattice: Lattice,
     /// The unknown values and NULLs that the hierarchies of their columns refuse, as drift from the
-    /// release of USING MANIFEST.
+    /// release that USING MANIFEST names.
     pub drift: Vec<Drift>,
 }

@@ -30,8 +30,8 @@ pub(super) async fn check_classes(
     is_csv: bool,
 ) -> Result<()> {
     let table = session.table(released.name.as_str()).await?;
-    // CSV writes NULL and the empty text alike, so both sides treat them as equal. No column of a
-    // file has both.
+    // CSV does not distinguish NULL from the empty text, so both sides of the comparison treat
+    // these values as equal. No column of a file has both values.
     let told = match is_csv {
         true => |value: &str| format!("nullif({value}, '')"),
         false => str::to_string,

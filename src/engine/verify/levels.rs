@@ -1,4 +1,4 @@
-//! The levels of a decided node, by which a recount interprets the released labels.
+//! The levels of the decided node. A recount needs the levels to interpret the released labels.
 
 use crate::engine::decide::Decision;
 use crate::job::Roles;

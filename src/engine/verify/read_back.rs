@@ -39,8 +39,8 @@ pub(super) async fn read_back(
     Ok(())
 }
 
-/// Returns the rows with every column cast to the type from which it was written. Text is not cast,
-/// whatever its encoding.
+/// Returns the rows with every column cast to the type from which it was written. Text, whatever
+/// its encoding, and nested values are not cast.
 pub(super) fn as_written(rows: DataFrame, written: &Schema) -> Result<DataFrame> {
     let columns = rows.schema().iter().map(|(table, field)| {
         let column = Expr::from((table, field));

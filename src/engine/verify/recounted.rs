@@ -38,13 +38,13 @@ pub(in crate::engine) struct Recounted {
     /// The recounting session, in which a report runs further queries.
     pub(in crate::engine) session: SessionContext,
     /// The recounted table with the most information: the files, or the rows kept in addition to
-    /// the files if these lack columns.
+    /// the files if the files lack columns.
     pub(in crate::engine) released: ReleasedTable,
 }
 
 impl Recounted {
     /// Returns the recount unchanged if every promise is kept. Fails with `ErrorKind::Verification`
-    /// if not.
+    /// if a promise is broken.
     pub(in crate::engine) fn require(self) -> Result<Self> {
         let broken: Vec<&str> = self.checks.iter().filter(|c| !c.ok).map(|c| c.check.as_str()).collect();
         if broken.is_empty() {

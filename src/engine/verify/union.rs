@@ -1,10 +1,10 @@
-//! The recount of a release that grows. It counts all rows that are then released, and the new rows
-//! as a separate table.
+//! The recount of a release to which a batch is added. It counts all rows of the grown release, and
+//! it counts the new rows separately.
 //!
 //! A reader who has the release before and after the batch knows which rows are new. The new rows
 //! must therefore satisfy the models by themselves, and all rows must satisfy them together.
 //! Distributions are compared with the distributions of the released rows, because a reader of the
-//! release knows no others.
+//! release knows no other distributions.
 
 use super::read_back::as_written;
 use super::recounted::{RELEASED, Recounted};
@@ -43,8 +43,8 @@ pub(in crate::engine) struct Union {
     pub(in crate::engine) alone: Vec<Check>,
 }
 
-/// Recounts the written rows alone, and all rows of the release that the target grows together with
-/// the written rows. Returns `None` if the target grows no release. Fails as infeasible if a
+/// Recounts the written rows alone, and then together with the rows of the existing release.
+/// Returns `None` if the statement adds the rows to no existing release. Fails as infeasible if a
 /// promise is not kept.
 pub(in crate::engine) async fn recount_union(
     job: &Job,
@@ -70,7 +70,7 @@ pub(in crate::engine) async fn recount_union(
     };
     same_types(&standing, &written.schema)?;
     if standing.batches.is_empty() {
-        // In a release that was not made to grow, distributions may have been compared with the
+        // In a release that was made without APPEND, distributions may have been compared with the
         // distributions of the source.
         let rows = as_written(rows_that_stand(session, target).await?, &written.schema)?;
         session.register_table(STANDING, rows.into_view())?;

@@ -1,9 +1,9 @@
 //! Rejects columns with values that a file format cannot distinguish.
 //!
 //! Two values that were judged as different must be different in the file; otherwise the file
-//! guarantees less than was promised. CSV writes NULL and the empty text alike. JSON writes NULL
-//! and the floating-point values that are not numbers alike. A column with more than one of these
-//! values is rejected before any row is visible.
+//! guarantees less than was promised. CSV does not distinguish NULL from the empty text. JSON
+//! writes NULL and all floating-point values that are not finite in the same way. A column with
+//! more than one of these values is rejected before any row is visible.
 
 use super::compact::compact;
 use crate::error::{Error, Result};
@@ -138,7 +138,7 @@ mod tests {
     fn told(alike: &Alike, column: ArrayRef) -> bool {
         let rows = RecordBatch::try_from_iter_with_nullable([("c", column, true)]).unwrap();
         let mut seen = Seen::new(alike.clone(), rows.schema());
-        // Each row is checked by itself, because a `Seen` keeps the kinds of earlier rows.
+        // Each row is checked by itself, to test that a `Seen` keeps the kinds of earlier rows.
         let looked = (0..rows.num_rows()).try_for_each(|row| seen.look(&rows.slice(row, 1)));
         assert_eq!(
             Seen::new(alike.clone(), rows.schema()).look(&rows).is_ok(),

@@ -70,7 +70,7 @@ fn with_used_values(array: &ArrayRef) -> Result<ArrayRef> {
     )
 }
 
-/// Returns the dictionary with only the values that a row has.
+/// Returns the dictionary with only the values that occur in a row.
 fn used<K: ArrowDictionaryKeyType>(array: &DictionaryArray<K>) -> Result<DictionaryArray<K>> {
     let is_used = array.occupancy();
     let mut places = vec![K::Native::ZERO; is_used.len()];

@@ -135,9 +135,9 @@ fn recounted_beside(job: &Job, decision: &Decision, rewrite: &Rewrite, target: &
     Some((0..schema.fields().len()).filter(is_recounted).collect())
 }
 
-/// Returns true if the files alone cannot prove the models: the files lack the entity, they do not
-/// mark suppressed rows, or their values are texts that cannot be compared with the values of the
-/// source or the population.
+/// Returns true if the models cannot be recounted on the files alone: the files lack the entity,
+/// they do not mark suppressed rows, or their values are texts that cannot be compared with the
+/// values of the source or the population.
 fn files_do_not_tell(job: &Job, decision: &Decision, format: Format) -> bool {
     let mut compared = job.guarantees.constraints.iter().filter(|c| !c.is_of_rows());
     let reads_types = compared.any(|c| c.attribute.is_some())

@@ -97,7 +97,8 @@ struct Files<'a> {
     open: Option<(Partition, u64, Box<dyn Sink>)>,
     limit: Limit,
     /// The number of files before the open file, including the files of the release to which rows
-    /// are added. Numbers count all files, so that names are unique and in row order.
+    /// are added. The number of a file counts all files before it, so that names are unique and in
+    /// row order.
     begun: usize,
     /// The number of files of the release to which rows are added.
     standing: usize,

@@ -5,7 +5,8 @@ use crate::folder::{Footer, sha256};
 use crate::job::{Job, Target};
 use parquet::file::metadata::KeyValue;
 
-/// Returns the footer of every file of a release. It is empty unless the target asks for it.
+/// Returns the footer of every file of a release. The footer is empty unless the target asks for a
+/// footer.
 pub(super) fn footer(job: &Job, target: &Target, decision: &Decision) -> Footer {
     if !target.footer {
         return Footer::default();

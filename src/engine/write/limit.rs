@@ -1,4 +1,4 @@
-//! Decides when a file is full: after a number of rows, or at about a number of bytes.
+//! Decides when a file is full: after a given number of rows, or at about a given number of bytes.
 //!
 //! The size of a file in bytes is known only when its rows are encoded, which several threads do at
 //! once. Files must end at the same row for any number of threads. The first row group, or the

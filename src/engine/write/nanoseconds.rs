@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 /// Returns the released columns whose times are stored in nanoseconds, and informs the observer of
 /// each of these columns in a Parquet file. Reads each column of the source with times in
-/// nanoseconds until a released value that needs them is found.
+/// nanoseconds until a released value that needs nanoseconds is found.
 ///
 /// A type must not depend on rows that are not in a release. Suppressed rows are therefore left
 /// out. Nothing is read for a release of a sample: its columns keep their types. Computed labels
@@ -66,7 +66,7 @@ fn is_as_read(roles: &Roles, column: &str) -> bool {
     }
 }
 
-/// Returns the columns that have a released value that microseconds cannot express.
+/// Returns the columns with a released value that microseconds cannot express.
 async fn with_nanoseconds(job: &Job, decision: &Decision, columns: &BTreeSet<String>) -> Result<BTreeSet<String>> {
     let mut found = BTreeSet::new();
     if columns.is_empty() {

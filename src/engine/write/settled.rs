@@ -72,9 +72,9 @@ impl Settled {
         }
     }
 
-    /// Returns the values of `metrics`, by which `decision` was judged, on the released rows. A
-    /// value is `None` if rows were suppressed after the classes were counted and the metric reads
-    /// the class label or an attribute in each class.
+    /// Returns the values of `metrics` on the released rows. `metrics` must be the metrics of the
+    /// evaluator of `decision`. A value is `None` if rows were suppressed after the classes were
+    /// counted and the metric reads the class label or an attribute in each class.
     pub(in crate::engine) fn measure(&self, decision: &Decision, metrics: &[&dyn Metric]) -> Vec<Option<f64>> {
         let values = decision.evaluator.measure(&self.classes, &self.verdict);
         let known = |metric: &dyn Metric| !self.lost || !(metric.reads().class_label || metric.reads().attribute);

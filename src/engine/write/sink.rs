@@ -71,7 +71,7 @@ struct ParquetSink {
     encoding: VecDeque<Encoding>,
 }
 
-/// A row group whose columns are encoded by one task each.
+/// A row group that is being encoded, by a separate task for each column.
 struct Encoding {
     /// The bytes of the rows in memory.
     bytes: usize,
@@ -211,7 +211,7 @@ struct CsvSink {
     /// The file; `None` only while another thread writes to it.
     file: Option<BufWriter<File>>,
     schema: SchemaRef,
-    /// Whether the next rows are the first rows, before which the header is written.
+    /// Whether the next rows are the first rows. The header is written before the first rows.
     is_first: bool,
     /// The number of bytes written so far.
     bytes: u64,

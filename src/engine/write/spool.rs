@@ -2,9 +2,9 @@
 //! rows.
 //!
 //! A plan that is executed twice can return different rows. The rows of a release are therefore
-//! spooled if they are recounted before a reader gets them, or if the files alone cannot prove the
-//! promises. The first rows are kept in memory, up to a share of the memory limit, and the rest in
-//! a file without a name. The spool also keeps the columns that only the recount needs.
+//! spooled if they are recounted before a reader gets them, or if the promises cannot be recounted
+//! on the files alone. The first rows are kept in memory, up to a share of the memory limit, and
+//! the rest in a file without a name. The spool also keeps the columns that only the recount needs.
 
 use super::alike::{Alike, Seen};
 use super::compact::compact;
@@ -26,9 +26,10 @@ use std::fmt;
 use std::io::Cursor;
 use std::sync::Arc;
 
-/// The maximum number of bytes of rows that are kept in memory if memory has no limit.
+/// The maximum number of bytes that are reserved for rows in memory.
 const HELD: usize = 256 << 20;
-/// The rows take at most the memory limit divided by this number.
+/// The rows in memory take at most the memory limit divided by this number, unless spill files are
+/// not allowed.
 const PART: usize = 8;
 
 /// Spooled rows, in the order in which they were added.

@@ -76,8 +76,8 @@ impl Staging {
         }
     }
 
-    /// Returns the keeper of the staging, with which a caller waits until an object store contains
-    /// no file of the staging that is to be removed.
+    /// Returns the keeper of the staging. A caller uses the keeper to wait until the files that are
+    /// to be removed are deleted from the object store.
     pub(in crate::engine) fn keeper(&self) -> Keeper {
         self.run().map_or_else(Keeper::default, PrefixRun::keeper)
     }
@@ -99,7 +99,7 @@ impl Staging {
         }
     }
 
-    /// Puts the files of the release that `target` grows beside the written files, and returns the
+    /// Puts the files of the existing release in `target` beside the written files, and returns the
     /// locations from which a reader reads all files, like [`Self::places`]. Fails with
     /// `ErrorKind::Data` if the files of the release are not the files that its manifest names.
     pub(in crate::engine) async fn places_of_all(&self, target: &Target, files: &[WrittenFile]) -> Result<Vec<String>> {

@@ -21,7 +21,7 @@ pub(in crate::engine) fn stored(data_type: &DataType, format: Format) -> DataTyp
     }
 }
 
-/// Returns a type with microseconds in place of nanoseconds, which fewer readers support.
+/// Returns a type with microseconds in place of nanoseconds. Fewer readers support nanoseconds.
 pub(super) fn in_microseconds(data_type: &DataType) -> DataType {
     match data_type {
         DataType::Timestamp(TimeUnit::Nanosecond, zone) => DataType::Timestamp(TimeUnit::Microsecond, zone.clone()),

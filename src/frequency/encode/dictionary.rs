@@ -109,7 +109,7 @@ pub(crate) struct Local {
     reject_not_finite: bool,
     last: LastDictionary,
     /// `None` once nearly all rows had a new value. Every row is then looked up in the shared
-    /// dictionary, which takes less time and memory than looking it up here before.
+    /// dictionary alone, which takes less time and memory than a lookup here first.
     met: Option<Met>,
 }
 

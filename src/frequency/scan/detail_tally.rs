@@ -21,7 +21,8 @@ pub(crate) struct DetailTally {
     /// The counts that were written to files. The key of an entry is the key of a combination,
     /// followed by one word for each code.
     files: LayoutFiles,
-    /// The codes of rows that are written without counting them, and that are not yet in a file.
+    /// The codes of rows that are to be written without being counted, and that are not yet in a
+    /// file.
     unwritten: Vec<u64>,
     indices: Vec<usize>,
     locals: Vec<Local>,

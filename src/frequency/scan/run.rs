@@ -149,7 +149,7 @@ impl Scan {
         // Memory for the translated keys, the class of each group, the position of each class in
         // ascending order, and the ordered set with its counts.
         let classes = bytes_to_group(groups, words) + groups * (2 * words * 8 + 8 + 16 + 4 + 8);
-        // Memory for the entries of one detail at a time, as read, bucketed by class and sorted,
+        // Memory for the entries of one detail at a time (as read, bucketed by class, and sorted),
         // and for the results of all details.
         classes + most * (24 + 4 + 16 + 4) + all * 12
     }

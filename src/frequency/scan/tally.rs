@@ -3,7 +3,7 @@
 //! If the combinations do not fit in memory, the partial counts are written to a file, with the
 //! codes of the scan, and counting starts again from zero. If nearly every row had a different
 //! combination, counting in memory saves nothing, so the keys of the next rows are written without
-//! counting them.
+//! counting the rows.
 //!
 //! If a batch has the column [`ROWS`], its rows were already counted in part: the column contains
 //! the number of rows that each row represents.
@@ -36,7 +36,7 @@ pub(crate) struct Tally {
     files: LayoutFiles,
     /// The number of rows counted since the last file was written.
     counted: u64,
-    /// The number of further rows whose keys are to be written without counting them.
+    /// The number of further rows whose keys are to be written without counting the rows.
     uncounted: u64,
     /// Keys of rows that were not counted, and that are not yet in a file. `weights` contains the
     /// number of rows that each key represents.
@@ -57,8 +57,8 @@ pub(crate) struct Tally {
 const FIRST_BITS: u32 = 6;
 /// Combinations are nearly unique if there are more than this number of combinations per ten rows.
 const NEARLY_UNIQUE: u64 = 8;
-/// If combinations are nearly unique, this many times the number of counted rows are then written
-/// without counting them. After that, rows are counted again.
+/// If combinations are nearly unique, the next rows are written without being counted. Their number
+/// is this many times the number of rows counted before. After that, rows are counted again.
 const UNCOUNTED: u64 = 8;
 
 impl Tally {

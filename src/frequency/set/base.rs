@@ -45,8 +45,8 @@ pub struct Base {
     /// The attributes that correspond to the details of the set, in the same order.
     pub attributes: Vec<Attribute>,
     /// The sizes of the classes of the source that contain a value with the same label at level 0
-    /// as another value, because a TOP CODE or BOTTOM CODE hides both: for each size in rows, the
-    /// number of these classes. Classes of the set do not tell such values apart. `None` if these
+    /// as another value, because a TOP CODE or BOTTOM CODE hides both values: for each size in
+    /// rows, the number of these classes. The set does not distinguish such values. `None` if these
     /// classes were not counted.
     pub(crate) merged_sizes: Option<BTreeMap<u64, u64>>,
 }
@@ -188,7 +188,7 @@ impl Base {
         };
         if let NodeGrouping::Classes(set) = spilled.group(&self.key_schema, &node, None, means)? {
             // Memory for the set, for its copy in ascending order, and for the classes of a node,
-            // each with their details.
+            // each with its details.
             let room = spill_space.reservation("anonsql base frequency set");
             let bytes = 3 * set.bytes() + partitioned::bytes_to_group(set.len(), words);
             if room.try_resize(bytes).is_ok() {

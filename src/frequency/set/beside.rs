@@ -17,8 +17,8 @@ use crate::spill::SpillSpace;
 use datafusion::execution::memory_pool::MemoryReservation;
 use std::ops::Range;
 
-/// The counts of a base set in files other than its own rows: its details, and the rows of a
-/// population.
+/// The counts that a base set in files has in addition to its own rows: its details, and the rows
+/// of a population.
 #[derive(Debug)]
 pub(super) struct FurtherCounts {
     details: Vec<DetailFiles>,

@@ -1,12 +1,12 @@
 //! The base set at coarser levels, for tables with too many combinations to compare in pairs.
 //!
-//! A partitioning algorithm compares combinations with each other, so it needs all of them at once.
-//! If their number is too large, it gets the classes of a node above the bottom instead, as if
-//! LEVELS named that node. Levels are raised one by one. Each step raises the level of the column
-//! that removes the most combinations for the loss that it adds. Finally, levels that were raised
-//! unnecessarily are lowered again. The number of classes of a node is estimated from the hashes of
-//! their keys. Therefore the chosen node depends on the table alone, and not on memory, threads or
-//! files.
+//! A partitioning algorithm compares combinations with each other, so it needs all combinations at
+//! once. If there are too many combinations, the algorithm gets the classes of a node above the
+//! bottom instead, as if LEVELS named that node. Levels are raised one by one. Each step raises the
+//! level of the column that removes the most combinations for the loss that it adds. Finally,
+//! levels that were raised unnecessarily are lowered again. The number of classes of a node is
+//! estimated from the hashes of their keys. Therefore the chosen node depends on the table alone,
+//! and not on memory, threads or files.
 
 use super::base::{Base, BaseSet};
 use super::sketch::Sketch;

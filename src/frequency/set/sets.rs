@@ -37,8 +37,8 @@ pub struct FrequencySets {
     /// grouping of a node is done.
     grouping: Mutex<usize>,
     room_left: Condvar,
-    /// The lock is held exclusively while a node is grouped from spill files, because this uses all
-    /// threads and the whole memory limit.
+    /// The lock is held exclusively while a node is grouped from spill files, because the grouping
+    /// uses all threads and the whole memory limit.
     computing: RwLock<()>,
 }
 
@@ -58,7 +58,7 @@ pub enum NodeAnswer {
 
 impl NodeAnswer {
     /// Returns the classes of a node that was requested without a demand. Fails with
-    /// `ErrorKind::Internal` if there are none.
+    /// `ErrorKind::Internal` if the answer has no classes.
     pub(crate) fn classes(self) -> Result<Arc<FrequencySet>> {
         match self {
             Self::Classes(set) => Ok(set),
@@ -70,7 +70,7 @@ impl NodeAnswer {
 /// The behaviour if the memory or the threads for a node are in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Otherwise {
-    /// Wait until they are free. Only a thread outside the pool may wait.
+    /// Wait until the memory and the threads are free. Only a thread outside the pool may wait.
     Wait,
     /// Defer the node. Tasks on the pool must not wait.
     PutOff,
@@ -283,8 +283,8 @@ impl FrequencySets {
         Ok(Some(NodeAnswer::Classes(set)))
     }
 
-    /// Groups a node from files, for the case that no set in memory can be rolled up to it. Returns
-    /// `None` if the node was deferred.
+    /// Groups a node from files, for the case that no set in memory can be rolled up to the node.
+    /// Returns `None` if the node was deferred.
     fn group_files(
         &self,
         spilled: &Spilled,

@@ -6,7 +6,7 @@ use crate::key::hash;
 /// one divided by the square root of this number: 0.8 percent.
 const KEPT: usize = 1 << 14;
 
-/// The smallest hashes among the keys that were added (bottom-k sketch: Bar-Yossef et al., Counting
+/// The smallest hashes of the keys that were added (bottom-k sketch: Bar-Yossef et al., Counting
 /// Distinct Elements in a Data Stream, 2002). The estimate depends only on the set of keys, not on
 /// their order or on how often they occur.
 #[derive(Debug, Clone)]

@@ -152,7 +152,7 @@ impl Spilled {
 
     /// Groups the set at the more general node `to`. Stops as soon as the node is known not to meet
     /// `demand`. The result does not depend on the memory or the number of threads, except that it
-    /// is [`Grouping::NoRoom`] if memory is short.
+    /// is [`NodeGrouping::NoRoom`] if memory is short.
     pub(crate) fn group(
         &self,
         key_schema: &KeySchema,
@@ -213,7 +213,10 @@ impl Spilled {
     }
 
     /// Returns the number of slices to group next. This is the number expected to be needed to
-    /// prove that the demand is not met, or all slices if no such proof is expected.
+    /// prove that the demand is not met, or all slices if no such proof is expected. In the first
+    /// pass over a node with many possible classes, it is 1 unless at most half of the slices are
+    /// expected to suffice for the proof. The first slice then serves to estimate the number of
+    /// classes.
     fn wanted(&self, found: &Grouped, most: u64, demand: Option<Demand>) -> usize {
         let done = found.suppressed.len();
         let suppressed: u64 = found.suppressed.iter().sum();

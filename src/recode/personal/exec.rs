@@ -200,7 +200,7 @@ impl Run {
         }
         let released = self.protect(&chunk)?;
         let left = self.held.iter().map(bytes).sum();
-        // The reservation becomes smaller, so this cannot fail.
+        // The reservation becomes smaller, so the resize cannot fail.
         let _ = self.reservation.try_resize(left);
         Ok(Some(released))
     }

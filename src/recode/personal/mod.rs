@@ -1,5 +1,5 @@
-//! Personalized privacy, second part: generalizes sensitive values until the limit of every row is
-//! met.
+//! The second step of personalized privacy, after the quasi-identifiers are generalized:
+//! generalizes sensitive values until the limit of every row is met.
 //!
 //! Each row t has a limit on Pleak(t), which measures how well the sensitive value of t can be
 //! inferred from its class: Pleak(t) = (1 / b) * the sum of DCorrelate(t, i) over the b rows i of
@@ -239,8 +239,8 @@ pub(super) mod tests {
         assert_eq!(protect(&tree, &[PNEUMONIA; 2], &[0.1, 1.0]), (vec![2, 2], vec![0]));
     }
 
-    /// NULL has the label `*` from level 1 on, and the other values only at the top. The two cannot
-    /// be distinguished in the release.
+    /// NULL has the label `*` from level 1 on, and the other values only at the top. A released `*`
+    /// does not show which of these labels it is.
     #[test]
     fn a_text_of_several_levels_is_one_value() {
         let rows = [

@@ -119,7 +119,7 @@ impl CodeVector {
         with!(self, values => values.drain(..).flat_map(|v| v.to_le_bytes()).collect())
     }
 
-    /// Parses bytes that [`Codes::take_bytes`] returned for codes with the width of `self`.
+    /// Parses bytes that [`CodeVector::take_bytes`] returned for codes with the width of `self`.
     pub(super) fn with_bytes(&self, bytes: &[u8]) -> Self {
         match self {
             CodeVector::Bytes(_) => CodeVector::Bytes(bytes.to_vec()),

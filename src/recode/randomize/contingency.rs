@@ -194,7 +194,7 @@ impl Spread {
         *self.0.entry(count).or_default() += 1;
     }
 
-    /// Creates the sum of these counts.
+    /// Creates the sum over these counts. Zeros are left out.
     pub fn of(counts: &[u64]) -> Self {
         let mut spread = Self::default();
         counts.iter().filter(|n| **n > 0).for_each(|n| spread.add(*n));

@@ -21,7 +21,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// For each released randomized column, its mutual information with the classes, in bits. The
-/// values are set when all rows were returned.
+/// values are set once all rows have been returned.
 pub type MeasuredInformation = Arc<Mutex<Vec<f64>>>;
 
 /// Adds the randomized columns to rows that lack them. The rows are in release order.

@@ -1,7 +1,7 @@
 //! The order that a transition probability matrix defines (MADARS, section 3.4).
 //!
-//! Row r of the output takes the element at the free position whose entry in row r of the matrix is
-//! the largest. A position is free until an earlier row has taken it. **Interpretation**, from the
+//! Row r of the output takes the element at the free position with the largest entry in row r of
+//! the matrix. A position is free until an earlier row has taken it. **Interpretation**, from the
 //! paper's worked example: if several entries of a row are equal, only the frontmost position is a
 //! candidate, and the others are skipped. If a row then has no free candidate, it takes the free
 //! position with the largest entry, or the frontmost of several such positions. For an i.i.d.

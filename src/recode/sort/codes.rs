@@ -1,8 +1,8 @@
 //! Codes: values as integers in the order of the values.
 //!
-//! A number of at most 64 bits is converted to a code directly. For any other value, the code comes
-//! from the dictionary of the column while the rows are read. Once all values are known, this code
-//! is replaced by the rank of the value.
+//! A number is converted to a code directly, and the code must fit in 64 bits. Any other value gets
+//! its code from the dictionary of the column while the rows are read. Once all values are known,
+//! this code is replaced by the rank of the value.
 
 use crate::error::{Error, Result};
 use crate::frequency::{Dictionary, Local, Shared};

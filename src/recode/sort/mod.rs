@@ -4,8 +4,8 @@
 //! operator packs each row into a few machine words whose order is the order of the rows. Numbers
 //! are packed directly, and other values as their ranks among the values of the column. The words
 //! determine the row, so only words are sorted, merged and written to spill files, and finally the
-//! columns are restored from the words. Ranks are known only when all rows were read. Until then,
-//! rows are stored with the codes of a dictionary, packed batch by batch.
+//! columns are restored from the words. Ranks are known only once all rows have been read. Until
+//! then, rows are stored with the codes of a dictionary, packed batch by batch.
 //!
 //! Rows that cannot be packed (because of nested columns, or of more values than fit in memory) are
 //! sorted by DataFusion instead, in the same order: see [`general`].

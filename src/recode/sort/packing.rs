@@ -82,8 +82,8 @@ pub(super) struct PackedBatch {
 }
 
 impl PackedBatch {
-    /// Packs the codes of a batch, the most significant column first. Returns the chunk and its
-    /// words, or `None` if a column needs more than 64 bits.
+    /// Packs the codes of a batch, the most significant column first. Returns the packed batch and
+    /// its words, or `None` if a column needs more than 64 bits.
     pub(super) fn pack(columns: &[BatchCodes]) -> Option<(Self, Vec<u64>)> {
         let spans: Vec<Span> = columns.iter().map(Span::of).collect();
         let layout = layout(&spans)?;
@@ -113,7 +113,7 @@ fn layout(spans: &[Span]) -> Option<RowLayout> {
     bits.map(RowLayout::new)
 }
 
-/// How all rows are packed, such that the packed rows have the order of the rows.
+/// The packing of all rows. Packed rows compare as the rows themselves do.
 #[derive(Debug)]
 pub(super) struct Packing {
     spans: Vec<Span>,

@@ -171,9 +171,10 @@ impl Head {
     }
 }
 
-/// The merge of sorted runs. Each step considers one block of each run. `last` is the minimum of
-/// the last rows of those blocks that have more rows of their run after them. Rows up to `last`
-/// come before all rows outside the blocks, so the step sorts these rows, on several threads.
+/// The merge of sorted runs. Each step considers one block of each run. If the run of a block has
+/// further rows after the block, the last row of the block is at most as great as these rows.
+/// `last` is the minimum of such last rows. Rows up to `last` come before all rows outside the
+/// blocks, so the step sorts these rows, on several threads.
 #[derive(Debug)]
 pub(super) struct Merge {
     store: Arc<Store>,

@@ -1,8 +1,8 @@
 //! Sends the operators of the second scan to another machine.
 //!
 //! A recoding plan is sent as the parts from which it was created: the lookup tables, the keys of
-//! the classes or the groups of the combinations, and the treatments. The secret of a mask is not
-//! sent, but only a reference to the location where it is stored.
+//! the classes or the groups of the combinations, and the treatments. Instead of the secret of a
+//! mask, only a reference to the location of the secret is sent.
 
 mod labelling;
 
@@ -32,7 +32,7 @@ struct Header {
     rules: Vec<Rule>,
     columns: Vec<(String, Treatment)>,
     lookups: Vec<LookupHeader>,
-    /// A text that is used for this plan only. The marks of secrets are computed with it.
+    /// A text that is used for this plan only. The marks of secrets are computed with this text.
     once: String,
 }
 

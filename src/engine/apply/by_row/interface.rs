@@ -10,10 +10,10 @@ use std::sync::Arc;
 /// A promise about single rows, prepared for the second scan.
 pub(in crate::engine::apply) trait RowPromise: Send + Sync {
     /// Returns a plan that enforces the promise on the rows of `plan`, which are ordered by class.
-    /// The plan drops the column of limits.
+    /// The returned plan drops the column of limits.
     fn kept(&self, plan: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan>;
 
-    /// Returns the outcome of the promise, or `None` until all rows are read.
+    /// Returns the outcome of the promise, or `None` if not all rows have been read yet.
     fn outcome(&self) -> Option<RowOutcome>;
 }
 

@@ -1,4 +1,4 @@
-//! Promises about single rows, which the second scan enforces. Each of them is one file and one
+//! Promises about single rows, which the second scan enforces. Each promise is one file and one
 //! line in [`ROW_PROMISES`].
 
 mod interface;

@@ -1,5 +1,5 @@
-//! Personal limits: limits that individual rows of the source set for themselves. Prepares the
-//! second scan, which enforces the limit of each row.
+//! Personal limits: each row of the source has a limit of its own, in a column of limits. Prepares
+//! the second scan, which enforces these limits.
 
 use super::interface::RowPromise;
 use crate::error::{Error, Result};
@@ -98,8 +98,9 @@ impl RowPromise for PersonalLimits {
     }
 }
 
-/// Places the distinct values of a column in its hierarchy. Fails with `ErrorKind::Data` if the
-/// hierarchy does not map a value, or refuses the NULLs of `nulls` rows.
+/// Places the distinct values of a column in its hierarchy. `nulls` is the number of rows with
+/// NULL. Fails with `ErrorKind::Data` if the hierarchy does not map a value, or if there are such
+/// rows and the hierarchy refuses NULL.
 fn placed(hierarchy: &Hierarchy, column: &str, values: &ArrayRef, nulls: u64) -> Result<(LabelTree, Lookup)> {
     let ascending = SortOptions {
         descending: false,

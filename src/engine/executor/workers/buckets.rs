@@ -269,7 +269,8 @@ impl Writing {
         Ok(Some(messages))
     }
 
-    /// Adds rows of the open bucket to its files, except rows that belong to other buckets.
+    /// Adds rows of the open bucket's classes to its files, except rows that belong to the files of
+    /// other buckets.
     async fn add(&mut self, rows: RecordBatch, messages: &mut Vec<RecordBatch>) -> Result<()> {
         let Some(open) = &mut self.open else {
             return Ok(());
@@ -341,7 +342,7 @@ impl Writing {
     }
 }
 
-/// Returns the error for classes whose rows differ from the rows of the first scan.
+/// Returns the error for classes that do not have as many rows as in the first scan.
 pub(super) fn changed() -> Error {
     Error::data("the source has other rows than in the first scan: it changed during the run")
 }

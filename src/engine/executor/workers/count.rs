@@ -24,7 +24,7 @@ const READ_HERE: &str = "workers do not read this source, so this machine reads 
                          write the source to Parquet first";
 
 /// The number of slices of the source for each thread of a worker. With several slices per thread,
-/// a fast worker can have more of them than a slow one.
+/// a fast worker can take more slices than a slow worker.
 const SLICES: usize = 4;
 
 impl Workers {

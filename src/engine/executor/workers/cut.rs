@@ -1,11 +1,11 @@
 //! Divides a release into buckets before it is written.
 //!
-//! The classes determine how many rows the release has, and the part of their order that the
-//! quasi-identifiers decide. The rows of each file are therefore known before any file is written.
-//! A bucket contains the files that one worker orders and writes: one file, or several if a class
-//! is larger than a file. If two buckets share a class, both receive all rows of the class, and
-//! each bucket takes its own rows: the first `skip` rows and the last `rest` rows of its classes
-//! are in other buckets.
+//! The classes determine how many rows the release has, and the order of the rows as far as it
+//! depends on the quasi-identifiers. The classes in each file, and the number of its rows, are
+//! therefore known before any file is written. A bucket contains the files that one worker orders
+//! and writes: one file, or several if a class is larger than a file. If two buckets share a class,
+//! both receive all rows of the class, and each bucket takes its own rows: the first `skip` rows
+//! and the last `rest` rows of its classes are in other buckets.
 
 use crate::recode::{ClassPlace, Range};
 use serde::{Deserialize, Serialize};
@@ -146,7 +146,7 @@ mod tests {
             let classes: Vec<Placed> = rows.iter().enumerate().map(class).collect();
             let buckets = cut(&classes, most, 7);
             let files: Vec<&PlannedFile> = buckets.iter().flat_map(|b| &b.files).collect();
-            // Row by row, as the files are written one after another.
+            // The expected files are filled row by row, one file after the other.
             let mut expected: Vec<(String, u64)> = vec![];
             for class in &classes {
                 for _ in 0..class.rows {

@@ -3,9 +3,9 @@
 //! The SQL of the recount and its plan in the driver, which runs the session, do not change, with
 //! one exception. Workers compute the *partial* aggregates over files, each worker on a slice of
 //! the files. Without workers, each partition of the plan computes its own partial aggregate. The
-//! driver combines the partial counts, as it combines the counts of its own partitions. It receives
-//! the counts of a slice together, once they are complete. If a worker is lost, another worker gets
-//! its slice.
+//! driver combines the partial counts, as it combines the counts of its own partitions. The driver
+//! receives the counts of a slice together, once they are complete. If a worker is lost, another
+//! worker gets its slice.
 
 use super::ends::{self, Ends};
 use super::session::Workers;
@@ -41,7 +41,7 @@ use tokio::sync::Mutex;
 use url::Url;
 
 /// The number of slices of a table for each thread of a worker. With several slices per thread, a
-/// fast worker can have more of them than a slow one.
+/// fast worker can take more slices than a slow worker.
 const SLICES: usize = 2;
 
 /// The workers of a recount, with the session that they count for.
@@ -65,7 +65,7 @@ impl fmt::Debug for Recounters {
 
 impl Recounters {
     /// Returns the workers, except workers whose reports were refused. Returns `None` if no worker
-    /// responds. Fails if workers wrote the files, and no worker is left that could prove the order
+    /// responds. Fails if workers wrote the files, and no worker is left that could check the order
     /// of the rows.
     pub(super) async fn of(workers: &Workers, written: &Written) -> Result<Option<Self>> {
         let (distrusted, have_ordered) = match &written.writers {
@@ -103,7 +103,7 @@ impl Recounters {
         Ok(self.cluster.gather(&living, plans))
     }
 
-    /// Checks the order of rows within each file, and from file to file of a folder.
+    /// Checks the order of the rows within each file, and across the files of each folder.
     async fn order_checked(
         &self,
         session: &SessionContext,
@@ -253,7 +253,7 @@ impl CountOnWorkers {
         }
     }
 
-    /// Returns a partial aggregate over the rows of `input` that workers compute, or `None` if
+    /// Returns a partial aggregate over the rows of `input`, computed by workers. Returns `None` if
     /// workers cannot read the rows. A union is aggregated part by part.
     fn partial(
         &self,
@@ -307,7 +307,7 @@ impl CountOnWorkers {
     }
 }
 
-/// A source: partial aggregates of slices, as workers compute them.
+/// A source whose rows are the partial aggregates of slices, computed by workers.
 #[derive(Debug)]
 struct CountedOnWorkers {
     workers: Arc<Recounters>,

@@ -26,7 +26,7 @@ pub(super) struct SecondScan {
     pub(super) released: SchemaRef,
     arrangement: Arrangement,
     first: Vec<String>,
-    /// The buckets of the release, ascending.
+    /// The buckets of the release, in the order of their rows.
     pub(super) buckets: Vec<Bucket>,
 }
 
@@ -111,8 +111,8 @@ fn placed(
 }
 
 impl SecondScan {
-    /// Returns `plans` plans that together read the source, recode it and add to each row the
-    /// number of its bucket.
+    /// Returns as many plans as `plans`. Together, the plans read the source, recode it and add to
+    /// each row the number of its bucket.
     pub(super) fn making(&self, plans: usize, ranges: Vec<Range>) -> Result<Vec<Arc<dyn ExecutionPlan>>> {
         let deal = self.recoding.deal(&self.first, ranges);
         let mut making = vec![];
@@ -143,7 +143,7 @@ impl SecondScan {
     }
 
     /// Returns the plan that orders the rows of some buckets, one bucket after the other. The
-    /// recount proves their order. If `packed` is false, the rows are sorted without packing.
+    /// recount checks the order. If `packed` is false, the rows are sorted without packing.
     pub(super) fn ordering(&self, rows: Arc<dyn ExecutionPlan>, packed: bool) -> Result<Arc<dyn ExecutionPlan>> {
         let schema = self.schema();
         let bucket = self.arrangement.carried.len();

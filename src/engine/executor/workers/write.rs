@@ -3,10 +3,10 @@
 //! The driver, which runs the session, knows the rows of each bucket before any file is written. A
 //! bucket consists of consecutive files that one worker orders and writes together. A bucket is
 //! *accepted* once, and only with exactly its rows and files. A second report of an accepted bucket
-//! is dropped. A report that differs is refused, and the worker that sent it is not asked again. If
-//! a report was refused or a worker was lost, the driver asks again for the missing buckets. If all
-//! workers responded, no report was refused, and a bucket is still missing, the source has changed,
-//! and the statement fails.
+//! is dropped. A report of other rows or files is refused, and the worker that sent it is not asked
+//! again. If a report was refused or a worker was lost, the driver asks again for the missing
+//! buckets. If all workers responded, no report was refused, and a bucket is still missing, the
+//! source has changed, and the statement fails.
 //!
 //! Workers write into a separate folder beside the stage. Only accepted files are moved from this
 //! folder into the stage, so a file that a lost worker still writes is never published. In an
@@ -407,7 +407,7 @@ struct Numbers {
 }
 
 impl Numbers {
-    /// How many numbers are partitioned at a time.
+    /// The number of numbers that are partitioned at a time.
     const TOGETHER: u64 = 1 << 12;
 
     fn new(parts: usize) -> Result<Self> {

@@ -161,8 +161,8 @@ impl ReadingPlans {
     }
 }
 
-/// Returns true if the rows of each partition are consecutive rows of the files. They are not if an
-/// operator distributes the rows among the partitions.
+/// Returns true if the rows of each partition are consecutive rows of the files. The rows are not
+/// consecutive if an operator distributes the rows among the partitions.
 fn are_consecutive(plan: &dyn ExecutionPlan) -> bool {
     !plan.is::<RepartitionExec>() && plan.children().iter().all(|child| are_consecutive(child.as_ref()))
 }

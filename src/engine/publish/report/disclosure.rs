@@ -77,8 +77,8 @@ impl ReleaseFacts<'_> {
     }
 }
 
-/// Returns the sizes of the classes of a table, counted like the first scan. Returns `None` if that
-/// is not possible.
+/// Returns the sizes of the classes of a table, counted as the first scan counts a source. Returns
+/// `None` if the classes cannot be counted in this way.
 pub(super) async fn sizes(session: &SessionContext, table: &ReleasedTable) -> Result<Option<Histogram>> {
     let counted = within_memory(counted_in_memory(session, table, &[]).await)?;
     Ok(counted.map(|counted| counted.sizes))
@@ -107,7 +107,7 @@ async fn counted(
     }
 }
 
-/// Counts the classes like the first scan, for rows in any order.
+/// Counts the classes as the first scan counts a source, for rows in any order.
 async fn counted_in_memory(
     session: &SessionContext,
     released: &ReleasedTable,
@@ -215,7 +215,7 @@ mod tests {
     }
 
     /// Returns the number of runs of equal keys in the partitions. Runs of one key at the ends of
-    /// partitions are one run.
+    /// partitions count as one run.
     fn ordered_runs(partitions: &[&[Row]]) -> u64 {
         let (mut inside, mut at_ends) = (0, BTreeSet::new());
         for rows in partitions {

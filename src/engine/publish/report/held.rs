@@ -1,5 +1,5 @@
-//! The source in memory, for a report on few rows. The figures read the same columns many times,
-//! and parsing a text file takes longer than counting its contents.
+//! The source in memory, for a report on few rows. The figures of the report need the same columns
+//! many times, and parsing a text file takes longer than counting its contents.
 
 use super::facts::ReleaseFacts;
 use super::utility::MOST_ROWS;

@@ -191,8 +191,8 @@ impl ReleaseFacts<'_> {
     }
 }
 
-/// Fails with [`ErrorKind::Verification`] if the report counts another number of classes than were
-/// released.
+/// Fails with [`ErrorKind::Verification`] if the number of classes in the report differs from the
+/// number of released classes.
 fn same_classes(released: u64, counted: u64) -> Result<()> {
     if counted == released {
         return Ok(());

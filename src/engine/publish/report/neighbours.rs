@@ -9,8 +9,8 @@ use crate::report::Neighbour;
 use crate::search::Oracle;
 use std::sync::Arc;
 
-/// The maximum number of neighbours that a report shows. More neighbours would be hard to read and
-/// take long to count.
+/// If a node has more neighbours than this, a report shows none of them: so many would be hard to
+/// read, and counting them would take too much time.
 const MOST: usize = 64;
 
 impl ReleaseFacts<'_> {

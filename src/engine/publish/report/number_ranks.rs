@@ -1,5 +1,5 @@
-//! The ranks of the numbers of a column among the values of the source. All threads look numbers up
-//! in one table, which does not change while they do.
+//! The ranks of the numbers of a column among the values of the source. All threads share one table
+//! of ranks, which does not change once it is made.
 
 use crate::canonical::plain;
 use crate::error::Result;
@@ -17,8 +17,8 @@ pub(super) struct NumberRanks {
 
 impl NumberRanks {
     /// Creates the table for the values of a column, in ascending order with NULL last. Returns
-    /// `None` if they are not numbers whose codes are equal if and only if the numbers are equal.
-    /// Floating-point numbers have two zeros.
+    /// `None` if the values are not numbers with codes of at most 64 bits, or if they are
+    /// floating-point numbers, whose two zeros have different codes.
     pub(super) fn of(values: &ArrayRef) -> Option<Self> {
         let codes = numbers(values).filter(|_| !values.data_type().is_floating())?;
         let mut ranks = HashMap::with_capacity(codes.len());
@@ -37,8 +37,8 @@ impl NumberRanks {
         self.ranks.allocation_size()
     }
 
-    /// Returns the rank of the value of each row. Returns `None` if the table does not have one of
-    /// the values.
+    /// Returns the rank of the value of each row. Returns `None` if one of the values is not in the
+    /// table.
     pub(super) fn of_rows(&self, array: &ArrayRef) -> Result<Option<Vec<u32>>> {
         let array = cast(array, &plain(array.data_type()))?;
         let Some(codes) = numbers(&array) else {

@@ -1,6 +1,6 @@
 //! The classes of a release, one after the other. Rows are released in the order of their classes,
-//! so each task has only one class in memory at a time. A class that lies in the ranges of two tasks
-//! is put together at the end.
+//! so each task has only one class in memory at a time. If a class lies in the ranges of several
+//! tasks, its parts are merged at the end.
 
 use super::disclosed::{Counted, Disclosed, ReadingPlans, base_of, distances};
 use super::number_ranks::NumberRanks;
@@ -38,7 +38,8 @@ pub(super) async fn ordered(
     let Some(whole) = reading.count_whole(&spill_space, session).await? else {
         return Ok(None);
     };
-    // No row is counted here, because distances are measured from the whole table.
+    // This scan reads no rows. The base is needed only for the distances, which are measured from
+    // the whole table.
     let nothing = Scan::read(&reading.columns, vec![], &spill_space, Default::default()).await?;
     let base = base_of(nothing, &reading.keys, Some(&whole), &spill_space)?;
     let measures = (0..attributes.len()).map(|i| {
@@ -72,7 +73,7 @@ pub(super) async fn ordered(
 }
 
 /// Returns the figures of all classes. Returns `None` if there are not exactly `classes` runs,
-/// after the runs at the ends of the ranges were put together.
+/// after the runs of one class at the ends of the ranges were merged.
 fn counted(ranges: Vec<RangeCounts>, measures: &[Measure], classes: u64) -> Option<Counted> {
     let mut disclosed: Vec<Disclosed> = measures.iter().map(|_| Disclosed::default()).collect();
     let (mut sizes, mut cut) = (BTreeMap::new(), BTreeMap::<Vec<u32>, Run>::new());
@@ -163,7 +164,7 @@ struct RangeCounts {
     sizes: BTreeMap<u64, u64>,
     /// For each attribute, the figures of these runs.
     disclosed: Vec<Disclosed>,
-    /// The first and the last run of the range, which may go on in another range.
+    /// The first and the last run of the range, which may continue in another range.
     cut: Vec<Run>,
 }
 
@@ -336,8 +337,8 @@ struct Attribute {
 }
 
 impl Attribute {
-    /// Adds rows. A run ends at each of `ends`. Returns false if the source does not have one of
-    /// the values.
+    /// Adds rows. A run ends at each of `ends`. Returns false if one of the values is not in the
+    /// source.
     fn add(&mut self, array: &ArrayRef, ends: &[usize]) -> Result<bool> {
         let measures = Arc::clone(&self.measures);
         let measure = &measures[self.index];

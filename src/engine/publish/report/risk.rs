@@ -18,7 +18,7 @@ use std::sync::Arc;
 const RAW_POPULATION: &str = "raw_population";
 
 impl ReleaseFacts<'_> {
-    /// Returns the risk in the source before anything was generalized or suppressed.
+    /// Returns the risk in the source, before generalization and suppression.
     pub(super) async fn risk_before(&self, settings: &RiskSettings) -> Result<Risk> {
         let base = self.decision.evaluator.sets().base();
         let is_ground = base.bottom().levels().iter().all(|level| *level == 0);

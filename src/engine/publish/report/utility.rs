@@ -55,8 +55,8 @@ impl ReleaseFacts<'_> {
         }))
     }
 
-    /// Returns the columns that are measured, with how their labels are read. Masked columns are
-    /// left out.
+    /// Returns the columns that are measured, each with the hierarchy and the form of its labels.
+    /// Masked columns are left out.
     fn readings(&self) -> Vec<Reading> {
         let job = self.job;
         let quasi = job.roles.quasi_identifiers.iter().map(|q| Reading {
