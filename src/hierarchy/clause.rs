@@ -120,8 +120,8 @@ pub enum Part {
     OneOf(&'static [(&'static str, Takes)]),
 }
 
-/// The content of a part. The last string of each variant, such as `a width`, describes the
-/// expected content in error messages.
+/// The content of a part. The last string of a variant, such as `a width`, describes the expected
+/// content in error messages.
 ///
 /// ```
 /// use anonsql::extend::hierarchy::{Item, Takes};

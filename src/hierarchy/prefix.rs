@@ -79,7 +79,7 @@ impl PrefixRule {
         })
     }
 
-    /// Changes the rule so that it counts parts between these separators instead of characters.
+    /// Changes the rule so that it counts the parts between separators instead of characters.
     fn at(self, separator: &str) -> Result<Self> {
         if separator.is_empty() {
             return Err(Error::usage(
