@@ -128,8 +128,8 @@ impl Lattice {
         })
     }
 
-    /// Returns the lexicographically first node with height `height`: the levels above the bottom
-    /// are as far right as possible. Returns `None` if there is no such node.
+    /// Returns the lexicographically first node with height `height`: the levels are raised above
+    /// the bottom as far to the right as possible. Returns `None` if there is no such node.
     fn least_of_height(&self, height: u32) -> Option<Node> {
         let left = height.checked_sub(self.bottom.height())?;
         let mut levels = self.bottom.levels().to_vec();

@@ -101,8 +101,8 @@ pub trait Table {
         &[]
     }
 
-    /// Returns true if rows have limits of their own (personal privacy). They are enforced after
-    /// the table is divided.
+    /// Returns true if rows have limits of their own (personal privacy). These limits are enforced
+    /// after the table is divided.
     fn rows_have_limits(&self) -> bool {
         false
     }

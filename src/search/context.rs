@@ -72,7 +72,8 @@ pub struct Progress {
     pub of: Option<u128>,
     /// The best value of the metric so far. `None` before the first anonymous node.
     pub best: Option<f64>,
-    /// The proven bound on the metric: no anonymous node has a better value.
+    /// The proven bound on the metric: no anonymous node has a better value. `None` if nothing is
+    /// proven.
     pub bound: Option<f64>,
     /// Whether the search has a time limit or a node limit.
     pub limited: bool,

@@ -49,7 +49,7 @@ use crate::error::Result;
 use crate::search::{Context, Stop};
 use span::Spans;
 
-/// The number of rounds of local search, equal to the default of peel.
+/// The maximum number of rounds of local search, twice the default of peel.
 const ROUNDS: u64 = 8;
 
 /// The adaptive clustering algorithm.

@@ -59,7 +59,7 @@ fn are_few(values: usize, combinations: usize) -> bool {
     values <= FEW_VALUES && values * values <= combinations.saturating_mul(PER_COMBINATION)
 }
 
-/// Returns the loss of each ground code at a level.
+/// Returns the loss of each ground code at a level, multiplied by the weight of the column.
 pub(super) fn losses(column: &Column, level: u8) -> Vec<f64> {
     let losses = column.lookup.losses(level).into_iter();
     losses.map(|loss| loss * column.weight).collect()
