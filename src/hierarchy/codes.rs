@@ -70,8 +70,8 @@ impl Codes {
         })
     }
 
-    /// Returns the name of the check that the released labels of a column distinguish no more
-    /// values than the codes allow.
+    /// Returns the name of a check for a column. The check requires that the released labels of the
+    /// column distinguish no more values than the codes allow.
     pub(crate) fn check_of(&self, column: &str) -> String {
         format!("values of {column} that say more than {self}")
     }

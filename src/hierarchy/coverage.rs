@@ -1,6 +1,6 @@
 //! The coverage of a column by a hierarchy: the number of values and rows that have labels. CHECK
-//! HIERARCHY returns the coverage. A statement fails if the options of the hierarchy do not allow
-//! values without labels, or NULL, and the column contains them.
+//! HIERARCHY returns the coverage. A statement that uses the hierarchy fails if the column contains
+//! unmapped values or NULL that the options of the hierarchy forbid.
 
 use super::exceptions::{OnNull, OnUnmapped};
 use super::ground;

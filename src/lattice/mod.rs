@@ -216,8 +216,8 @@ pub fn nodes(levels: impl Iterator<Item = u128>) -> u128 {
     levels.fold(1, u128::saturating_mul)
 }
 
-/// Returns a number of nodes in decimal digits, or a lower bound if the number is too large to be
-/// represented.
+/// Returns a number of nodes as text: in decimal digits, or as a lower bound if the number is too
+/// large to be represented.
 pub fn said(nodes: u128) -> String {
     match nodes {
         u128::MAX => "over 3.4e38".into(),

@@ -94,7 +94,8 @@ impl Partition {
         &self.cells[column]
     }
 
-    /// Returns the memory of the partition in bytes.
+    /// Returns the memory of the groups and cells in bytes, without the distinct labels and their
+    /// texts.
     pub fn bytes(&self) -> usize {
         let cells: usize = self.cells.iter().map(|c| c.len() * 4).sum();
         self.groups.len() * 4 + cells

@@ -53,7 +53,7 @@ impl Column {
     }
 }
 
-/// Columns whose groups must each have at least `least` rows: `k_anonymity(k) ON (a, b)`.
+/// Columns whose groups must each have at least `least` rows, as in `k_anonymity(k) ON (a, b)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grouping {
     /// The indices of the columns, ascending.

@@ -106,9 +106,9 @@ impl State<'_> {
         }
     }
 
-    /// Suppresses cells in small groups until every group is large enough, and then restores every
-    /// cell that can be kept. The repair succeeds if all groups are large enough when all cells are
-    /// suppressed.
+    /// Suppresses cells in groups that are too small until every group is large enough, and then
+    /// restores every cell that can be kept. The repair succeeds if all groups are large enough
+    /// when all cells are suppressed.
     pub(super) fn repair(&mut self) {
         let (len, groupings) = (self.problem.rows.len(), self.problem.groupings.len());
         while self.short > 0 {

@@ -218,8 +218,8 @@ impl Run<'_> {
         }
     }
 
-    /// Removes from `left` the fewest combinations nearest to a point that satisfy the models
-    /// together, and returns them. `None` if no number of combinations satisfies the models.
+    /// Removes from `left` the combinations nearest to a point, the fewest that together satisfy
+    /// the models, and returns them. `None` if no number of combinations satisfies the models.
     fn take(&self, left: &mut Vec<u32>, around: &[f64]) -> Option<Vec<u32>> {
         let near = self.points.nearest(left, around, |near| {
             self.rows(near) >= self.table.least_rows() && self.table.holds(near)

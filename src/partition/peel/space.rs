@@ -248,8 +248,9 @@ impl<'a> Space<'a> {
     }
 
     /// Returns the additional loss over all rows if `rows` rows join `class` and the labels of the
-    /// class then have these `losses`. Each joining row loses at least `least`. Returns infinity if
-    /// the additional loss is not below `most`. The losses may then be read only in part.
+    /// class then have these `losses`. `least` is the loss of each joining row before it joins,
+    /// which is a lower bound on the sum of `losses`. Returns infinity if the additional loss is
+    /// not below `most`. In that case, `losses` may not be read to the end.
     fn more(&self, class: &PeeledClass, rows: u64, least: f64, most: f64, losses: impl Iterator<Item = f64>) -> f64 {
         let rows = (class.rows + rows) as f64;
         let most = (most + class.cost()) / rows;

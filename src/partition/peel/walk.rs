@@ -118,7 +118,8 @@ impl Iterator for Ascent {
 
 /// The outcome of a walk.
 pub(super) struct Walked {
-    /// The classes that satisfy the models. Each was released at the first node at which it does.
+    /// The classes that satisfy the models. Each class was released at the first node at which it
+    /// satisfies them.
     pub(super) classes: Vec<PeeledClass>,
     /// The combinations in no class.
     pub(super) left: Vec<u32>,

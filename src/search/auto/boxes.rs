@@ -20,8 +20,9 @@ use crate::search::oracle::Oracle;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// The maximum number of boxes plus remembered nodes. A box or node takes some hundreds of bytes,
-/// and more in a lattice of over [`WIDE`] columns.
+/// The maximum number of boxes plus remembered nodes, in a lattice of fewer than [`WIDE`] columns.
+/// A box or node then takes some hundreds of bytes. With more columns, a box or node takes more
+/// memory, so the maximum is lower.
 const MEMORY: usize = 1 << 21;
 /// A lattice with more than `WIDE` columns is wide.
 const WIDE: usize = 64;
