@@ -3,8 +3,9 @@
 use crate::partition::table::{Column, Table};
 use std::collections::BTreeMap;
 
-/// The minimum weight of a column, relative to the weight of the most informative column. It is
-/// above 0, so the loss decides between divisions with equal information about the class label.
+/// The minimum factor by which the weight of a column is multiplied. The factor of the most
+/// informative column is 1. The minimum is above 0, so the loss decides between divisions with
+/// equal information about the class label.
 const LEAST: f64 = 0.01;
 
 /// A table whose columns are weighted by their information about the class label.

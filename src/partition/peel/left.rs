@@ -77,7 +77,8 @@ fn cheapest(space: &Space, classes: &[PeeledClass], combination: u32) -> (f64, O
 }
 
 /// Unites the combinations outside all classes with the closest classes until the united class
-/// satisfies the models. Returns the combinations if not even all classes suffice.
+/// satisfies the models. Returns the combinations if not even all classes suffice, and otherwise an
+/// empty list.
 ///
 /// The number of joining classes doubles with each attempt, so there are few attempts.
 fn shelter(space: &Space, classes: &mut Vec<PeeledClass>, homeless: Vec<u32>) -> Vec<u32> {

@@ -27,9 +27,9 @@
 //!    move to the class in which they lose least of all. The lattice is walked again for a few
 //!    classes that are near each other. Each change is made only if it lowers the loss.
 //! 5. **Annealing** of a table of at most 1,024 combinations, by random changes. Their number
-//!    follows from `rounds` and the number of combinations. A change may lose more, which can lead
-//!    to other changes that lose less. At the end, no move of one combination and no exchange of
-//!    two loses less, and the classes never lose more than before the annealing.
+//!    follows from `rounds` and the number of combinations. A change may raise the loss, because it
+//!    can lead to other changes that lower the loss. At the end, no move of one combination and no
+//!    exchange of two lowers the loss, and the loss is never higher than before the annealing.
 //!
 //! **Guarantee.** Every class is checked against all class-level models when it is formed and
 //! whenever it changes. The partition reveals nothing about the walk. A class released at a more

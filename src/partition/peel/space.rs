@@ -25,7 +25,7 @@ impl PeeledClass {
     }
 }
 
-/// The number of rows and the cost of a class of the first combinations in a list.
+/// The number of rows and the cost of a class that consists of the first combinations in a list.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PrefixCost {
     pub(super) rows: u64,
