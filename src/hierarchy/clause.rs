@@ -63,7 +63,7 @@ impl Described for Kind {
 }
 
 impl Kind {
-    /// Returns true if the content of the part `part` is a path.
+    /// Returns true if the content of the part `part` is a path or URL.
     pub(crate) fn reads_path(&self, part: &str) -> bool {
         let is_path = |p: &Part| matches!(p, Part::First(name, Takes::One(Item::Path, _)) | Part::Maybe(name, Takes::One(Item::Path, _)) if *name == part);
         self.clause.parts.iter().any(is_path)

@@ -1,4 +1,4 @@
-//! The trait for generalization rules, which the kinds of hierarchies build.
+//! The trait of generalization rules. Every kind of hierarchy builds such a rule.
 
 use super::codes::{Codes, Side};
 use crate::error::Result;

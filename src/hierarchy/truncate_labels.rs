@@ -1,4 +1,4 @@
-//! Checks whether a unit of TRUNCATE has a label.
+//! Checks whether a unit of TRUNCATE can return a label.
 
 use super::truncate::{Truncate, Unit};
 use chrono::{NaiveDate, NaiveDateTime, NaiveTime, Weekday};

@@ -53,7 +53,8 @@ impl Search for Incognito {
     }
 }
 
-/// Returns the bottom over a subset of the positions: every other position is at its top.
+/// Returns the projection of the bottom to a subset of the quasi-identifiers, given by their
+/// indices. Every other quasi-identifier is at its top.
 fn projected_bottom(lattice: &Lattice, subset: &[usize]) -> Node {
     subset.iter().fold(lattice.top().clone(), |node, &i| {
         node.with_level(i, lattice.bottom().level(i))

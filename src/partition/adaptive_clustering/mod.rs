@@ -237,7 +237,7 @@ mod tests {
         }
 
         /// A tail that does not satisfy the models joins the last group if the table checks each
-        /// group. The label of that group then covers both.
+        /// group. The label of that group then also covers the tail.
         #[test]
         fn labels_cover_their_combinations(
             k in 1u64..6,

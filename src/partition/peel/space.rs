@@ -268,7 +268,7 @@ impl<'a> Space<'a> {
         rows * loss - class.cost()
     }
 
-    /// Returns the class of the combinations of two classes. `a` must not be empty.
+    /// Returns the class that unites two classes. `a` must not be empty.
     pub(super) fn united(&self, a: &PeeledClass, b: &PeeledClass) -> PeeledClass {
         let mut cells = a.cells.clone();
         for ((cell, scale), other) in cells.iter_mut().zip(&self.scales).zip(&b.cells) {

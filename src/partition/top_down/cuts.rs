@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::{AddAssign, Range, SubAssign};
 
-/// The effect of a release on the rows of one or more classes.
+/// The outcome of a release for the rows of one or more classes.
 #[derive(Debug, Clone, Copy, Default)]
 struct Fate {
     /// The number of released rows.
