@@ -39,8 +39,9 @@ pub enum Data {
     Object(Vec<u8>),
 }
 
-/// The arguments of a clause, by the name of the part. The name of a part is its keywords, or, for
-/// a part without keywords, the name in [`Part::First`](super::Part::First).
+/// The arguments of a clause. Each argument is identified by the name of its part. The name of a
+/// part is its keywords, or, for a part without keywords, the name in
+/// [`Part::First`](super::Part::First).
 ///
 /// ```
 /// use anonsql::error::{Error, Result};
@@ -74,7 +75,7 @@ impl Arguments {
             .map(|(_, given)| given)
     }
 
-    /// Returns the values of a part as a slice, also if the part has only one value. The slice is
+    /// Returns the values of a part as a slice, even if the part has only one value. The slice is
     /// empty if the part was omitted.
     pub fn values(&self, part: &str) -> &[Value] {
         match self.given(part) {

@@ -9,7 +9,7 @@
 //!
 //! Both bounds are inclusive. For whole numbers, decimals, dates and timestamps, they are computed
 //! exactly: the upper bound of `[20, 25)` is the last value before 25. For floating-point numbers,
-//! the upper bound is the number in the label, even if the label excludes it.
+//! each bound is the number in the label, even if the label excludes that number.
 
 use super::calendar::Calendar;
 use super::ground;
@@ -288,7 +288,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Returns the labels at a level; `None` for the label of the top and for `*`.
+    /// Returns the labels at a level; `None` for NULL, for `*`, and for the label of the top level.
     fn texts(&self, level: u8) -> Result<Vec<Option<String>>> {
         let text = |level: u8| Ok::<_, Error>(cast(&self.lookup.level(level).labels, &DataType::Utf8)?);
         let (labels, top) = (text(level)?, text(self.lookup.top())?);
@@ -346,7 +346,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the bounds of a label in units.
+    /// Returns the bounds of a label in units; `None` if the label cannot be parsed as bounds.
     fn whole(&self, units: &Units, text: &str) -> Option<Ends<i128>> {
         if let Some((first, last)) = self.calendar.as_ref().and_then(|c| c.span(text)) {
             return Some((Some(first), Some(last)));
@@ -387,7 +387,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns the bounds of a label as floating-point numbers.
+/// Returns the bounds of a label as floating-point numbers; `None` if the label cannot be parsed as
+/// bounds.
 fn fraction(text: &str) -> Option<Ends<f64>> {
     let number = |text: &str| text.trim().parse::<f64>().ok().filter(|x| x.is_finite());
     let line = LabelEnds::read(text, |text| number(text).is_some())?;

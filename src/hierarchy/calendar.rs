@@ -42,9 +42,9 @@ impl Calendar {
         Some((self.units(start, true)?, self.units(end, false)? - 1))
     }
 
-    /// Converts the local time `at` to units. If clocks are set back, a local time occurs twice:
-    /// `first` selects the earlier instant. If clocks are set forward, a skipped local time is
-    /// replaced by the next local time that exists.
+    /// Converts the local time `at` to units. When clocks are set back, a local time occurs twice.
+    /// The result is the earlier instant if `first` is true, and the later instant otherwise. When
+    /// clocks are set forward, a skipped local time is replaced by the next local time that exists.
     fn units(&self, at: NaiveDateTime, first: bool) -> Option<i128> {
         let seconds = match self.zone {
             None => at.and_utc().timestamp(),

@@ -28,8 +28,8 @@ impl Lookup {
 }
 
 /// Returns the grid whose cells are the groups of a hierarchy at the lowest level that has a group
-/// of more than one value. Returns `None` if the labels of that level are not intervals in the
-/// order of the values.
+/// of more than one value. Returns `None` if no level has such a group, or if the labels up to that
+/// level are not intervals in the order of the values.
 fn of_hierarchy(lookup: &Lookup) -> Result<Option<Grid>> {
     for level in 1..lookup.top() {
         let Ok(bounds) = Bounds::of_level(lookup, level) else {

@@ -63,7 +63,7 @@ impl Described for Kind {
 }
 
 impl Kind {
-    /// Returns true if the content of the part `part` is a path.
+    /// Returns true if the content of the part `part` is a path or URL.
     pub(crate) fn reads_path(&self, part: &str) -> bool {
         let is_path = |p: &Part| matches!(p, Part::First(name, Takes::One(Item::Path, _)) | Part::Maybe(name, Takes::One(Item::Path, _)) if *name == part);
         self.clause.parts.iter().any(is_path)
@@ -120,8 +120,8 @@ pub enum Part {
     OneOf(&'static [(&'static str, Takes)]),
 }
 
-/// The content of a part. The last string of each variant, such as `a width`, describes the
-/// expected content in error messages.
+/// The content of a part. The last string of a variant, such as `a width`, describes the expected
+/// content in error messages.
 ///
 /// ```
 /// use anonsql::extend::hierarchy::{Item, Takes};

@@ -2,9 +2,10 @@
 //! code.
 //!
 //! A code applies to the column, not to a level. All values that a code hides have the same label
-//! at every level, including level 0. A range, a bound or a single value in place of a hidden value
-//! must not reveal more. [`Codes::are_told_by`] parses the released texts, as a reader of the
-//! release would, and shares no code with the choice of labels.
+//! at every level, including level 0. A range, a bound or a single value that is released in place
+//! of a hidden value must not reveal more than this label. [`Codes::are_told_by`] checks this. It
+//! parses the released texts, as a reader of the release would, and is implemented independently of
+//! the rules that choose labels.
 
 use super::date_format::DateFormat;
 use super::line::LabelEnds;
@@ -55,7 +56,7 @@ pub(super) enum Coded {
     Years(Option<DateFormat>),
 }
 
-/// An end of a label, and true if the end is inclusive; `None` for an open end.
+/// An end of a label, with a flag that is true if the end is inclusive; `None` for an open end.
 type End = Option<(Number, bool)>;
 
 impl Codes {
@@ -69,8 +70,8 @@ impl Codes {
         })
     }
 
-    /// Returns the name of the check that the released labels of a column distinguish no more
-    /// values than the codes allow.
+    /// Returns the name of a check for a column. The check requires that the released labels of the
+    /// column distinguish no more values than the codes allow.
     pub(crate) fn check_of(&self, column: &str) -> String {
         format!("values of {column} that say more than {self}")
     }
@@ -99,10 +100,10 @@ impl Codes {
         }
     }
 
-    /// Does the check of [`Codes::are_told_by`] for values that are whole multiples of 10^-`scale`
-    /// (units). The ends and the codes are moved inward to the next unit, so that `>=12.5`, `[13,
-    /// ]` and `>12` denote the same range of whole numbers. Returns `None` if an end or a code is
-    /// too large to be counted in units.
+    /// Performs the check of [`Codes::are_told_by`] for values that are whole multiples of
+    /// 10^-`scale` (units). Each end is moved inward to the next unit, and each code up to the next
+    /// unit, so that `>=12.5`, `[13, ]` and `>12` denote the same range of whole numbers. Returns
+    /// `None` if an end or a code is too large to be counted in units.
     fn are_told_by_units(&self, low: End, high: End, is_point: bool, scale: i32) -> Option<bool> {
         let counted = |number: Option<Number>| match number {
             Some(number) => Some(Some(number.ceil_at(scale)?)),
@@ -131,7 +132,7 @@ impl Codes {
         Some(by_top || by_bottom)
     }
 
-    /// Does the check of [`Codes::are_told_by`] for values that can be arbitrary fractions.
+    /// Performs the check of [`Codes::are_told_by`] for values that can be arbitrary fractions.
     fn are_told_by_range(&self, low: End, high: End, is_point: bool) -> bool {
         let by_top = self.top.is_some_and(|top| {
             let low = low.map(|(low, included)| (low.compared(top), included));

@@ -1,10 +1,10 @@
 //! Proves that a released label covers a value, so that a release states nothing false about a row.
 //!
-//! The proof uses only the value itself and the text of the label, as everyone with access to the
-//! release knows it. It does not matter how the label was chosen. A label covers a value if it is
-//! the value's own label at some level of the hierarchy, the value itself, or a range of numbers,
-//! dates or timestamps that contains the value. Both ends of a range are inclusive, and one end may
-//! be open (`[20, 24]`, `>=85`, `<=34`).
+//! The proof uses only the value itself and the text of the label, which everyone with access to
+//! the release can read. It does not matter how the label was chosen. A label covers a value if it
+//! is the value's own label at some level of the hierarchy, the value itself, or a range of
+//! numbers, dates or timestamps that contains the value. Both ends of a range are inclusive, and
+//! one end may be open (`[20, 24]`, `>=85`, `<=34`).
 
 use super::bounds::spelled;
 use super::ground;
@@ -34,7 +34,8 @@ pub struct Cover {
 /// the column's type.
 struct Ends {
     is_read: Vec<bool>,
-    /// For each label, true if the lower end is open, and true if the upper end is open.
+    /// For each label, two flags: the first is true if the lower end is open, the second if the
+    /// upper end is open.
     is_open: Vec<(bool, bool)>,
     low: DynComparator,
     high: DynComparator,
@@ -268,8 +269,7 @@ mod tests {
     use crate::hierarchy::{Hierarchy, OnNull, OnUnmapped, values};
     use arrow::array::{Date32Array, Float64Array, Int64Array};
 
-    /// Returns a lookup for a column with the values 20, 23, 61 and NULL, in groups of ten. The
-    /// labels at level 1 cannot be parsed as ranges.
+    /// Returns the lookup of a column with these values, under a hierarchy that lists these rows.
     fn lookup(values: ArrayRef, rows: &[[&str; 3]]) -> Arc<Lookup> {
         let rows: Vec<Vec<Option<String>>> = rows
             .iter()

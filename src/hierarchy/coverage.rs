@@ -1,6 +1,6 @@
 //! The coverage of a column by a hierarchy: the number of values and rows that have labels. CHECK
-//! HIERARCHY returns the coverage, and a statement fails if the options of the hierarchy do not
-//! allow it.
+//! HIERARCHY returns the coverage. A statement that uses the hierarchy fails if the column contains
+//! unmapped values or NULL that the options of the hierarchy forbid.
 
 use super::exceptions::{OnNull, OnUnmapped};
 use super::ground;
@@ -10,8 +10,7 @@ use crate::error::{Error, Result};
 use crate::quoting::ident;
 use arrow::array::{Array, ArrayRef};
 
-/// The number of distinct values and the number of rows of a column that have labels in a
-/// hierarchy, and that do not.
+/// The numbers of distinct values and of rows of a column, with and without labels in a hierarchy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Coverage {
     /// The number of distinct values with labels.
@@ -70,8 +69,8 @@ impl Hierarchy {
         Coverage::count(values, counts, |i| is_unmapped[i])
     }
 
-    /// Returns, for each distinct value of a column, true if the value has no label. The result for
-    /// NULL is unspecified.
+    /// Returns, for each distinct value of a column, true if the value has no label or is NaN or
+    /// infinite. The result for NULL is unspecified.
     pub fn unmapped(&self, values: &ArrayRef) -> Result<Vec<bool>> {
         let told = |e: Error| e.context(format!("hierarchy {}", self.name()));
         self.rule().accepts(values.data_type()).map_err(told)?;
@@ -82,7 +81,7 @@ impl Hierarchy {
     }
 
     /// Fails if ON UNMAPPED ERROR or NULLS ERROR forbids values of the column. The error message
-    /// states the number of forbidden values and rows.
+    /// states the number of rows, and for unmapped values also the number of values.
     pub fn admit(&self, column: &str, coverage: &Coverage) -> Result<()> {
         if self.on_unmapped() == OnUnmapped::Error && coverage.values_unmapped > 0 {
             return Err(Error::data(format!(

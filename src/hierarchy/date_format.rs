@@ -13,8 +13,8 @@ pub(super) struct DateFormat {
 }
 
 impl DateFormat {
-    /// Parses a format. Fails with `ErrorKind::Usage` unless the format contains year, month and
-    /// day.
+    /// Parses a format. Fails with `ErrorKind::Usage` unless the format determines the year, the
+    /// month and the day.
     pub(super) fn try_new(text: &str) -> Result<Self> {
         let items = StrftimeItems::new(text).parse_to_owned();
         let format = items.ok().map(|items| Self {

@@ -10,8 +10,8 @@ pub enum OnUnmapped {
     Error,
     /// The rows with the value are suppressed.
     Suppress,
-    /// The value is generalized to the top at every level above level 0. If a column has an
-    /// unmapped value, it is not released at level 0, where the label is the value itself.
+    /// The value is generalized to the top at every level above level 0. A column with an unmapped
+    /// value is not released at level 0, where the label is the value itself.
     Top,
 }
 

@@ -199,7 +199,7 @@ fn columns(bytes: &[u8], options: &FileOptions) -> Result<(ArrayRef, Vec<ArrayRe
 }
 
 /// Returns the delimiter that the first line uses: the first of `;`, a tab and `,` that occurs
-/// outside quotes.
+/// outside quotes, or `;` if none of them occurs.
 fn delimiter(bytes: &[u8], quote: u8) -> u8 {
     let mut lines = bytes.split(|b| *b == b'\n');
     let line = lines.find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();

@@ -1,13 +1,14 @@
 //! A grid over a column of numbers, dates or timestamps. A range whose ends are lines of the grid
 //! does not reveal a value.
 //!
-//! A range from the minimum to the maximum of a group reveals that the group contains exactly these
+//! A range from the minimum to the maximum of a group reveals that the group contains these two
 //! values. Therefore the ends of the range are moved outward to lines of a grid. If a hierarchy has
 //! groups that are intervals, the lines are the ends of these intervals, so a release is never
 //! finer than the hierarchy. Otherwise the lines depend only on the width of the whole column, the
 //! difference between its maximum and its minimum. The width of a cell is then the smallest of 1,
 //! 2, 5, 10, 20, 50, ... units that is at least one twentieth of the width of the column. Units are
-//! days for dates, and days or parts of days for timestamps. A cell is always wider than one value.
+//! days for dates and timestamps. For timestamps, a width below one day is 1, 5 or 15 seconds or
+//! minutes, or 1, 6 or 12 hours. A cell is always wider than one value.
 
 use super::codes::{Codes, Side};
 use super::ground::{self, numbers};
@@ -128,7 +129,7 @@ impl Grid {
     }
 }
 
-/// Returns the smallest multiple of `unit` by 1, 2, 5, 10, ... that is at least `least`.
+/// Returns the smallest of 1, 2, 5, 10, ... times `unit` that is at least `least`.
 fn round_number(least: i128, unit: i128) -> i128 {
     let mut power = unit;
     loop {

@@ -8,11 +8,12 @@ use arrow::array::{Array, StringArray};
 const MISSING: [&str; 8] = ["na", "n/a", "null", "none", "nan", "?", "-", "."];
 
 /// Returns true if the first row names the columns. This is the case if all its labels have the
-/// form `level 1`. In a file with three rows or more, it is also the case if the last label of
-/// every other row is `*` and the last label of the first row is not, or if the ground value of the
-/// first row is text without digits, but not a word for a missing value, and all other ground
-/// values are numbers. If the first row has the same label as another row at some level, the result
-/// is false, because the name of a column is not the name of one of its groups.
+/// form `level 1`. In a file with at least three rows, two other conditions also suffice. The first
+/// condition is that the last label is `*` in every row except the first. The second condition is
+/// that the first ground value is text without digits, but not a word for a missing value, and all
+/// other ground values are numbers. In any case, the result is false if the first row has the same
+/// label as another row at some level, because the name of a column is not the name of one of its
+/// groups.
 pub(super) fn is_header(ground: &StringArray, labels: &[StringArray]) -> bool {
     let shares_a_label = |level: &StringArray| level.iter().skip(1).any(|label| label == Some(level.value(0)));
     if ground.len() < 2 || labels.iter().any(shares_a_label) {

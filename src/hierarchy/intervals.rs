@@ -4,9 +4,9 @@
 //! multiple of the width of the level below, so groups nest for any data. At every level, values
 //! below BOTTOM CODE have the label `<code`, and values of TOP CODE or more have the label
 //! `>=code`. This includes level 0, where the label of every other value is the value itself. A
-//! group that contains a code ends at the code. Labels of integers include both ends (`20-24`);
-//! labels of other numbers exclude the upper end (`[20.0, 25.0)`). Integers and decimals are
-//! computed exactly, and floats in their shortest decimal form. NaN and infinity belong to no
+//! group that contains a code is cut off at the code. Labels of integers include both ends
+//! (`20-24`); labels of other numbers exclude the upper end (`[20.0, 25.0)`). Integers and decimals
+//! are computed exactly, and floats in their shortest decimal form. NaN and infinity belong to no
 //! group. A number that is too large to be computed exactly belongs to no group either, unless a
 //! code hides it.
 //!
@@ -128,8 +128,8 @@ impl Intervals {
 
 impl Intervals {
     /// Returns true if `label` is the label of a group of width `width`. The only group that can
-    /// have it is the group that contains the lower end of the label, or the group of the values
-    /// below BOTTOM CODE.
+    /// have this label is the group that contains the lower end of the label, or, for a label
+    /// without a lower end, the group of the values below BOTTOM CODE.
     fn has_label(&self, width: i128, label: &str) -> bool {
         let line = LabelEnds::read(label, |text| Number::parse(text).is_some());
         let units = line.and_then(|line| match line.low {
@@ -193,8 +193,8 @@ impl GeneralizationRule for Intervals {
             scale => Form::HalfOpen(scale),
         };
         let units = floored(&values, self.scale)?;
-        // A value is mapped if the widest group has a label for it, so that each value is mapped at
-        // all levels or at none.
+        // A value is mapped if it has a label at the level with the widest groups, so that each
+        // value is mapped at all levels or at none.
         let widest = self.widths.last().copied().unwrap_or(1);
         let mapped: Vec<Option<i128>> = units
             .into_iter()

@@ -10,9 +10,9 @@ use std::collections::HashMap;
 /// the [`Lookup`] of the column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Label {
-    /// The label of ground code `code` at `level`. If `code` is always the representative of the
-    /// group ([`Label::at`]), two labels are the same if and only if these values of the enum are
-    /// equal.
+    /// The label of ground code `code` at `level`. [`Label::at`] sets `code` to the representative
+    /// of the group, so that two values that it creates are equal if and only if they denote the
+    /// same group at the same level.
     Level {
         /// The level.
         level: u8,
@@ -27,7 +27,7 @@ pub enum Label {
         /// The ground code of the maximum.
         high: u32,
     },
-    /// A range with both ends moved outward to round numbers, see [`Label::rounded`].
+    /// A range with both ends moved outward to lines of the column's grid, see [`Label::rounded`].
     Rounded {
         /// The ground code of the first value in the range.
         low: u32,
@@ -62,10 +62,11 @@ impl Label {
         Self::at(lookup, level, first)
     }
 
-    /// Returns the label of the values from `low` to `high` in a column with an order: the label of
-    /// the value if there is only one value, and otherwise a range. If NULL is among several
-    /// values, the label is the top, because a range cannot contain NULL. If a code hides the value
-    /// at an end, the range is open at this end. If both ends would be open, the label is the top.
+    /// Returns the label of the values from `low` to `high` in a column with an order: the label at
+    /// level 0 if `low` and `high` share that label, and otherwise a range. If NULL is among
+    /// several values, the label is the top, because a range cannot contain NULL. If a code hides
+    /// the value at an end, the range is open at this end. If both ends would be open, the label is
+    /// the top.
     pub fn range(lookup: &Lookup, low: u32, high: u32) -> Self {
         let ground = lookup.level(0);
         if ground.codes[low as usize] == ground.codes[high as usize] {
@@ -79,8 +80,7 @@ impl Label {
     }
 
     /// Returns the same as [`Label::range`], but with ends that do not reveal a value of the group.
-    /// If the column has no grid of round numbers, returns the lowest common ancestor of the
-    /// values.
+    /// If the column has no grid, returns the lowest common ancestor of the values.
     pub fn rounded(lookup: &Lookup, low: u32, high: u32) -> Self {
         match (Self::range(lookup, low, high), lookup.grid()) {
             (Label::Range { low, high }, Some(grid)) => {
@@ -176,7 +176,8 @@ impl<'a> LabelTexts<'a> {
     }
 }
 
-/// Returns the text of a range; `None` for an end means that it is open.
+/// Returns the text of a range. `None` as an end means that the end is open. Returns `None` if both
+/// ends are open.
 fn spelled(low: Option<&str>, high: Option<&str>) -> Option<String> {
     match (low, high) {
         (Some(low), Some(high)) => Some(format!("[{low}, {high}]")),

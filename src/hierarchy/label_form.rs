@@ -4,10 +4,11 @@ use std::fmt;
 
 /// The form of released labels.
 ///
-/// The form determines how a label is released, not the classes: a class is chosen and checked by
-/// its labels. Two classes with the same released values cannot be distinguished in the release,
-/// and the recount counts them as one class. In every form except TEXT, the top of the hierarchy
-/// (`*`), which reveals nothing, is released as NULL, and so is a suppressed row that is kept.
+/// The form determines how a label is released. It does not affect the choice and the checks of the
+/// equivalence classes, which depend only on the labels. Two classes with the same released values
+/// cannot be distinguished in the release, and the recount counts them as one class. In every form
+/// except TEXT, the top of the hierarchy (`*`), which reveals nothing, is released as NULL. So are
+/// the values of a suppressed row that is kept in the release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LabelForm {
     /// The text of the label.
@@ -49,8 +50,7 @@ impl LabelForm {
         }
     }
 
-    /// Returns true if the released value depends only on the label: it is computed from the
-    /// label's bounds.
+    /// Returns true if the released value is computed from the bounds of the label.
     pub const fn is_of_label(self) -> bool {
         matches!(self, Self::Bounds | Self::Midpoint)
     }

@@ -1,11 +1,11 @@
 //! Hierarchies that list their ground values: FROM file, AS query and AS VALUES.
 //!
-//! A hierarchy has one row per ground value and one label per level. Ground values are stored as
-//! text and compared as values of the column's type: `1` and `1.0` are the same number, but two
-//! different strings, and neither is a date. A listed value that is not valid in the column's type
-//! never matches. CREATE HIERARCHY checks three conditions: groups nest (every label has exactly
-//! one label at the next level), every ground value is listed only once, and no label is NULL or
-//! empty. If the last level has more than one label, the level `*` is added.
+//! Such a hierarchy has one row per ground value. A row has one label per level. Ground values are
+//! stored as text and compared as values of the column's type: `1` and `1.0` are the same number,
+//! but two different strings, and neither is a date. A listed value that is not valid in the
+//! column's type never matches. CREATE HIERARCHY checks three conditions: groups nest (every label
+//! has exactly one label at the next level), every ground value is listed only once, and no label
+//! is NULL or empty. If the last level has more than one label, the level `*` is added.
 //!
 //! Reference: Sweeney, Achieving k-anonymity privacy protection using generalization and
 //! suppression, 2002, doi:10.1142/S021848850200165X (value generalization hierarchies).

@@ -280,8 +280,8 @@ impl Gaps {
     fn of(hierarchy: &Hierarchy, is_top: bool) -> Self {
         Self {
             null: is_top || hierarchy.on_null() == OnNull::Top,
-            // Suppressed rows are never released, so the label of their values does not matter: it
-            // is the label of the top.
+            // Suppressed rows are never released, so it does not matter which label their values
+            // have. They have the label of the top.
             unmapped: is_top || hierarchy.on_unmapped() != OnUnmapped::Error,
         }
     }

@@ -119,9 +119,11 @@ impl Hierarchy {
         format!("{unmapped}{null}")
     }
 
-    /// Returns the HMAC-SHA-256 of everything that determines the labels: the listed values with
-    /// their labels in the order of the values, or the SQL of the rule, and the options for other
-    /// values. The digest of listed values does not depend on the kind of the hierarchy.
+    /// Returns the HMAC-SHA-256 of everything that determines the labels. If the rule lists values,
+    /// the input contains the listed values with their labels, in the order of the values.
+    /// Otherwise it contains the SQL of the rule. In both cases, it contains the options for
+    /// unmapped values and NULL. The digest of listed values does not depend on the kind of the
+    /// hierarchy.
     pub fn digest(&self, key: &[u8]) -> Result<String> {
         let mut mac = Hmac::<Sha256>::new_from_slice(key).map_err(|_| Error::internal("a digest without a key"))?;
         let mut add = |text: &str| {

@@ -4,9 +4,9 @@ use crate::error::Error;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Returns the first two positions in `pairs` that show that groups do not nest; `None` if all
-/// groups nest. A pair consists of a group and the group at the next level that contains it. The
-/// pairs at the two returned positions have the same first element but different second elements.
+/// Returns the positions of the first two pairs that contradict the nesting of groups; `None` if
+/// all groups nest. A pair consists of a group and the group at the next level that contains it.
+/// The two pairs have the same first element but different second elements.
 pub(super) fn torn<A: Hash + Eq, B: Eq>(pairs: impl Iterator<Item = (A, B)>) -> Option<(usize, usize)> {
     let mut parents: HashMap<A, (B, usize)> = HashMap::new();
     for (at, (below, above)) in pairs.enumerate() {

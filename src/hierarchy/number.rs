@@ -18,8 +18,8 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-/// Stands for a value that is too large to be counted in units. It is larger than every number of
-/// units that can be counted.
+/// The number of units that represents a value too large to be counted in units. It is larger than
+/// every number of units that can be counted.
 pub(super) const BEYOND: i128 = i128::MAX;
 
 /// The maximum number of digits after the decimal point in the numbers of a statement.

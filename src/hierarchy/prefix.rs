@@ -79,7 +79,7 @@ impl PrefixRule {
         })
     }
 
-    /// Changes the rule so that it counts parts between these separators instead of characters.
+    /// Changes the rule so that it counts the parts between separators instead of characters.
     fn at(self, separator: &str) -> Result<Self> {
         if separator.is_empty() {
             return Err(Error::usage(
@@ -133,7 +133,7 @@ impl PrefixRule {
     }
 
     /// Returns the label that keeps the first `kept` characters or parts of `value`. If the rule
-    /// has a mask, the label is padded with it to the length `width`.
+    /// has a mask, the label is padded with the mask to the length `width`.
     fn label(&self, value: &str, kept: u32, width: usize) -> String {
         let kept = kept as usize;
         let changed = self.changed.as_ref();

@@ -1,4 +1,4 @@
-//! Checks whether a level of QUANTILES has a label.
+//! Checks whether a level of QUANTILES can return a label.
 
 use super::number::{Number, decimal};
 use super::quantiles::{Quantiles, range};

@@ -7,8 +7,8 @@
 //! number at the level below, so the bounds of a level are among the bounds of the level below, and
 //! groups nest. Each bound is stored as the roundest value that separates the two groups. It is a
 //! value of the column only if no rounder value separates the groups, as between 34 and 35. The
-//! first and the last group are open (`<25`, `>=60`), so they include later values beyond the
-//! minimum and the maximum of the column, and do not reveal this minimum and maximum. Labels of
+//! first and the last group are open (`<25`, `>=60`), so they do not reveal the minimum and the
+//! maximum of the column, and they cover lower and higher values that are added later. Labels of
 //! integers include both ends (`25-32`); labels of other values exclude the upper end (`[24.2,
 //! 27.3)`).
 //!

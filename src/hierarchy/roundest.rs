@@ -1,7 +1,7 @@
-//! The roundest value that separates two neighbouring values of a column. It serves as the bound
-//! between them. Therefore a bound is the value of a person only if no rounder value separates the
-//! two: 50000 separates 48210.50 from 51234.17, and the first day of a year separates a day in the
-//! year before from a day in that year.
+//! The roundest value that separates two neighbouring values of a column. QUANTILES uses it as the
+//! bound between the two values. Therefore a bound is the value of a person only if no rounder
+//! value separates the two. For example, 50000 separates 48210.50 from 51234.17, and the first day
+//! of a year separates a day in that year from a day in the year before.
 
 use super::ground;
 use super::number::{Number, decimal};

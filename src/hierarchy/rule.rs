@@ -1,4 +1,4 @@
-//! The trait for generalization rules, which the kinds of hierarchies build.
+//! The trait of generalization rules. Every kind of hierarchy builds such a rule.
 
 use super::codes::{Codes, Side};
 use crate::error::Result;
@@ -6,7 +6,8 @@ use arrow::array::{ArrayRef, StringArray};
 use arrow::datatypes::DataType;
 use std::fmt;
 
-/// The label of a suppressed cell, and of the top level that is added to a rule that has none.
+/// The label of a suppressed cell, and of the top level that is added to a rule without a top
+/// level.
 pub const TOP: &str = "*";
 
 /// The label of those people in a population whose values are unmapped in a hierarchy with ON

@@ -17,8 +17,8 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Returns a hierarchy that lists the even numbers below `n`, in groups of ten and of fifty. The
-/// label of the top level is `all`.
+/// Returns a rule that lists the even numbers from 0 to below `n`, in groups of ten and of fifty.
+/// The label of the top level is `all`.
 fn evens(n: i64) -> Arc<dyn GeneralizationRule> {
     let row = |i: i64| {
         [
@@ -43,7 +43,8 @@ fn integers(values: &BTreeSet<i64>, null: bool) -> ArrayRef {
     )
 }
 
-/// Returns a hierarchy of every kind, each with a column that it accepts.
+/// Returns rules of every type, each with a column that the rule accepts. QUANTILES is left out if
+/// its bounds cannot be computed.
 fn every_kind(values: &BTreeSet<i64>, null: bool) -> Vec<(Arc<dyn GeneralizationRule>, ArrayRef)> {
     let numbers = integers(values, null);
     let number = Number::from;

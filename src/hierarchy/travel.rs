@@ -121,7 +121,7 @@ impl Lookup {
     }
 }
 
-/// The text in the array for codes that marks codes as years.
+/// The text that marks codes as years in the array of the codes.
 const YEARS: &str = "years";
 
 impl Codes {

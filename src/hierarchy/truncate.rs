@@ -2,9 +2,9 @@
 //!
 //! Each level is one unit. Units become coarser from level to level, and each unit must consist of
 //! whole units of the level below. Weeks (ISO 8601) contain whole days, but neither months nor
-//! years contain whole weeks, so WEEK can only be the last unit. A century is the hundred years
-//! that differ only in their last two digits (`2000-2099`), because only such a century contains
-//! whole decades. Timestamps with a time zone are truncated in that zone. The label at one level
+//! years contain whole weeks, so WEEK can only be the last unit. A century is a hundred years that
+//! differ only in their last two digits (`2000-2099`), because only such a century contains whole
+//! decades. Timestamps with a time zone are truncated in that zone. The label at one level
 //! determines the label at the next level, so groups nest for any data.
 //!
 //! With FORMAT, in the syntax of `strptime`, strings are parsed as dates or timestamps. A string
@@ -13,8 +13,8 @@
 //! BOTTOM CODE and TOP CODE are years. At every level, dates before the year BOTTOM CODE have the
 //! label `<code`, and dates in or after the year TOP CODE have the label `>=code`. This includes
 //! level 0, where the label of every other date is the date itself. A decade or a century that
-//! contains a code ends at the code (`1937-1939`). A week can be part of two years, so WEEK cannot
-//! be combined with codes.
+//! contains a code is cut off at the code (`1937-1939` with BOTTOM CODE 1937). A week can be part
+//! of two years, so WEEK cannot be combined with codes.
 //!
 //! Example: `CREATE HIERARCHY birth AS TRUNCATE (MONTH, QUARTER, YEAR)` turns 2024-05-17 into
 //! 2024-05, 2024-Q2 and 2024. With `FORMAT '%d.%m.%Y'`, it turns the string 17.5.2024 into the same
@@ -59,9 +59,9 @@ pub enum Unit {
     Quarter,
     /// A year.
     Year,
-    /// Ten years with the same first digits.
+    /// Ten years that differ only in their last digit.
     Decade,
-    /// A hundred years with the same first digits.
+    /// A hundred years that differ only in their last two digits.
     Century,
 }
 
@@ -171,7 +171,8 @@ impl Truncate {
         })
     }
 
-    /// Adds these codes to the rule. Fails if a unit can contain dates on both sides of a code.
+    /// Adds these codes to the rule. Fails if there is a code and the units include WEEK, because a
+    /// week can be part of two years.
     fn coded(self, years: Years) -> Result<Self> {
         match !years.is_empty() && self.units.contains(&Unit::Week) {
             true => Err(Error::usage(

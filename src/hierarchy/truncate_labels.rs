@@ -1,4 +1,4 @@
-//! Checks whether a unit of TRUNCATE has a label.
+//! Checks whether a unit of TRUNCATE can return a label.
 
 use super::truncate::{Truncate, Unit};
 use chrono::{NaiveDate, NaiveDateTime, NaiveTime, Weekday};
@@ -41,7 +41,8 @@ fn first_instant(label: &str) -> Option<NaiveDateTime> {
             let months_before = number(&quarter[1..])?.checked_sub(1)?.checked_mul(3)?;
             NaiveDate::from_ymd_opt(year, months_before.checked_add(1)?, 1)
         }
-        // A part with more digits is the last year of a century, or of a span that ends at a code.
+        // A part with more digits is the last year of a century, or of a decade or century that is
+        // cut off at a code.
         Some(part) if part.len() == 2 => NaiveDate::from_ymd_opt(year, number(part)?, day.map_or(Some(1), number)?),
         _ => NaiveDate::from_ymd_opt(year, 1, 1),
     };

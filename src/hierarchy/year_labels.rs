@@ -5,7 +5,8 @@ use super::line::LabelEnds;
 use super::number::Number;
 use chrono::Datelike;
 
-/// An end of a label as a year, and true if the year is included; `None` for an open end.
+/// An end of a label as a year, with a flag that is true if the year is included; `None` for an
+/// open end.
 type End = Option<(Number, bool)>;
 
 /// Parses the first and the last year of a text. The text is a label, a date in `format`, or the

@@ -22,7 +22,8 @@ type Tables = HashMap<(usize, Box<[u8]>), Arc<Vec<u64>>>;
 ///
 /// A generalized value is represented by the lowest ground code of its group
 /// ([`crate::hierarchy::Level`]), so the key of any node consists of ground codes. Therefore one
-/// table for each chunk and its levels suffices to generalize the keys of every more specific node.
+/// table for each chunk and its levels suffices to generalize the keys of any more specific node to
+/// these levels.
 #[derive(Debug)]
 pub struct KeySchema {
     layout: PackedLayout,
@@ -93,8 +94,8 @@ impl KeySchema {
     }
 
     /// Returns the mask of the bits in a word that are the same at both nodes, and the tables for
-    /// the other bits. Columns at their top are in neither the mask nor the tables, because their
-    /// code is 0, the lowest code of the only group.
+    /// the other bits. A chunk whose columns all rise to their top is in neither the mask nor the
+    /// tables, because its codes become 0, the lowest code of the only group.
     fn changes(&self, word: usize, from: &Node, to: &Node) -> (u64, Vec<ChunkTable<'_>>) {
         let (mut kept, mut mapped) = (0, vec![]);
         let chunks = self.layout.chunks().iter().enumerate();

@@ -128,8 +128,8 @@ impl Lattice {
         })
     }
 
-    /// Returns the lexicographically first node with height `height`: the levels above the bottom
-    /// are as far right as possible. Returns `None` if there is no such node.
+    /// Returns the lexicographically first node with height `height`: the levels are raised above
+    /// the bottom as far to the right as possible. Returns `None` if there is no such node.
     fn least_of_height(&self, height: u32) -> Option<Node> {
         let left = height.checked_sub(self.bottom.height())?;
         let mut levels = self.bottom.levels().to_vec();
@@ -216,8 +216,8 @@ pub fn nodes(levels: impl Iterator<Item = u128>) -> u128 {
     levels.fold(1, u128::saturating_mul)
 }
 
-/// Returns a number of nodes in decimal digits, or a lower bound if the number is too large to be
-/// represented.
+/// Returns a number of nodes as text: in decimal digits, or as a lower bound if the number is too
+/// large to be represented.
 pub fn said(nodes: u128) -> String {
     match nodes {
         u128::MAX => "over 3.4e38".into(),

@@ -1,5 +1,4 @@
-//! Tags: nodes that are known to be anonymous or not, either directly or because it follows from
-//! other nodes.
+//! Tags: the nodes whose anonymity is known, either directly or by inference from other nodes.
 
 use super::Node;
 

@@ -9,7 +9,7 @@ use crate::error::Result;
 pub struct Entry {
     /// The name, the parameters and the help of the property.
     pub info: Info,
-    /// True if the property describes a sensitive attribute: `l ON diagnosis`.
+    /// True if the property describes a sensitive attribute, as in `l ON diagnosis`.
     pub of_attribute: bool,
     /// True if the values of the property are whole numbers.
     pub is_whole: bool,

@@ -10,10 +10,10 @@ use std::sync::Arc;
 /// A partition: the group of every distinct combination, and one label per column for every group.
 ///
 /// No two groups have the same labels. Readers of the release could not distinguish two groups with
-/// the same labels, so the groups are one equivalence class and one group here. For the same
-/// reason, labels are compared by their texts. Groups are numbered in the order of their labels'
-/// texts. So the numbers do not reveal the order in which an algorithm found the groups, or the
-/// values under the labels.
+/// the same labels. Such groups are one equivalence class, so they are merged into one group. For
+/// the same reason, labels are compared by their texts. Groups are numbered in the order of their
+/// labels' texts. So the numbers do not reveal the order in which an algorithm found the groups, or
+/// the values under the labels.
 #[derive(Debug)]
 pub struct Partition {
     groups: Vec<u32>,
@@ -94,7 +94,8 @@ impl Partition {
         &self.cells[column]
     }
 
-    /// Returns the memory of the partition in bytes.
+    /// Returns the memory of the groups and cells in bytes, without the distinct labels and their
+    /// texts.
     pub fn bytes(&self) -> usize {
         let cells: usize = self.cells.iter().map(|c| c.len() * 4).sum();
         self.groups.len() * 4 + cells

@@ -46,11 +46,11 @@ pub static PARTITIONERS: &[Entry<Build>] = &[
     local_suppression::ENTRY,
 ];
 
-/// Returns the algorithms from which RECODING LOCAL chooses, the fastest first. Only the last can
-/// satisfy models of the groups of some columns. No algorithm is the best on every table: peel
-/// loses least with fine hierarchies, and mondrian with coarse ones. Peel also runs with the labels
-/// of hierarchies, which are sometimes narrower than ranges. Algorithms that read the class label
-/// are omitted: they serve releases for training models.
+/// Returns the algorithms from which RECODING LOCAL chooses, in the order in which they are run.
+/// Only the last algorithm can satisfy models of groups over some of the columns. No algorithm is
+/// the best on every table: peel loses least with fine hierarchies, and mondrian with coarse ones.
+/// Peel also runs with the labels of hierarchies, which are sometimes narrower than ranges. The
+/// algorithms that read the class label run only if the metric reads it too.
 pub fn best_of() -> Vec<Call> {
     let peel = |option: Param, word: &str| {
         let argument = Argument {

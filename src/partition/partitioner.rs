@@ -6,8 +6,8 @@ use crate::catalogue::Arguments;
 use crate::error::Result;
 use crate::search::{Context, Stop};
 
-/// A partition, and the reason if the budget ran out first. An unfinished division is also a valid
-/// partition.
+/// A partition, and the reason if the algorithm stopped before it finished. An unfinished division
+/// is also a valid partition.
 #[derive(Debug)]
 pub struct Found {
     /// The groups. Groups that do not satisfy the models are suppressed.
@@ -63,7 +63,8 @@ pub trait Partitioner: std::fmt::Debug + Send + Sync {
         combinations * (32 + 16 * columns)
     }
 
-    /// Describes the algorithm for EXPLAIN, in one sentence after its name.
+    /// Returns the description of the algorithm for EXPLAIN: one sentence that follows the name of
+    /// the algorithm.
     fn describe(&self) -> String;
 }
 

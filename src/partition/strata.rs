@@ -2,14 +2,14 @@
 //!
 //! If LEVELS limits a column to levels below the top of its hierarchy, all rows of a group have the
 //! same label at the highest of these levels. So the combinations that share these labels in every
-//! column with LEVELS form a table of their own. Every algorithm that divides this table respects
-//! LEVELS. With `region LEVELS 0 TO 0`, each region is divided separately. Columns without LEVELS
-//! are labelled as usual.
+//! column with LEVELS form a table of their own. Any algorithm respects LEVELS if it divides each
+//! of these tables separately. With `region LEVELS 0 TO 0`, each region is divided separately.
+//! Columns without LEVELS are labelled as usual.
 //!
 //! The strata share the rows that may be suppressed. Some strata do not satisfy the models even
-//! with all rows together. They come first, because their rows can only be suppressed. The other
-//! strata share the rest in proportion to their rows. A stratum's unused share is available to the
-//! following strata.
+//! with all rows together. The rows of these strata are counted first, because they can only be
+//! suppressed. The other strata share the rest of the limit in proportion to their rows. A
+//! stratum's unused share is available to the following strata.
 
 use super::groups::Partition;
 use super::partitioner::{Found, Partitioner};

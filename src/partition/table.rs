@@ -53,7 +53,7 @@ impl Column {
     }
 }
 
-/// Columns whose groups must each have at least `least` rows: `k_anonymity(k) ON (a, b)`.
+/// Columns whose groups must each have at least `least` rows, as in `k_anonymity(k) ON (a, b)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grouping {
     /// The indices of the columns, ascending.
@@ -101,8 +101,8 @@ pub trait Table {
         &[]
     }
 
-    /// Returns true if rows have limits of their own (personal privacy). They are enforced after
-    /// the table is divided.
+    /// Returns true if rows have limits of their own (personal privacy). These limits are enforced
+    /// after the table is divided.
     fn rows_have_limits(&self) -> bool {
         false
     }

@@ -35,7 +35,7 @@ pub fn widened(partition: Partition, table: &dyn Table) -> Result<Partition> {
 }
 
 /// Returns, by ground code, the lowest and the highest code with the same label at the lowest level
-/// of a column.
+/// that LEVELS allows in a column.
 fn under(column: &Column) -> Vec<(u32, u32)> {
     let least = &column.lookup.level(column.bottom).representatives;
     let mut greatest = least.clone();

@@ -72,7 +72,8 @@ pub struct Progress {
     pub of: Option<u128>,
     /// The best value of the metric so far. `None` before the first anonymous node.
     pub best: Option<f64>,
-    /// The proven bound on the metric: no anonymous node has a better value.
+    /// The proven bound on the metric: no anonymous node has a better value. `None` if nothing is
+    /// proven.
     pub bound: Option<f64>,
     /// Whether the search has a time limit or a node limit.
     pub limited: bool,
@@ -127,7 +128,7 @@ impl Context {
 
     /// Assesses `nodes`, and returns the assessments in the same order. Assessments of known nodes
     /// come from memory. Anonymous nodes compete to become the incumbent. Fails with [`Stop`] if
-    /// the budget runs out.
+    /// the budget runs out, if the search is interrupted, or if the oracle fails.
     pub fn assess(&mut self, oracle: &dyn Oracle, nodes: &[Node]) -> Result<Vec<Assessment>, Stop> {
         let mut seen: HashSet<&Node> = HashSet::new();
         let fresh: Vec<Node> = nodes
@@ -188,8 +189,8 @@ impl Context {
         });
     }
 
-    /// Fails with [`Stop`] if the budget does not allow `more` nodes. A search calls this function
-    /// in loops without assessments.
+    /// Fails with [`Stop`] if the search is interrupted, if its time is up, or if the budget does
+    /// not allow `more` further nodes. A search calls this function in loops without assessments.
     pub fn check(&self, more: u64) -> Result<(), Stop> {
         if self.budget.interrupt.load(Ordering::Relaxed) || is_cancelled() {
             return Err(Stop::Interrupted);

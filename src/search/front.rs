@@ -8,8 +8,8 @@
 //!
 //! **Interpretation**: the paper's boxes are floor(I / epsilon) for qualities I above 0. A
 //! maximized quality is -I here, and a loss is unchanged. So the box of a cost is cost / epsilon
-//! truncated towards 0. For a quality, it is the paper's box. For a loss, it is the box of the
-//! hypergrid. An epsilon of 0 leaves its objective unchanged.
+//! truncated towards 0. For a quality, this box is the paper's box. For a loss, it is the box of
+//! the hypergrid. An epsilon of 0 leaves its objective unchanged.
 //!
 //! Reference: R. Dewri, I. Ray, I. Ray, D. Whitley, "On the identification of property based
 //! generalizations in microdata anonymization", 2010, doi:10.1007/978-3-642-13739-6_6.
@@ -56,7 +56,8 @@ impl Front {
         costs.iter().enumerate().map(cut).collect()
     }
 
-    /// Returns true if a box contains at most one node.
+    /// Returns true if the archive keeps at most one node per box, which is so if any epsilon is
+    /// above 0.
     fn is_discrete(&self) -> bool {
         self.epsilon.iter().any(|e| *e > 0.0)
     }

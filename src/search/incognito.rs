@@ -4,8 +4,8 @@
 //! Incognito starts with the smallest subsets. It walks the lattice of each subset's levels
 //! breadth-first from the bottom. A node whose projection to a smaller subset failed is skipped,
 //! and a node above an anonymous node is anonymous. The projection to a subset is the node with
-//! every other quasi-identifier at the top of its range. The remaining nodes are all anonymous
-//! nodes.
+//! every other quasi-identifier at the top of its range. After the walk for the set of all
+//! quasi-identifiers, the remaining nodes are exactly the anonymous nodes.
 //!
 //! **Guarantee**: the paper finds every anonymous node. Here the nodes whose bounds allow them to
 //! win are assessed, which gives the optimum for any metric and any models. If anonymity is not
@@ -53,7 +53,8 @@ impl Search for Incognito {
     }
 }
 
-/// Returns the bottom over a subset of the positions: every other position is at its top.
+/// Returns the projection of the bottom to a subset of the quasi-identifiers, given by their
+/// indices. Every other quasi-identifier is at its top.
 fn projected_bottom(lattice: &Lattice, subset: &[usize]) -> Node {
     subset.iter().fold(lattice.top().clone(), |node, &i| {
         node.with_level(i, lattice.bottom().level(i))

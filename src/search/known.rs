@@ -1,5 +1,5 @@
-//! The knowledge shared by the optimal searches of the literature: the nodes that are anonymous,
-//! and the nodes that can no longer win.
+//! Knowledge about nodes, for the optimal searches from the literature: which nodes are anonymous,
+//! and which can no longer win.
 
 use super::context::{Context, Stop};
 use super::oracle::Oracle;

@@ -1,10 +1,11 @@
 //! OLA: optimal lattice anonymization by divide and conquer.
 //!
 //! The lattice between two nodes is searched at its middle height. Each unknown node at this height
-//! is assessed. If the middle node is anonymous, all nodes above it are too, and the part from the
-//! lower node to the middle node is searched. If it is not, no node below it is anonymous, and the
-//! part from the middle node to the upper node is searched. The result is the lowest anonymous node
-//! of every path (the k-minimal nodes). The paper chooses the k-minimal node with the minimum loss.
+//! is assessed. If a middle node is anonymous, all nodes above it are anonymous too, and the part
+//! from the lower node to this middle node is searched. If a middle node is not anonymous, no node
+//! below it is anonymous, and the part from this middle node to the upper node is searched. The
+//! result is the lowest anonymous node of every path (the k-minimal nodes). The paper chooses the
+//! k-minimal node with the minimum loss.
 //!
 //! **Guarantee**: the paper gives the optimum if cost never falls along generalization. Here the
 //! result is the optimum for any metric and any models, because nodes above the k-minimal nodes are

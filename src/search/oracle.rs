@@ -100,11 +100,11 @@ pub trait Oracle: Send + Sync {
     fn suppression_is_monotone(&self) -> bool;
 
     /// Returns true if the excess of a node, its first cost minus its floor, never grows along
-    /// generalization. Then `lower + (cost(u) - floor(u))` bounds the cost of every node below an
-    /// assessed node `u` if `lower` is a floor or a bound without suppression. The excess is
-    /// monotone under two conditions. The rows suppressed at a node are also suppressed at every
-    /// node below it. The metric charges a suppressed row at least as much as a released row (dm,
-    /// glm, entropy).
+    /// generalization. Then `lower + (cost(u) - floor(u))` bounds the cost of a node below an
+    /// assessed node `u` if `lower` is the floor of the lower node, or its bound without
+    /// suppression. The excess is monotone under two conditions. The rows suppressed at a node are
+    /// also suppressed at every node below it. The metric charges a suppressed row at least as much
+    /// as a released row (dm, glm, entropy).
     ///
     /// The floor must then be the cost without suppression (dm: the sum of f^2 over all classes).
     /// Knowledge about released classes must not raise it, and `bound(node, 0)` must be at most
@@ -118,9 +118,9 @@ pub trait Oracle: Send + Sync {
     /// generalized to `level`.
     fn distinct_values(&self, position: usize, level: u8) -> u64;
 
-    /// Returns the effective number of values of the quasi-identifier at `position` and `level`: the
-    /// reciprocal of the sum of squared shares. This many equally frequent values would distinguish
-    /// rows as well as the actual values. Searches use the number only for guesses.
+    /// Returns the effective number of values of the quasi-identifier at `position` and `level`:
+    /// the reciprocal of the sum of squared shares. This number of equally frequent values would
+    /// distinguish rows as well as the actual values. Searches use the number only for guesses.
     #[doc(hidden)]
     fn effective_values(&self, position: usize, level: u8) -> f64 {
         self.distinct_values(position, level) as f64

@@ -3,9 +3,9 @@
 //! The initial population consists of the top, the bottom and random nodes. Every generation
 //! computes the fitness of each node in population and archive, selects by binary tournament over
 //! both, applies one-point crossover to pairs, and mutates by single steps. The fitness resembles
-//! SPEA2: it is a sum over all nodes that dominate the node. Each adds the number of nodes that it
-//! dominates. The best fitness is 0. Every node is offered to the archive, which applies
-//! box-dominance (module `front`).
+//! SPEA2: it is a sum over all nodes that dominate the node. Each dominating node adds the number
+//! of nodes that it dominates. The best fitness is 0. Every node is offered to the archive, which
+//! applies box-dominance (module `front`).
 //!
 //! **Interpretation**: population and archive are one set, so a node in both counts once. A node
 //! that is not anonymous is dominated by every anonymous node. In a population of odd size, the
@@ -89,8 +89,8 @@ impl PbgEa {
         Ok((0..self.population).map(|_| winner(context)).collect())
     }
 
-    /// Applies crossover to pairs drawn without replacement. Returns the children and the unpaired
-    /// nodes.
+    /// Draws pairs without replacement, and applies crossover to each pair with the probability of
+    /// crossover. Returns the children, and the nodes without crossover.
     fn recombine(&self, context: &mut Context, selected: &[Node]) -> Vec<Node> {
         let mut parents = selected.to_vec();
         parents.shuffle(&mut context.rng);

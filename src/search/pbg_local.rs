@@ -69,8 +69,8 @@ impl Search for PbgLocal {
 }
 
 /// Returns the candidates that are expected to be least dominated, chosen among the unseen nodes
-/// nearest to the archive. They are the neighbours of the archive. If all neighbours were seen,
-/// they are the neighbours of the neighbours, and so on.
+/// nearest to the archive. The candidates are the neighbours of the archive. If all neighbours were
+/// seen, the candidates are the neighbours of the neighbours, and so on.
 fn next_batch(oracle: &dyn Oracle, context: &Context, fits: &[Fit]) -> Result<Vec<Node>, Stop> {
     let lattice = oracle.lattice();
     let members: Vec<Vec<f64>> = context

@@ -10,8 +10,8 @@
 //! seen.
 //!
 //! **Interpretation**: neighbours differ in exactly one attribute, by any amount. The lower
-//! neighbours in the start phase differ by one level. Lower DM is better. If one group of
-//! candidates is empty, the other group has the whole probability.
+//! neighbours in the start phase differ by one level. Lower discernibility (DM) is better. If one
+//! group of candidates is empty, the other group has the whole probability.
 //!
 //! **Guarantee**: the result is anonymous. Nothing is proven about the optimum. The search works
 //! for any metric and models, monotone or not. The same seed gives the same result.

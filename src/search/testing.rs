@@ -145,8 +145,8 @@ impl Toy {
         }
     }
 
-    /// Returns a table of `columns` columns with two levels per column. In every column, each row
-    /// shares its value with one other row.
+    /// Returns a table of `columns` columns, each with two levels above level 0. In every column,
+    /// each row shares its value with one other row.
     pub fn wide(columns: usize) -> Self {
         let rows: Vec<Vec<u8>> = (0..8usize)
             .map(|row| (0..columns).map(|i| ((row + i) / 2 % 4) as u8).collect())

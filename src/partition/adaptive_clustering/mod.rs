@@ -49,7 +49,7 @@ use crate::error::Result;
 use crate::search::{Context, Stop};
 use span::Spans;
 
-/// The number of rounds of local search, equal to the default of peel.
+/// The maximum number of rounds of local search, twice the default of peel.
 const ROUNDS: u64 = 8;
 
 /// The adaptive clustering algorithm.
@@ -237,7 +237,7 @@ mod tests {
         }
 
         /// A tail that does not satisfy the models joins the last group if the table checks each
-        /// group. The label of that group then covers both.
+        /// group. The label of that group then also covers the tail.
         #[test]
         fn labels_cover_their_combinations(
             k in 1u64..6,

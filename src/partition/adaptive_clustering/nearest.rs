@@ -9,8 +9,8 @@ use std::cmp::Ordering;
 /// column.
 const REACH: usize = 16;
 
-/// Returns the groups, and the reason if the grouping stopped early. The combinations that are
-/// still free then form one group.
+/// Returns the groups, and the reason if the grouping stopped early. In that case, the combinations
+/// that are still free form one group.
 pub(super) fn groups(table: &dyn Table, context: &Context) -> (Vec<Vec<u32>>, Option<Stop>) {
     let (spans, mut free) = (Spans::new(table), Free::all(table));
     let (mut groups, mut stopped): (Vec<Vec<u32>>, Option<Stop>) = (vec![], None);
@@ -30,8 +30,9 @@ pub(super) fn groups(table: &dyn Table, context: &Context) -> (Vec<Vec<u32>>, Op
     (groups, stopped)
 }
 
-/// Grows a group from a combination. Repeatedly adds the free combination with the minimum
-/// additional loss, until the group satisfies the models or no combination is free.
+/// Grows a group from the combination `seed`, until the group satisfies the models or no
+/// combination is free. Each step adds, of the free combinations near the group, the combination
+/// with the minimum additional loss.
 fn grow(spans: &Spans, free: &mut Free, seed: u32) -> Vec<u32> {
     let table = spans.table;
     let (mut group, mut span) = (vec![seed], spans.single(seed));
@@ -180,8 +181,8 @@ mod tests {
             }
         }
 
-        /// The free combinations around a combination are those that a search through all of them
-        /// finds.
+        /// The free combinations around a combination are the same as those found by a search
+        /// through all free combinations.
         #[test]
         fn what_is_taken_is_passed_over(taken in prop::collection::vec(0u32..12, 1..9)) {
             let combinations = (0..12).map(|code| (vec![code], vec![1])).collect();

@@ -10,8 +10,8 @@ struct Sorted<'a> {
     order: Vec<u32>,
 }
 
-/// Returns the groups, and the reason if the grouping stopped early. The combinations in no group
-/// then form one group.
+/// Returns the groups, and the reason if the grouping stopped early. In that case, the combinations
+/// in no group form one more group.
 pub(super) fn groups(table: &dyn Table, context: &Context) -> (Vec<Vec<u32>>, Option<Stop>) {
     let run = Sorted {
         spans: Spans::new(table),

@@ -1,5 +1,5 @@
-//! The suppression of cells for models of classes, which are the groups of all columns: a walk over
-//! the sets of columns.
+//! Cell suppression for models of classes, where a class is a group over all columns. The
+//! suppressed cells are found by a walk over the sets of columns.
 
 use super::super::table::Table;
 use super::problem::CombinationGroup;
@@ -7,8 +7,8 @@ use crate::search::{Context, Stop};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// The number of cells that may be compared without finding a group to release. It bounds the walk
-/// if there are many columns.
+/// The maximum number of cells that may be compared without finding a group to release. It bounds
+/// the walk if there are many columns.
 const PATIENCE: u64 = 1 << 29;
 
 /// The indices of the columns whose cells are suppressed, ascending.
@@ -221,7 +221,7 @@ fn walk(cells: &Cells, context: &Context) -> (Vec<Group>, Vec<u32>, Option<Stop>
 }
 
 /// Returns the cost of joining the cheapest group, the index of the group, and the united group.
-/// `None` if the united group does not satisfy the models.
+/// `None` if there is no group, or if the united group does not satisfy the models.
 fn home(cells: &Cells, groups: &[Group], single: &Group) -> Option<(f64, usize, Group)> {
     let costs = groups.iter().map(|group| cells.cost_of_uniting(group, single)).zip(0..);
     let (cost, home) = costs.min_by(|a: &(f64, usize), b| a.0.total_cmp(&b.0))?;
@@ -229,9 +229,9 @@ fn home(cells: &Cells, groups: &[Group], single: &Group) -> Option<(f64, usize, 
     cells.holds(&united).then_some((cost, home, united))
 }
 
-/// Assigns the combinations that the walk left. Each joins a group, which loses cells, or is
-/// suppressed as a group of its own. The combinations that can join no group come first, because
-/// they must be suppressed.
+/// Assigns the combinations that the walk left. Each combination joins a group, in which more cells
+/// may then be suppressed, or is suppressed as a group of its own. The combinations that can join
+/// no group come first, so that they are the first to use the suppression limit.
 fn place(cells: &Cells, groups: &mut Vec<Group>, left: Vec<u32>) -> Vec<Group> {
     let mut suppressible = cells.table.suppressible();
     let row_weight: f64 = cells.table.columns().iter().map(|c| c.weight).sum();

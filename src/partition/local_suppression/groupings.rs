@@ -1,4 +1,4 @@
-//! The suppression of cells for models of the groups of some quasi-identifiers.
+//! Cell suppression for models of groups over some of the quasi-identifiers.
 
 use super::super::table::{Grouping, Table};
 use super::problem::{CombinationGroup, Problem};
@@ -51,7 +51,7 @@ fn problem(table: &dyn Table) -> Problem {
 }
 
 /// Returns the groupings of the table and the grouping into classes. Omits each grouping that is
-/// implied by another with more columns and at least as many rows.
+/// implied by another: the other contains all of its columns and requires at least as many rows.
 fn groupings(table: &dyn Table) -> Vec<Grouping> {
     let classes = Grouping {
         columns: (0..table.columns().len()).collect(),
@@ -60,8 +60,8 @@ fn groupings(table: &dyn Table) -> Vec<Grouping> {
     let mut all: Vec<Grouping> = table.groupings().to_vec();
     all.push(classes);
     all.retain(|grouping| grouping.least > 1);
-    // The groupings with the most columns and the most rows come first, so each follows the
-    // groupings that imply it.
+    // The groupings with the most columns and the most required rows come first, so each grouping
+    // follows those that imply it.
     all.sort_by(|a, b| (b.columns.len(), b.least, &a.columns).cmp(&(a.columns.len(), a.least, &b.columns)));
     let mut kept: Vec<Grouping> = vec![];
     for grouping in all {

@@ -1,4 +1,5 @@
-//! Tests of the suppressed cells for groups of some columns, compared with every choice.
+//! Tests that compare the suppressed cells for groups over some of the columns with every possible
+//! choice of cells.
 
 use super::super::table::{Column, Grouping};
 use super::super::testing::{Toy, column};
@@ -237,8 +238,8 @@ fn few_of_many_cells_are_suppressed() {
     let problem = wide();
     let choice = search(&problem, &mut ChaCha12Rng::seed_from_u64(1), &mut || false);
     let starred = choice.starred.iter().filter(|starred| **starred).count();
-    // The simple alternative suppresses whole columns until every pair is large enough, and keeps
-    // two columns.
+    // A simple alternative suppresses whole columns until all groups over any two columns are large
+    // enough. It keeps two columns.
     assert!(
         starred * 4 < choice.starred.len(),
         "{starred} of {} cells",

@@ -1,8 +1,8 @@
 //! Local suppression: single cells become `*`, and all others keep their values.
 //!
 //! No value is generalized. A cell keeps its value (at the lowest level that LEVELS allows) or gets
-//! the single label at the top of its hierarchy. The algorithm minimizes the number of suppressed
-//! cells. WEIGHT multiplies the cost of a suppressed cell in its column.
+//! the single label at the top of its hierarchy. The algorithm seeks the minimum number of
+//! suppressed cells. WEIGHT multiplies the cost of a suppressed cell in its column.
 //!
 //! If the models concern the classes over all columns:
 //!
@@ -11,11 +11,11 @@
 //!    with `*` in the columns of the set, and its rows are removed. So each group is released at
 //!    the lightest set at which it satisfies the models among the remaining rows. With many
 //!    columns, the walk ends when a fixed amount of work finds no group.
-//! 2. **Remaining rows.** Each combination joins the released group in which this suppresses the
-//!    fewest additional cells, including the cells of the group. If rows may be suppressed, a
-//!    combination is suppressed as a row if it can join no group or its cells weigh less than the
-//!    additional cells. Combinations that can neither join a group nor be suppressed form one
-//!    group. Released groups are added to this group until it satisfies the models.
+//! 2. **Remaining rows.** Each combination joins the released group for which the fewest additional
+//!    cells must be suppressed, in the combination and in the group together. If rows may be
+//!    suppressed, a combination is suppressed as a row if it can join no group or its cells weigh
+//!    less than the additional cells. Combinations that can neither join a group nor be suppressed
+//!    form one group. Released groups are added to this group until it satisfies the models.
 //!
 //! If the models concern the groups of some columns (those of `ON (a, b)`, or those of every set of
 //! m columns with `ON ANY m`), a suppressed cell affects the groups of all these sets that contain
@@ -31,14 +31,14 @@
 //! The search runs these steps several times. A run begins with no cell suppressed, with all cells
 //! suppressed, or with the best choice so far and a few more values suppressed. The lightest choice
 //! of all runs is released: a cell weighs its WEIGHT, and a suppressed row weighs the sum of all
-//! its cells. For a table of few cells, every choice that weighs less is tried. SEED sets the seed:
-//! the same seed finds the same cells.
+//! its cells. For a table of few cells, every choice that may weigh less is then tried. SEED sets
+//! the seed: the same seed finds the same cells.
 //!
 //! **Guarantee for groups.** A group of some columns is all rows with equal released labels in
 //! these columns. `*` is a label like any other: the rows that are suppressed in a column form a
-//! group, which must also be large enough. So a reader who knows these columns of a person finds as
-//! many rows as promised, even if the reader takes `*` for a value. Rows that are equal in all
-//! quasi-identifiers get the same labels.
+//! group, which must also be large enough. So a reader who knows a person's values in these columns
+//! finds at least as many rows as promised, even if the reader takes `*` for a value. Rows that are
+//! equal in all quasi-identifiers get the same labels.
 //!
 //! **Guarantee for classes.** Every class satisfies all class-level models. A class is all rows
 //! with equal released labels, where `*` equals only `*`. This rule is stricter than the rule of

@@ -12,9 +12,9 @@ impl State<'_> {
         self.flip_each(open, self.blocks[block].0);
     }
 
-    /// Restores the suppressed cells of a block whose groups are large enough without suppression.
-    /// Returns true if any cell was restored. If other groups become too small, suppresses the
-    /// cells again and returns false.
+    /// Restores those suppressed cells of a block whose groups are then large enough. Returns true
+    /// if any cell was restored. If other groups become too small, suppresses the cells again and
+    /// returns false.
     fn recover(&mut self, block: usize) -> bool {
         let column = self.blocks[block].0;
         let before = self.short;
@@ -35,7 +35,8 @@ impl State<'_> {
         !kept.is_empty()
     }
 
-    /// Returns the combinations of a block whose cells are suppressed (`starred`) or kept.
+    /// Returns the combinations of a block whose cells are suppressed if `starred` is true, or kept
+    /// if it is false. Omits entirely suppressed combinations.
     fn cells_of(&self, block: usize, starred: bool) -> Vec<usize> {
         let (column, combinations) = &self.blocks[block];
         let combinations = combinations.iter().map(|c| *c as usize);
@@ -68,7 +69,9 @@ impl State<'_> {
         }
     }
 
-    /// Proposes to flip each cell and each row once.
+    /// Proposes to flip each cell and each row once, and makes the flips that are accepted. A flip
+    /// that does not lower the energy is accepted at random, with a lower probability at a lower
+    /// `heat`.
     pub(super) fn sweep(&mut self, penalty: f64, heat: f64, rng: &mut ChaCha12Rng) {
         let problem = self.problem;
         let accepts = |effect: Effect, rng: &mut ChaCha12Rng| {
@@ -103,9 +106,9 @@ impl State<'_> {
         }
     }
 
-    /// Suppresses cells in small groups until every group is large enough, and then restores every
-    /// cell that can be kept. The repair succeeds if all groups are large enough when all cells are
-    /// suppressed.
+    /// Suppresses cells in groups that are too small until every group is large enough, and then
+    /// restores every cell that can be kept. The repair succeeds if all groups are large enough
+    /// when all cells are suppressed.
     pub(super) fn repair(&mut self) {
         let (len, groupings) = (self.problem.rows.len(), self.problem.groupings.len());
         while self.short > 0 {

@@ -2,8 +2,8 @@
 
 use super::super::table::Grouping;
 
-/// The difference below which two costs count as equal. They may be sums of the same weights in
-/// another order.
+/// The difference below which two costs count as equal. Sums of the same weights in different
+/// orders may differ by a rounding error.
 pub(super) const TINY: f64 = 1e-9;
 
 /// The cells of a table. A cell of a combination is suppressed in all rows of the combination

@@ -9,7 +9,7 @@ use rand_chacha::ChaCha12Rng;
 /// The approximate number of groups that a search may examine.
 const WORK: u64 = 1 << 25;
 
-/// The number of groups examined after which a search no longer tries to keep more cells.
+/// The number of groups examined after which a search no longer tries to restore more cells.
 const POLISH: u64 = 1 << 28;
 
 /// The maximum and the minimum number of sweeps in one course (one run of annealing).
@@ -51,8 +51,8 @@ pub(super) fn search(problem: &Problem, rng: &mut ChaCha12Rng, is_over: &mut dyn
     let sweeps = (WORK / 4 / sweep).clamp(SWEEPS.1, SWEEPS.0);
     let mut best: Option<(f64, SuppressionChoice)> = None;
     for course in 0.. {
-        // Each kind of course runs at least once, unless one course exceeds the work allowed for
-        // all courses.
+        // Each kind of course runs at least once, unless the table is so large that a course has
+        // only the minimum number of sweeps.
         let is_enough = state.work > most && (course > COOLINGS.len() + 1 || sweeps == SWEEPS.1);
         if course > 0 && (is_enough || is_over()) {
             break;

@@ -27,9 +27,10 @@ impl Hasher for Same {
     }
 }
 
-/// Returns the hash of a label of a column. The key of a group is the sum of the hashes of its
-/// labels. If two groups had the same key, only the count here would be wrong: the release is
-/// checked by the labels themselves.
+/// Returns the hash of a label of a column. `of` is 0 for the label of a kept cell, and 1 for the
+/// label of a suppressed cell. The key of a group is the sum of the hashes of its labels and of a
+/// hash of its grouping, for which `of` is 2. If two groups had the same key, only the count here
+/// would be wrong: the release is checked by the labels themselves.
 fn number(column: usize, of: u32, label: u32) -> u128 {
     let seed = ((column as u64) << 34) | (u64::from(of) << 32) | u64::from(label);
     let mix = |salt: u64| {
@@ -51,7 +52,7 @@ fn short(size: u64, least: u64) -> i64 {
     }
 }
 
-/// The effect of one flip on the weight and on the rows that groups lack.
+/// The effect of one flip on the cost, and on the sum of [`short`] over all groups.
 #[derive(Clone, Copy)]
 pub(super) struct Effect {
     pub(super) cost: f64,
@@ -117,7 +118,7 @@ impl<'a> State<'a> {
         self.restart();
     }
 
-    /// Counts the groups of the choice from the beginning.
+    /// Counts the groups of the current choice anew.
     pub(super) fn restart(&mut self) {
         let problem = self.problem;
         let width = problem.weights.len();

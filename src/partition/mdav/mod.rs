@@ -10,19 +10,19 @@
 //! replaced by the mean of its group.
 //!
 //! Distances are Euclidean over standardized columns: a value minus the mean of the column, divided
-//! by its standard deviation over all rows. WEIGHT multiplies the squared distance in a column.
-//! Every quasi-identifier must be a number, a date or a timestamp without NULL. Ties: the first
-//! combination in the order of values.
+//! by the standard deviation of the column over all rows. WEIGHT multiplies the squared distance in
+//! a column. Every quasi-identifier must be a number, a date or a timestamp without NULL. Ties: the
+//! first combination in the order of values.
 //!
 //! A group is labelled by the range of its values in each column. `LABELS MEAN`, `MEDIAN` or `MODE`
 //! releases one value of the group instead. Ranges end exactly at values of the group, so that
 //! groups with different values have different labels. If labels are released and the column has a
 //! hierarchy of intervals, ranges end at the ends of the intervals. `LABELS TEXT` and `BOUNDS`
-//! release the bounds of the range: write `ranges => rounded` with them. Groups with the same
-//! labels are one class. A column whose hierarchy is more informative than intervals has labels of
-//! the hierarchy, as in mondrian. With LEVELS, rows with different labels at the highest of these
-//! levels are never in one group. A column of texts can be kept at one level (`region LEVELS 0 TO
-//! 0`).
+//! release the bounds of the range, so write `ranges => rounded` with these two forms. Groups with
+//! the same labels are one class. A column whose hierarchy is more informative than intervals has
+//! labels of the hierarchy, as in mondrian. With LEVELS, rows with different labels at the highest
+//! of these levels are never in one group. A column of texts can be kept at one level (`region
+//! LEVELS 0 TO 0`).
 //!
 //! **Interpretation**: rows that are equal in every quasi-identifier join a group together, because
 //! the algorithm divides the set of distinct combinations. If all combinations are different and
@@ -60,9 +60,9 @@ use points::Points;
 #[derive(Debug, Clone, Copy)]
 struct Mdav {
     ranges: Ranges,
-    /// Whether the statement has the option `ranges`, which sets the ends of ranges. If not, ranges
-    /// end at values of the group if the column has no hierarchy of intervals, or if the group is
-    /// released with one value instead of a label.
+    /// True if the statement has the option `ranges`, which sets the ends of ranges. Without the
+    /// option, ranges end at values of the group if the column has no hierarchy of intervals, or if
+    /// the group is released with one value instead of a label.
     is_told: bool,
     /// The maximum number of combinations in a block. A larger table is cut into blocks, each of
     /// which is grouped by itself.
@@ -218,8 +218,8 @@ impl Run<'_> {
         }
     }
 
-    /// Removes from `left` the fewest combinations nearest to a point that satisfy the models
-    /// together, and returns them. `None` if no number of combinations satisfies the models.
+    /// Removes from `left` the combinations nearest to a point, the fewest that together satisfy
+    /// the models, and returns them. `None` if no number of combinations satisfies the models.
     fn take(&self, left: &mut Vec<u32>, around: &[f64]) -> Option<Vec<u32>> {
         let near = self.points.nearest(left, around, |near| {
             self.rows(near) >= self.table.least_rows() && self.table.holds(near)

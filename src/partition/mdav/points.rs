@@ -74,8 +74,8 @@ impl Points {
         best.map(|(_, combination)| combination)
     }
 
-    /// Returns the fewest combinations nearest to a point that are `enough`, the nearest first.
-    /// `None` if not even all combinations are enough.
+    /// Returns the combinations nearest to a point, the nearest first: the fewest for which
+    /// `enough` returns true. `None` if not even all combinations are enough.
     pub(super) fn nearest(
         &self,
         combinations: &[u32],

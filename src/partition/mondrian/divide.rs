@@ -7,7 +7,8 @@ use crate::partition::table::{Column, Table};
 use arrow::array::Array;
 use std::ops::Range;
 
-/// The maximum number of cuts tried per column if the models require more than a number of rows.
+/// The maximum number of cuts tried per column if the models require more than a minimum number of
+/// rows.
 pub(super) const CUTS: usize = 64;
 
 /// The state of one run: each group is a range of `combinations`.
@@ -117,8 +118,8 @@ impl<'a> MondrianRun<'a> {
         }
     }
 
-    /// Divides a group. Returns its parts, or `None` if no column divides the group. The
-    /// combinations of each part are then adjacent.
+    /// Divides a group. Returns its parts, or `None` if no column divides the group. Reorders the
+    /// combinations so that those of each part are adjacent.
     pub(super) fn divide(&mut self, group: Range<usize>) -> Option<Vec<Range<usize>>> {
         let rows = self.rows(group.clone());
         if group.len() < 2 || rows < self.table.least_rows().saturating_mul(2) {
@@ -185,8 +186,8 @@ impl<'a> MondrianRun<'a> {
         Some(parts)
     }
 
-    /// Returns the loss of a group: the sum over its cells of WEIGHT times the share of the
-    /// column's other leaves that the label covers besides the value.
+    /// Returns the loss of a group: the sum over its cells of WEIGHT times the number of leaves
+    /// under the label minus 1, divided by the number of all leaves of the column minus 1.
     fn loss(&self, group: Range<usize>) -> f64 {
         let columns = self.table.columns().iter().enumerate().map(|(i, column)| {
             let leaves = self.label(i, group.clone()).leaves(&column.lookup);
@@ -217,8 +218,8 @@ impl<'a> MondrianRun<'a> {
     }
 
     /// Cuts a group in two in the order of a column, as close to half of its rows as the models
-    /// allow on both sides. With `between_values`, equal values stay on the same side. Returns
-    /// `None` if no cut is possible.
+    /// allow on both sides. If `between_values` is true, equal values stay on the same side.
+    /// Returns `None` if no cut is possible.
     fn cut(
         &mut self,
         column: usize,

@@ -6,8 +6,8 @@
 //! whether a part may be released. So each final group satisfies them if the whole table does.
 //!
 //! - A column of numbers, dates or timestamps without a hierarchy is cut between two values, as
-//!   near to the median row as the models allow on both sides. The median is tried first, then up
-//!   to [`CUTS`](divide::CUTS) cuts in the order of their distance. The label of the group is a
+//!   near to the median row as the models allow on both sides. Up to [`CUTS`](divide::CUTS) cuts
+//!   are tried, in ascending order of their distance from the median. The label of the group is a
 //!   range over its values, or the value itself if there is only one. The exact range, such as
 //!   `[21, 27]`, would reveal that one person has the value 21 and another 27. So the ends of the
 //!   range are moved outward to round numbers, `[20, 29]`, on a grid that depends only on the width
@@ -46,8 +46,8 @@
 //!
 //! **Departures** from the paper: the paper's relaxed partitioning cuts every group at its median
 //! row. If most rows share a value, such a cut leaves one side as wide as before, and divides the
-//! rows with that value by chance. On such tables, the paper's relaxed partitioning loses up to 60
-//! percent more than `strict`. The paper tries only the median cut, and rejects a column if one
+//! rows with that value arbitrarily. On such tables, the paper's relaxed partitioning loses up to
+//! 60 percent more than `strict`. The paper tries only the median cut, and rejects a column if one
 //! child of the hierarchy is too small.
 //!
 //! Example: `SEARCH USING mondrian(mode => relaxed)`.

@@ -13,7 +13,7 @@ use rand::seq::SliceRandom;
 /// The number of classes dissolved together with a class.
 const TOGETHER: usize = 4;
 
-/// The number of nearest classes from which these classes are drawn.
+/// The number of nearest classes from which the [`TOGETHER`] classes are drawn.
 const NEAR: usize = 8;
 
 /// The maximum total number of members of the classes that are dissolved together.

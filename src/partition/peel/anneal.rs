@@ -1,11 +1,12 @@
 //! Simulated annealing of small tables. It reaches classes that local search cannot reach, because
-//! local search makes only changes that lose less.
+//! local search makes only changes that lower the loss.
 //!
-//! If a class has barely enough rows, no single combination can leave it. Then only an exchange can
-//! lose less, or a series of changes that begins with a greater loss. Annealing draws changes at
-//! random. It also accepts changes that lose more, but less and less often. A change moves a
-//! combination to the class of a near combination, exchanges two combinations, divides a class, or
-//! dissolves a class. Afterwards, single moves and exchanges are made until none loses less.
+//! If a class has barely enough rows, no single combination can leave it. Then the loss can only be
+//! lowered by an exchange, or by a series of changes that first raises it. Annealing draws changes
+//! at random. It also accepts changes that raise the loss, but less and less often. A change moves
+//! a combination to the class of a near combination, exchanges two combinations, divides a class,
+//! or dissolves a class. Afterwards, single moves and exchanges are made until none lowers the
+//! loss.
 //!
 //! The number of draws depends only on the number of combinations and on `rounds`, so the release
 //! does not depend on a clock. Large tables are excluded, because they would need too many draws.
@@ -35,10 +36,11 @@ const NEAR: usize = 24;
 /// The other draws exchange the combination for another.
 const DISSOLVED: usize = 8;
 
-/// The number of temperatures, the first temperature as a share of the mean loss of a combination,
-/// and each later temperature as a share of the previous one.
+/// The number of temperatures.
 const TEMPERATURES: usize = 64;
+/// The first temperature, as a share of the mean loss of a combination.
 const FIRST: f64 = 0.4;
+/// Each later temperature, as a share of the previous temperature.
 const COOLED: f64 = 0.968;
 
 /// Random numbers for millions of draws (SplitMix64), seeded by the random numbers of the run.
@@ -58,7 +60,8 @@ impl Draws {
     }
 
     /// Returns a random number that is nearly exponentially distributed with mean 1. It is computed
-    /// from square roots instead of logarithms, because only roots are the same on every machine.
+    /// from square roots instead of logarithms, because square roots give the same result on every
+    /// machine, and logarithms do not.
     fn exponential(&mut self) -> f64 {
         let uniform = (self.next() >> 11) as f64 / (1u64 << 53) as f64;
         64.0 * (1.0 - (0..6).fold(uniform, |root, _| root.sqrt()))
@@ -120,8 +123,8 @@ impl Improvement<'_> {
 }
 
 impl Annealing<'_, '_> {
-    /// Draws changes at one temperature after the other. Ends with the classes that had the minimum
-    /// loss of all.
+    /// Draws changes at one temperature after the other. At the end, restores the classes with the
+    /// minimum loss after any temperature.
     fn cool(&mut self, placed: &[u32], draws: u64, first: f64, context: &Context) -> Result<(), Stop> {
         let (mut best, mut least) = (self.of.classes.clone(), self.of.cost());
         let mut temperature = first;
@@ -166,8 +169,9 @@ impl Annealing<'_, '_> {
         if !may_leave && self.draws.below(DISSOLVED) == 0 {
             return self.dissolve(from);
         }
-        // If models require more than a number of rows, the check whether a combination may leave
-        // its class by itself comes late. So half of the draws are exchanges.
+        // `may_leave` depends only on numbers of rows. If models require more than a minimum number
+        // of rows, a move of a single combination may still fail. So half of these draws are
+        // exchanges.
         if may_leave && (space.table.rows_suffice() || self.draws.below(2) == 0) {
             self.exchange(one, None, to);
             return;
@@ -181,8 +185,9 @@ impl Annealing<'_, '_> {
         self.of.class_of[combination as usize] as usize
     }
 
-    /// Moves the combination `one` to a class, and the combination `back` of that class to the
-    /// class of `one`. Returns true if the change was made.
+    /// Moves the combination `one` to the class `to`, and the combination `back` of that class, if
+    /// there is one, to the class of `one`. Does so only if both classes then satisfy the models
+    /// and the additional loss is at most `most`. Returns true if the change was made.
     fn exchange(&mut self, one: u32, back: Option<u32>, to: usize) -> bool {
         let space = self.of.space;
         let from = self.class_of(one);
@@ -249,8 +254,8 @@ impl Annealing<'_, '_> {
         }
     }
 
-    /// Dissolves a class. Each of its combinations moves to the class of a near combination in
-    /// which it loses least.
+    /// Dissolves a class. Each of its combinations moves to the class in which it loses least,
+    /// among the classes of the combinations near it.
     fn dissolve(&mut self, class: usize) {
         let near = &self.near;
         let around = |of: &Improvement, member: u32| {
@@ -265,7 +270,7 @@ impl Annealing<'_, '_> {
         }
     }
 
-    /// Tries every move of one combination and every exchange of two until no change loses less.
+    /// Makes moves of one combination and exchanges of two until no such change lowers the loss.
     fn polish(&mut self, placed: &[u32], context: &Context) -> Result<(), Stop> {
         self.most = -1e-9 * self.of.cost().max(1.0);
         loop {
@@ -334,7 +339,7 @@ mod tests {
 
     proptest! {
         /// Every combination is still in one class, every class satisfies the models, the loss is
-        /// no greater, and no single change loses less.
+        /// not greater, and no single change lowers it.
         #[test]
         fn classes_hold_and_lose_no_more(
             rows in prop::collection::btree_map((0u32..5, 0u32..4), 1u64..5, 2..20), k in 1u64..7, asks: bool, by_hierarchy: bool, seed: u64

@@ -103,9 +103,10 @@ impl Improvement<'_> {
     }
 }
 
-/// Returns the parts of a class whose removal may narrow its label. They are each combination, the
-/// combinations with the lowest or the highest value of a range, and the combinations with the same
-/// label at a level below that of the class.
+/// Returns the parts of a class whose removal may narrow its label. Each single combination is such
+/// a part. In a column with ranges, so are the combinations with the lowest value and those with
+/// the highest value. In any other column, so are the combinations that share a label at a level
+/// below the level of the class.
 fn blocks(space: &Space, class: &PeeledClass) -> Vec<Vec<u32>> {
     let mut blocks: Vec<Vec<u32>> = class.members.iter().map(|c| vec![*c]).collect();
     for column in 0..space.columns() {

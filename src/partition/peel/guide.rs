@@ -3,8 +3,9 @@
 use crate::partition::table::{Column, Table};
 use std::collections::BTreeMap;
 
-/// The minimum weight of a column, relative to the weight of the most informative column. It is
-/// above 0, so the loss decides between divisions with equal information about the class label.
+/// The minimum factor by which the weight of a column is multiplied. The factor of the most
+/// informative column is 1. The minimum is above 0, so the loss decides between divisions with
+/// equal information about the class label.
 const LEAST: f64 = 0.01;
 
 /// A table whose columns are weighted by their information about the class label.
@@ -14,7 +15,9 @@ pub(super) struct Guided<'a> {
 }
 
 impl<'a> Guided<'a> {
-    /// Multiplies the weight of each column by its mutual information with the class label.
+    /// Multiplies the weight of each column by a factor: the mutual information of the column and
+    /// the class label, divided by that of the most informative column. The factor is at least
+    /// [`LEAST`]. If no column is informative, the weights do not change.
     pub(super) fn new(table: &'a dyn Table) -> Self {
         let told: Vec<f64> = (0..table.columns().len()).map(|c| information(table, c)).collect();
         let most = told.iter().copied().fold(0.0, f64::max);
@@ -31,8 +34,8 @@ impl<'a> Guided<'a> {
 }
 
 /// Returns the mutual information of a column and the class label in bits, at least 0. The
-/// subtracted term is the information that a column with the same number of values has by chance
-/// (Miller, Note on the bias of information estimates, 1955).
+/// subtracted term is the information that a column with the same number of values would have by
+/// chance (Miller, Note on the bias of information estimates, 1955).
 fn information(table: &dyn Table, column: usize) -> f64 {
     let mut cells: BTreeMap<(u32, u32), u64> = BTreeMap::new();
     for c in 0..table.len() as u32 {

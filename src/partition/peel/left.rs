@@ -6,7 +6,7 @@ use crate::search::Context;
 /// The classes after the remaining combinations have joined them.
 pub(super) struct JoinedClasses {
     pub(super) classes: Vec<PeeledClass>,
-    /// The suppressed combinations. Together they do not satisfy the models.
+    /// The suppressed combinations. Even together, they do not form a class that may be released.
     pub(super) suppressed: Vec<u32>,
 }
 
@@ -14,8 +14,7 @@ pub(super) struct JoinedClasses {
 /// remaining combinations are placed together.
 const COMPARED: usize = 1 << 28;
 
-/// Places the remaining combinations. Places them one by one while the budget lasts, and the rest
-/// together.
+/// Places the remaining combinations: one by one while the budget lasts, and the rest together.
 pub(super) fn place(space: &Space, mut classes: Vec<PeeledClass>, left: Vec<u32>, context: &Context) -> JoinedClasses {
     let together = space.class(left);
     if space.holds(&together) {
@@ -62,8 +61,8 @@ impl JoinedClasses {
     }
 }
 
-/// Returns the additional loss and the class in which a combination loses least. The class is
-/// `None` if it would no longer satisfy the models.
+/// Returns the additional loss and the class in which a combination loses least. If that class
+/// would no longer satisfy the models, the loss is infinite and the class is `None`.
 fn cheapest(space: &Space, classes: &[PeeledClass], combination: u32) -> (f64, Option<usize>) {
     let Some((more, home)) = space.cheapest(classes.iter().enumerate(), combination) else {
         return (f64::INFINITY, None);
@@ -78,7 +77,8 @@ fn cheapest(space: &Space, classes: &[PeeledClass], combination: u32) -> (f64, O
 }
 
 /// Unites the combinations outside all classes with the closest classes until the united class
-/// satisfies the models. Returns the combinations if not even all classes suffice.
+/// satisfies the models. Returns the combinations if not even all classes suffice, and otherwise an
+/// empty list.
 ///
 /// The number of joining classes doubles with each attempt, so there are few attempts.
 fn shelter(space: &Space, classes: &mut Vec<PeeledClass>, homeless: Vec<u32>) -> Vec<u32> {

@@ -1,5 +1,5 @@
-//! Peel: removes the classes that satisfy the models from the table, node by node, from the least
-//! general node to the most general.
+//! Peel: walks from the least general node to the most general, and at each node removes from the
+//! table the classes that satisfy the models.
 //!
 //! Full-domain generalization generalizes a column for the whole table even if only a few rows need
 //! it. Peel walks the lattice once, in ascending order of loss. At each node it groups the
@@ -27,9 +27,9 @@
 //!    move to the class in which they lose least of all. The lattice is walked again for a few
 //!    classes that are near each other. Each change is made only if it lowers the loss.
 //! 5. **Annealing** of a table of at most 1,024 combinations, by random changes. Their number
-//!    follows from `rounds` and the number of combinations. A change may lose more, which can lead
-//!    to other changes that lose less. At the end, no move of one combination and no exchange of
-//!    two loses less, and the classes never lose more than before the annealing.
+//!    follows from `rounds` and the number of combinations. A change may raise the loss, because it
+//!    can lead to other changes that lower the loss. At the end, no move of one combination and no
+//!    exchange of two lowers the loss, and the loss is never higher than before the annealing.
 //!
 //! **Guarantee.** Every class is checked against all class-level models when it is formed and
 //! whenever it changes. The partition reveals nothing about the walk. A class released at a more
@@ -45,10 +45,10 @@
 //! stops at the minimum loss has this weakness. Here the moves of the local search weaken the
 //! attack. Choose a stricter parameter if such attacks matter.
 //!
-//! The loss is always that of `glm`, independent of MINIMIZING. For releases used to train
-//! models, `guide => class` multiplies the weight of each column by its mutual information with the
-//! class label (CLASS). So columns with much information about the label stay precise. LEVELS
-//! bounds the labels of its column, which are then labels of the hierarchy.
+//! The loss is always that of `glm`, independent of MINIMIZING. For releases used to train models,
+//! `guide => class` multiplies the weight of each column by its mutual information with the class
+//! label (CLASS). So columns with much information about the label stay precise. A column with
+//! LEVELS has labels of its hierarchy, within these levels.
 //!
 //! Example: `SEARCH USING peel(rounds => 20)`.
 

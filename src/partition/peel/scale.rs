@@ -29,7 +29,7 @@ pub(super) enum Scale {
 pub(super) struct Ancestors {
     /// For each level and code: the label.
     labels: Vec<Vec<u32>>,
-    /// For each level and code: the loss under the label.
+    /// For each level and code: the loss of the label.
     losses: Vec<Vec<f64>>,
     /// For each pair of codes: the lowest level at which both have the same label. Empty if the
     /// column has many values.
@@ -59,7 +59,7 @@ fn are_few(values: usize, combinations: usize) -> bool {
     values <= FEW_VALUES && values * values <= combinations.saturating_mul(PER_COMBINATION)
 }
 
-/// Returns the loss of each ground code at a level.
+/// Returns the loss of each ground code at a level, multiplied by the weight of the column.
 pub(super) fn losses(column: &Column, level: u8) -> Vec<f64> {
     let losses = column.lookup.losses(level).into_iter();
     losses.map(|loss| loss * column.weight).collect()
@@ -172,8 +172,8 @@ impl RangeLosses {
     }
 }
 
-/// Returns the label of values from `low` to `high`. With `exact`, the range ends at these values.
-/// Otherwise it ends at round numbers.
+/// Returns the label of values from `low` to `high`. If `exact` is true, the range ends at these
+/// values. Otherwise its ends are moved outward to round numbers.
 pub(super) fn range(lookup: &Lookup, low: u32, high: u32, exact: bool) -> Label {
     match exact {
         true => Label::range(lookup, low, high),

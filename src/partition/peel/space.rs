@@ -25,7 +25,7 @@ impl PeeledClass {
     }
 }
 
-/// The number of rows and the cost of a class of the first combinations in a list.
+/// The number of rows and the cost of a class that consists of the first combinations in a list.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PrefixCost {
     pub(super) rows: u64,
@@ -248,8 +248,9 @@ impl<'a> Space<'a> {
     }
 
     /// Returns the additional loss over all rows if `rows` rows join `class` and the labels of the
-    /// class then have these `losses`. Each joining row loses at least `least`. Returns infinity if
-    /// the additional loss is not below `most`. The losses may then be read only in part.
+    /// class then have these `losses`. `least` is the loss of each joining row before it joins,
+    /// which is a lower bound on the sum of `losses`. Returns infinity if the additional loss is
+    /// not below `most`. In that case, `losses` may not be read to the end.
     fn more(&self, class: &PeeledClass, rows: u64, least: f64, most: f64, losses: impl Iterator<Item = f64>) -> f64 {
         let rows = (class.rows + rows) as f64;
         let most = (most + class.cost()) / rows;
@@ -267,7 +268,7 @@ impl<'a> Space<'a> {
         rows * loss - class.cost()
     }
 
-    /// Returns the class of the combinations of two classes. `a` must not be empty.
+    /// Returns the class that unites two classes. `a` must not be empty.
     pub(super) fn united(&self, a: &PeeledClass, b: &PeeledClass) -> PeeledClass {
         let mut cells = a.cells.clone();
         for ((cell, scale), other) in cells.iter_mut().zip(&self.scales).zip(&b.cells) {

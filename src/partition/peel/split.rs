@@ -43,7 +43,8 @@ pub(super) fn gains(from: f64, to: f64) -> bool {
     to < from - 1e-9 * from.abs().max(1.0)
 }
 
-/// The maximum number of cuts tried per column if the models require more than a number of rows.
+/// The maximum number of cuts tried per column if the models require more than a minimum number of
+/// rows.
 const CUTS: usize = 64;
 
 /// Returns the cut with the minimum loss between two values of an ordered column. Empty if no cut

@@ -15,7 +15,7 @@ pub(super) struct WalkBounds {
     /// may spend without releasing a class. It bounds a walk over a lattice of many columns, in
     /// which the huge lower part contains no class that satisfies the models.
     pub(super) patience: u64,
-    /// The total loss of the released classes at which the walk stops, because its result is
+    /// The total loss of the released classes at which the walk stops, because its result would be
     /// useless.
     pub(super) most: f64,
 }
@@ -30,7 +30,7 @@ impl WalkBounds {
 
 /// A node that the walk has reached: its loss and the columns raised above their lowest levels, in
 /// the order of the columns. Even if there are many columns, only a few are raised, so a node takes
-/// little memory. The order of the column indices is reversed, so nodes compare like the lists of
+/// little memory. The column indices compare in reverse, so that nodes compare like the lists of
 /// all their levels.
 #[derive(Debug, PartialEq)]
 struct Step {
@@ -118,7 +118,8 @@ impl Iterator for Ascent {
 
 /// The outcome of a walk.
 pub(super) struct Walked {
-    /// The classes that satisfy the models. Each was released at the first node at which it does.
+    /// The classes that satisfy the models. Each class was released at the first node at which it
+    /// satisfies them.
     pub(super) classes: Vec<PeeledClass>,
     /// The combinations in no class.
     pub(super) left: Vec<u32>,
@@ -274,7 +275,7 @@ mod tests {
     }
 
     /// The values 0 and 1 are in group a, and 2 and 3 in group b. The value 0 satisfies the model
-    /// at level 0, 2 and 3 satisfy it as b, and 1 remains.
+    /// at level 0. The values 2 and 3 satisfy it together as group b. The value 1 remains.
     #[test]
     fn a_class_is_released_where_it_first_holds() {
         let combinations = [(0, 3), (1, 1), (2, 2), (3, 1)];

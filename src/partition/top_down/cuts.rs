@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::{AddAssign, Range, SubAssign};
 
-/// The effect of a release on the rows of one or more classes.
+/// The outcome of a release for the rows of one or more classes.
 #[derive(Debug, Clone, Copy, Default)]
 struct Fate {
     /// The number of released rows.
@@ -88,8 +88,8 @@ struct Refined {
 struct Class {
     combinations: Range<usize>,
     now: Fate,
-    /// For each column: the effect on the class of refining its value in the column, and the number
-    /// of rows of its smallest released part.
+    /// For each column: the effect on the class if its value in the column is refined, and the
+    /// number of rows in the smallest part of the class that is then released.
     after: Vec<(Fate, u64)>,
 }
 
@@ -274,8 +274,8 @@ impl<'a> Cuts<'a> {
         }
     }
 
-    /// Returns the effect on a class of refining its value in a column, and the number of rows of
-    /// its smallest released part.
+    /// Returns the effect on a class if its value in a column is refined, and the number of rows in
+    /// the smallest part of the class that is then released.
     fn after(&self, class: &Class, column: usize) -> (Fate, u64) {
         let Value { level, refined, .. } = &self.values[self.value(class, column)];
         let (mut fate, mut smallest) = (Fate::default(), u64::MAX);

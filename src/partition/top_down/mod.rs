@@ -22,7 +22,7 @@
 //! - the number of rows that are suppressed or lack the majority label of their class does not
 //!   rise. `cm` counts this number, so rows are suppressed only if `cm` does not rise.
 //!
-//! The algorithm ends if no value can be refined. Ties in the score: the higher gain, the smaller
+//! The algorithm ends when no value can be refined. Ties in the score: the higher gain, the smaller
 //! loss, fewer suppressed rows, the first named column, the first value. So values without gain are
 //! also refined, after all others, because refining them lowers the loss. A value with one child in
 //! the table is immediately replaced by that child, which changes no class. Each class is checked

@@ -20,12 +20,13 @@ use crate::search::oracle::Oracle;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// The maximum number of boxes plus remembered nodes. A box or node takes some hundreds of bytes,
-/// and more in a lattice of over [`WIDE`] columns.
+/// The maximum number of boxes plus remembered nodes, in a lattice of fewer than [`WIDE`] columns.
+/// A box or node then takes some hundreds of bytes. With more columns, a box or node takes more
+/// memory, so the maximum is lower.
 const MEMORY: usize = 1 << 21;
-/// A lattice with more than `WIDE` columns is wide. A step in a wide lattice chooses among `FEW`
-/// columns at a time.
+/// A lattice with more than `WIDE` columns is wide.
 const WIDE: usize = 64;
+/// The number of columns among which a step in a wide lattice chooses at a time.
 const FEW: usize = 4;
 /// The number of cuts between two attempts to improve the incumbent: first during the early cuts,
 /// then during all later cuts.

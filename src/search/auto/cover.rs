@@ -8,7 +8,7 @@ use crate::search::oracle::{Assessment, Oracle};
 use rand::RngExt;
 use std::collections::HashSet;
 
-/// The size of the sample of open nodes that estimates the usefulness of an assessment.
+/// The size of the sample of open nodes from which the usefulness of an assessment is estimated.
 const SAMPLE: usize = 1024;
 /// The number of sampled nodes from which the climb to the most useful node starts.
 const STARTS: usize = 4;

@@ -76,13 +76,14 @@ pub(in super::super) struct Fit {
     doubt: Doubt,
     /// For each column and level above the bottom: the sum of the steps up to the level.
     sums: Vec<Vec<f64>>,
-    /// The mean square of past errors, in which older errors fade.
+    /// The mean square of past errors, in which older errors have less weight.
     error: f64,
 }
 
 impl Fit {
-    /// Returns a fit that starts from `constant`. The initial steps follow the effective values
-    /// with the sign `sign`, as they do for independent columns.
+    /// Returns a fit that starts from `constant`. The initial step from one level to the next is
+    /// the logarithm of the ratio of the effective numbers of values at the two levels, multiplied
+    /// by `sign`, as it would be for independent columns.
     pub(in super::super) fn new(oracle: &dyn Oracle, constant: f64, sign: f64) -> Self {
         let lattice = oracle.lattice();
         let (mut weights, mut starts, mut sums) = (vec![constant], vec![], vec![]);
@@ -185,8 +186,8 @@ impl Guess {
         }
     }
 
-    /// Returns true if the floor of some assessed node is better than the bound that needs no
-    /// assessment.
+    /// Returns true if the floor of some assessed node is higher than the bound of the same node
+    /// that needs no assessment.
     pub(super) fn floors_tell(&self) -> bool {
         self.floors_tell
     }

@@ -9,7 +9,7 @@
 //! guess: suppressed rows, excess and floor are each fitted, on a logarithmic scale, as a sum of
 //! one term per column and level. The next node is the one that is expected to exclude most of a
 //! random sample of the open nodes, or sometimes the node with the minimum expected cost. Guesses
-//! only choose nodes. Only bounds exclude them.
+//! only choose nodes. They never exclude a node.
 //!
 //! This method stores a few numbers for every node. A lattice too large for this is searched by
 //! branch and bound over boxes of nodes, with the same bounds and guesses. Branch and bound takes
