@@ -194,8 +194,8 @@ impl Session {
 }
 
 impl Session {
-    /// Returns the context. Fails if this process was forked from the one that started the session,
-    /// because a forked process does not have its threads.
+    /// Returns the context. Fails if this process was forked from the process that started the
+    /// session, because a forked process does not have the threads of its parent.
     fn context(&self, _: Python<'_>) -> PyResult<AnonContext> {
         if self.is_forked() {
             return Err(PyRuntimeError::new_err(

@@ -63,7 +63,7 @@ pub enum DriftKind {
 }
 
 impl DriftKind {
-    /// Returns the name of the kind, as the manifest has it.
+    /// Returns the name of the kind, as it is written in the manifest.
     pub fn name(self) -> &'static str {
         match self {
             Self::Schema => "schema",

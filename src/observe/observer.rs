@@ -140,7 +140,7 @@ pub trait Observer: Send + Sync {
         let _ = phase;
     }
 
-    /// Returns the flag that ends a search, when it is set, with the best node found so far.
+    /// Returns a flag. When the flag is set, the search ends with the best node found so far.
     fn interrupt(&self) -> Arc<AtomicBool> {
         Arc::default()
     }

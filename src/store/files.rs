@@ -146,7 +146,7 @@ impl Files {
     }
 
     /// Fails with `ErrorKind::Usage` if a subfolder is a release and there are files outside of
-    /// every release. A person could then be in the release and in the other files.
+    /// every release. A person could then be both in the release and in the other files.
     fn check_releases(&self, listed: &[ObjectMeta]) -> Result<()> {
         let inside = |file: &ObjectMeta| -> Vec<String> {
             let names = self.url.strip_prefix(&file.location).into_iter().flatten();

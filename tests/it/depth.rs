@@ -253,7 +253,7 @@ fn nested_forms_that_people_write_are_read() {
         vec!["CAST ( TRIM ( a ) AS INT )"; 20_000].join(", ")
     );
     assert!(session::parse(&wide).is_ok());
-    // An error within a few calls of this kind is reported as before.
+    // An error within a few calls of this kind is reported as any other error.
     let wrong = format!("SELECT {}1 AS INT", "CAST ( ".repeat(8));
     assert!(
         !session::parse(&wrong)

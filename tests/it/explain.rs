@@ -81,7 +81,8 @@ async fn explain_says_what_prunes_for_every_model() {
     insta::assert_snapshot!("explain_models", said);
 }
 
-/// Returns the comments in a query, which name the columns beside the rows.
+/// Returns the comments in a base query. They name the counts that the query computes in addition
+/// to the number of rows.
 fn carried(query: &str) -> String {
     let parts: Vec<&str> = query.split("/*").skip(1).filter_map(|p| p.split("*/").next()).collect();
     format!(

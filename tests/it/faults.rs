@@ -120,8 +120,8 @@ async fn a_run_that_is_told_to_end_cleans_up() {
     assert!(ended > 0, "every run ended before its signal");
 }
 
-/// Several processes write to the same target at the same time. Beside it, they write to targets
-/// whose names begin in the same way.
+/// Several processes write to the same target at the same time. They also write to other targets in
+/// the same folder, whose names begin in the same way.
 #[tokio::test]
 async fn of_runs_at_once_each_ends_with_one_whole_release() {
     let scratch = tempfile::tempdir().unwrap();

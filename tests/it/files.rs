@@ -39,8 +39,8 @@ async fn a_byte_order_mark_before_json_is_named() {
     }
 }
 
-/// A folder of reports, such as the README's statement writes, does not hide a table of the same
-/// name.
+/// A folder of reports, such as the folder that the README's statement writes, does not hide a
+/// table of the same name.
 #[test]
 fn a_folder_without_data_is_no_table() {
     let scratch = tempfile::tempdir().unwrap();

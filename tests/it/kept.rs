@@ -91,7 +91,7 @@ async fn only_a_whole_release_of_a_store_is_kept() {
     collect(&context, &release("done", "OPTIONS (layout 'plain')")).await;
     assert!(names(&store, "done").await.contains(&"done/_SUCCESS".to_string()));
     refused(&context, &release("done", ""), "it has the layout 'plain'").await;
-    // Other files prevent a release with each clause that replaces nothing.
+    // With each clause that replaces nothing, other files in the target prevent a release.
     for (place, name) in [
         ("a", "a/_manifest.json"),
         ("b", "b/notes.txt"),

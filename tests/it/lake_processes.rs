@@ -49,7 +49,8 @@ fn one_of_several_processes_wins() {
             }
             assert!(!said(i).contains(SECRET));
         }
-        // With OVERWRITE, a run that begins after another one has ended replaces its release.
+        // With OVERWRITE, a run that begins after another run has ended replaces the release of
+        // that run.
         assert!(
             winners >= 1 && (how == "OVERWRITE" || winners == 1),
             "{winners} of {n} won"

@@ -288,8 +288,8 @@ proptest! {
         });
     }
 
-    /// Classes satisfy the model, the row counts add up, and the sensitive values are those of the
-    /// kept rows, as counted by SQL.
+    /// Classes satisfy the model, the row counts add up, and the release has exactly the sensitive
+    /// values of the kept rows, as SQL counts them.
     #[test]
     fn released_rows_hold_and_add_up(t in table(), k in 1usize..5, starred: bool) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -430,8 +430,9 @@ async fn a_release_is_written_whatever_part_of_it_fits_in_memory() {
     assert_eq!(written.len(), 1, "memory changes what is written");
 }
 
-/// Returned rows pass through DataFusion's optimizer. It may distribute them over partitions if
-/// nothing requires their order. A class in two partitions would then be checked as two classes.
+/// Returned rows pass through DataFusion's optimizer. The optimizer may distribute the rows over
+/// partitions if nothing requires their order. A class in two partitions would then be checked as
+/// two classes.
 #[tokio::test]
 async fn answered_rows_are_the_rows_that_would_be_written() {
     use anonsql::internal::generate::{GeneratedTable, generate};
