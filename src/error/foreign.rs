@@ -13,7 +13,7 @@ use tokio::task::JoinError;
 
 impl Error {
     /// Converts an error that DataFusion raised while it read data. Everything that may be a value
-    /// of a person is removed: quoted text and, unless the error is about memory or files, all
+    /// of a person is removed: quoted text and, in an error that may contain other values, all
     /// lines after the first and all words that are not in the vocabulary of error messages. The
     /// original error is dropped as well, so that no log can print it.
     pub fn from_data(error: DataFusionError) -> Self {

@@ -13,7 +13,8 @@ use crate::error::Result;
 pub struct ChosenCut {
     /// The cut.
     pub cut: Cut,
-    /// True if it is known that the loss is at most the loss of every cut that removes no items.
+    /// True if it is known that the loss is at most the loss of every cut that satisfies the bounds
+    /// and removes no items.
     pub optimal: bool,
 }
 

@@ -117,8 +117,8 @@ pub trait Observer: Send + Sync {
         let _ = (worker, is_distrusted);
     }
 
-    /// Called when the target of a release is open, with the known paths and URLs of the files that
-    /// are read.
+    /// Called before the source is read, with the target of the release and with the known paths
+    /// and URLs of the files that the run reads.
     fn releasing(&self, target: &Path, sources: &[String]) {
         let _ = (target, sources);
     }

@@ -130,8 +130,8 @@ impl Stage {
         self.folder.join(&self.names.target)
     }
 
-    /// Makes [`Self::output`] the target. If the target exists, fails unless the output is a file
-    /// and `replace` is true.
+    /// Makes [`Self::output`] the target. Does nothing if there is no output. If the target exists,
+    /// fails unless the output is a file and `replace` is true.
     pub fn publish_output(self, replace: bool) -> Result<()> {
         let output = self.output();
         let written = match fs::symlink_metadata(&output) {
@@ -347,8 +347,8 @@ impl Names {
         Ok(())
     }
 
-    /// Removes a folder that no process holds, except for files that no run wrote. If such files
-    /// are kept, returns the visible name of the folder that contains them.
+    /// Discards a folder, unless a process holds it. Files that no run wrote are kept. Returns the
+    /// visible name of the folder that then contains them; `None` if no files are kept.
     fn discard(&self, kind: &str, folder: &Path) -> io::Result<Option<PathBuf>> {
         let Some(_held) = hold(folder)? else {
             return Ok(None);

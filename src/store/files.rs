@@ -182,8 +182,9 @@ impl Files {
         }
     }
 
-    /// Lists the files whose folders and names match `levels`, one pattern for each level. Folders
-    /// whose names do not match are not listed.
+    /// Lists all files in the folders that match `levels`, which has one pattern for each level.
+    /// The last pattern is for the names of files, and is not applied here. Folders whose names do
+    /// not match are not listed.
     async fn at_levels(&self, store: &dyn ObjectStore, levels: &[&Name]) -> Result<Vec<ObjectMeta>> {
         let above = levels.split_last().map_or(levels, |(_, above)| above);
         let mut folders = vec![self.url.prefix().clone()];

@@ -119,8 +119,7 @@ impl Ladder {
     }
 
     /// Returns true if the hierarchy does not map the value, so that ON UNMAPPED TOP gives it the
-    /// top label at every level from 1 on. A column with such a value cannot be released at level
-    /// 0.
+    /// top label at every level from 1 on. Level 0 is then not available for the column.
     pub fn raises(&self, cell: &Cell) -> bool {
         self.unmapped == Unmapped::Top && !self.knows(cell)
     }
