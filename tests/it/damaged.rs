@@ -204,7 +204,8 @@ async fn no_row_of_a_csv_file_is_in_an_error() {
     assert!(!error.to_string().contains("62"), "{error}");
 }
 
-/// If two columns had the same name, the second column would be ignored in every role.
+/// A file with two columns of the same name is refused, because the second column would be ignored
+/// in every role.
 #[tokio::test]
 async fn two_columns_of_one_name_are_an_error_that_says_it() {
     let scratch = tempfile::tempdir().unwrap();

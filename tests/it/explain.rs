@@ -91,8 +91,8 @@ fn carried(query: &str) -> String {
     )
 }
 
-/// If EXPLAIN reports no pruning, a search assesses the same nodes with and without bounds. The
-/// other searches may skip nodes, and they do so here.
+/// If EXPLAIN reports that a search skips no node, the search assesses the whole lattice. The other
+/// searches skip nodes here.
 #[tokio::test]
 async fn a_search_leaves_out_what_explain_says_it_does() {
     let context = context(2);

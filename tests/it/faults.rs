@@ -183,7 +183,7 @@ async fn of_runs_at_once_each_ends_with_one_whole_release() {
     assert_eq!(found, ["rel*", "release", "release-", "release-2"]);
 }
 
-/// The temporary files of a sort contain raw rows.
+/// The temporary files of a sort contain raw rows, so a killed run must not leave any.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_killed_run_leaves_no_temporary_files() {

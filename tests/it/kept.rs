@@ -173,7 +173,7 @@ async fn only_a_whole_delta_table_is_kept() {
 }
 
 /// A run that loses to a faster run gives advice that fits its clause. The exit code tells a
-/// scheduler that action is needed.
+/// scheduler whether it may run the job again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_loses_is_told_what_to_do() {
     let store = Arc::new(InMemory::new());
