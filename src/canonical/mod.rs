@@ -27,7 +27,7 @@ use spelled::OneSpelling;
 use std::sync::Arc;
 use texts::TextOf;
 
-/// Returns the functions that plans for other machines may contain.
+/// Returns anonsql's own functions that plans for other machines may contain.
 pub(crate) fn functions() -> [Arc<ScalarUDF>; 3] {
     [
         Arc::new(ScalarUDF::from(OneSpelling::default())),

@@ -14,7 +14,7 @@ use std::path::Path;
 /// 8410, section 4).
 const BEFORE: [u8; 12] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
 
-/// The largest size of a file with a key, in bytes.
+/// The maximum size of a key file, in bytes.
 const LARGEST: u64 = 64 << 10;
 
 /// A private key. It appears in no statement, log, manifest or error.

@@ -1,4 +1,4 @@
-//! Tests labels of other forms than text on random tables. Plain Rust and plain SQL recount every
+//! Tests labels in forms other than text, on random tables. Plain Rust and plain SQL recount every
 //! form.
 
 use crate::common::{collect, context};

@@ -70,8 +70,8 @@ impl Judged<'_> {
         }
     }
 
-    /// Finds the classes of a release, apart from the rows `looks`, which are suppressed rows in
-    /// the release. `node` is the node in the release's manifest.
+    /// Finds the classes of a release. The rows `looks` are suppressed rows in the release, and
+    /// belong to no class. `node` is the node in the release's manifest.
     pub fn find(&self, node: Option<&[usize]>, looks: &[usize]) -> Result<Found, Failure> {
         let rows: Vec<usize> = (0..self.len).filter(|row| looks.binary_search(row).is_err()).collect();
         let groups = grouped(rows.iter().copied(), |row| self.labels(row));
