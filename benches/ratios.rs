@@ -1,7 +1,8 @@
 //! Prints the measurements that `benches/ratios.py` collects, one JSON object per line. `lattice`
-//! compares the inner loop of the search with plain Rust and with the peer's reference figures.
-//! `job FILE THREADS` prints the time of each phase of a job. `jobs THREADS FILE...` prints the
-//! time that several jobs in one process take, first one after the other and then at the same time.
+//! compares the inner loop of the search with plain Rust and with the reference figures of the peer
+//! (ARX). `job FILE THREADS` prints the time of each phase of a job. `jobs THREADS FILE...` prints
+//! the time that several jobs in one process take, first one after the other and then at the same
+//! time.
 
 #[allow(dead_code, reason = "each bench uses its part")]
 mod support {
@@ -42,7 +43,7 @@ use support::turns::in_turns;
 const NODES: usize = 300;
 /// The number of runs; the median run is printed.
 const RUNS: usize = 5;
-/// The memory limit of each of several jobs, in bytes.
+/// The memory limit of each of the jobs that run in one process, in bytes.
 const OWN_MEMORY: usize = 256 << 20;
 
 fn main() {
@@ -119,8 +120,8 @@ fn whole_lattice(adult: &Adult) {
     println!("{}", median(runs));
 }
 
-/// Runs the default search with no node evaluated in advance, and compares its time with the
-/// peer's.
+/// Runs the default search with no node evaluated in advance, and compares its time with the time
+/// of the peer.
 fn default_search(adult: &Adult, metric: &str, k: i64, percent: u64) {
     let mut runs = vec![];
     for _ in 0..RUNS {

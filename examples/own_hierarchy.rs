@@ -74,7 +74,8 @@ impl GeneralizationRule for Domain {
     }
 }
 
-/// The clause from which the statement is parsed, checked and printed.
+/// The clause of CREATE HIERARCHY for this kind. Statements are parsed, checked and printed by this
+/// description.
 const KIND: Kind = Kind {
     info: Info {
         name: "domain",

@@ -1,5 +1,5 @@
-//! Re-exports every module for the tests and benches of this repository. It is not part of the
-//! public API, and changes without notice.
+//! Re-exports every module for the tests and benches of this repository. This module is not part of
+//! the public API, and may change without notice.
 #![allow(missing_docs)]
 
 pub mod arithmetic {

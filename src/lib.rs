@@ -1,9 +1,9 @@
 //! anonsql: an SQL-embedded anonymizer on Apache DataFusion.
 //!
 //! A statement names a table of people, the role of every column, the privacy models that a release
-//! must satisfy, and the metric of the loss to minimize. anonsql finds the node of the
-//! generalization lattice that does this, rewrites the table, recounts the rows it wrote and puts
-//! the release in place.
+//! must satisfy, and the metric whose loss is minimized. anonsql finds the node of the
+//! generalization lattice that satisfies the models with the lowest loss, rewrites the table,
+//! recounts the rows it wrote and puts the release in place.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")]
@@ -46,7 +46,7 @@
 //!    strict;
 //! 5. rewrites the source in a second scan (`recode`) to a staging folder beside the target;
 //! 6. recounts the written files with SQL that shares no code with the search, writes the manifest
-//!    and the report, and exchanges the staging folder with the target at once.
+//!    and the report, and exchanges the staging folder with the target in one step.
 //!
 //! The page `docs/src/how.md` of the book follows one statement through these steps.
 //!
@@ -54,7 +54,7 @@
 //!
 //! A module uses only the modules above it in this table, and only some modules refer to
 //! DataFusion. A test compares the code with the table. It fails if they differ, if files use each
-//! other in a circle, or if two modules have a type of the same name.
+//! other in a cycle, or if two modules have a type of the same name.
 //!
 //! | module | DataFusion | what it is |
 //! |---|---|---|

@@ -82,8 +82,8 @@ pub(crate) fn expanded(path: &str) -> Result<Cow<'_, str>> {
     Ok(Cow::Borrowed(path))
 }
 
-/// Returns the absolute path, with symbolic links and dots resolved. The part after the last
-/// existing folder is kept unchanged.
+/// Returns the absolute path, with symbolic links and dots resolved. The part after the longest
+/// prefix that exists is kept unchanged.
 pub(crate) fn resolved(path: &Path) -> Result<PathBuf> {
     let absolute = std::path::absolute(path).map_err(|e| Error::io(path.display(), e))?;
     for known in absolute.ancestors() {

@@ -110,7 +110,7 @@ pub fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// Returns a name as people write it. It is only put in double quotes if it would otherwise be
+/// Returns a name as people write it. It is put in double quotes only if it would otherwise be
 /// folded to lower case, or could be confused with a keyword.
 pub fn ident(name: &str) -> impl Display + '_ {
     fmt::from_fn(

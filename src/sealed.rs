@@ -1,5 +1,5 @@
-//! Single files that statements write, such as reports and scripts. Checks whether an existing file
-//! may be replaced, because a statement wrote it.
+//! Single files that statements write, such as reports and scripts. Without OVERWRITE, an existing
+//! file is replaced only if a statement wrote it.
 //!
 //! Each such file ends with a seal, which is a comment with the SHA-256 of the text before it. A
 //! file with a valid seal was written by anonsql and has not been changed since, so the next run
@@ -54,7 +54,8 @@ pub(crate) fn sealed(text: String, form: Form) -> String {
     format!("{head}{before}{MARK}{sum}{after}")
 }
 
-/// Returns true if a statement wrote a file with this content, and it has not been changed since.
+/// Returns true if a statement wrote a file with this content, and the content has not been changed
+/// since.
 pub(crate) fn is_sealed(content: &[u8]) -> bool {
     let is_form = |form: Form| {
         let (before, after) = form.around();
@@ -71,7 +72,7 @@ pub(crate) fn is_sealed(content: &[u8]) -> bool {
 
 /// Checks whether a file at `path` may be replaced. Returns true if there is such a file, and false
 /// if there is no file. If `overwrite` is false, fails with `ErrorKind::TargetExists` unless a
-/// statement wrote the file and it has not been changed since.
+/// statement wrote the file and the file has not been changed since.
 pub(crate) fn check_replaced(path: &Path, overwrite: bool) -> Result<bool> {
     let failed = |e| Error::io(format!("cannot read {}", path.display()), e);
     let is_file = match fs::metadata(path) {

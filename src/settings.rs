@@ -64,7 +64,8 @@ pub struct S3 {
 pub struct Settings {
     /// The implementation that counts the classes of a lattice node.
     pub node_execution: NodeExecution,
-    /// Whether a warning that the request does not accept is an error.
+    /// Whether a warning that the request does not accept is an error, and whether VERIFY fails if
+    /// it cannot check something.
     pub strict: bool,
     /// The time limit of a search whose statement does not give one; `None` if there is no limit.
     pub time_limit: Option<Duration>,
@@ -76,9 +77,11 @@ pub struct Settings {
     pub divided_combinations: usize,
     /// The location of the objects in `s3://` URLs.
     pub s3: S3,
-    /// The addresses of the workers that statements may use, separated by commas.
+    /// The addresses of the workers that statements may use, separated by commas, or the address of
+    /// a scheduler of Ballista.
     pub cluster: Option<String>,
-    /// The folder with the certificate that is presented to workers.
+    /// The folder with the certificate that is presented to workers, and with the certificate of
+    /// the authority that signed the workers' certificates.
     pub cluster_tls: Option<String>,
 }
 

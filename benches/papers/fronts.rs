@@ -242,7 +242,8 @@ fn with(name: &str, argument: &str, value: u64) -> Call {
     }
 }
 
-/// Formats a mean and a variance as the paper prints them: `0.945 (6e-4)`.
+/// Formats a mean and a standard deviation as a mean with a variance, as the paper prints them:
+/// `0.945 (6e-4)`.
 fn mean_variance((mean, deviation): (f64, f64)) -> String {
     let mean = match mean {
         0.0 => "0".into(),

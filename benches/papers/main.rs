@@ -5,8 +5,8 @@
 //! SVG, and `index.html`, which compares the measured numbers with the published ones. It reads the
 //! source tables from ANONSQL_SHARED (or ../shared). All sections together take some minutes on two
 //! cores: the engine evaluates every node of a lattice once, and the runs of all seeds look up the
-//! results. `--quick` takes 3 seeds instead of 50 and 20. The sections are `hybrid` (by far the
-//! longest), `fronts` and `madars`.
+//! results. `--quick` takes 3 seeds instead of 50 (`hybrid`) or 20 (`fronts`), and fewer values of
+//! k (`madars`). The sections are `hybrid` (by far the longest), `fronts` and `madars`.
 
 mod chart;
 mod fronts;

@@ -20,7 +20,7 @@ const ARRAY: &CStr = c"arrow_array";
 pub enum Offered {
     /// The rows.
     Rows(Box<dyn RecordBatchReader + Send>),
-    /// The object has an array that is not a table.
+    /// The object exports something that is not a table.
     NoTable,
     /// The object does not have the interface.
     Nothing,

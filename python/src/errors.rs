@@ -110,7 +110,8 @@ pub fn unfit(py: Python<'_>, message: &str) -> PyErr {
 
 /// Returns the exception for a VERIFY whose checks do not hold.
 ///
-/// `failed` has the names of these checks, and in a strict session what could not be checked.
+/// `failed` contains the names of these checks. In a strict session, it also contains the facts
+/// that could not be checked.
 pub fn unverified(py: Python<'_>, verification: &Verification, failed: &[String]) -> PyErr {
     let raise = || {
         let details = PyDict::new(py);

@@ -7,7 +7,8 @@ use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Runs Python's handlers for the signals that have arrived. Does so only on the main thread.
+/// Runs Python's handlers for the signals that have arrived. Does nothing on a thread other than
+/// the main thread.
 pub fn signals() -> PyResult<()> {
     Python::attach(|py| py.check_signals())
 }
@@ -40,7 +41,7 @@ pub struct Follow {
 }
 
 impl Follow {
-    /// Takes the notes since the last call, in order.
+    /// Removes and returns the notes since the last call, in order.
     pub fn notes(&self) -> Vec<String> {
         std::mem::take(&mut *held(&self.notes))
     }
@@ -122,8 +123,8 @@ impl Current {
     }
 }
 
-/// Locks a mutex, even if a thread panicked while it held the lock: no panic leaves a value half
-/// changed.
+/// Locks a mutex, even if a thread panicked while it held the lock. This is safe, because no panic
+/// leaves the value half changed.
 pub fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -22,7 +22,7 @@ pub struct Given {
     parameters: Vec<String>,
     holds: Py<PyAny>,
     sql: String,
-    /// The parameter that the number of the SQL is compared with.
+    /// The parameter with which the result of the SQL is compared.
     bound: String,
     is_upper: bool,
     reads_attribute: bool,
@@ -49,7 +49,7 @@ fn place(name: &'static str) -> usize {
     name.as_ptr() as usize
 }
 
-/// Returns a text that lives as long as the process, which the entries of a catalogue need.
+/// Returns a text that lives as long as the process. The entries of a catalogue need such texts.
 fn leaked(text: String) -> &'static str {
     Box::leak(text.into_boxed_str())
 }
@@ -103,15 +103,16 @@ impl Own {
         (Entry { info, build }, own)
     }
 
-    /// Returns the exception that the function raised. It is kept until the statement has ended, so
-    /// that the recount fails: without an answer for a class, nothing may be released.
+    /// Returns the exception that the function raised; `None` if it raised no exception. The
+    /// exception is kept until the statement ends, so that the recount fails: if the function gave
+    /// no result for a class, nothing may be released.
     pub fn raised(&self) -> Option<PyErr> {
         held(&self.raised)
             .as_ref()
             .map(|raised| Python::attach(|py| raised.clone_ref(py)))
     }
 
-    /// Takes the exception that the function raised.
+    /// Removes and returns the exception that the function raised.
     pub fn take_raised(&self) -> Option<PyErr> {
         held(&self.raised).take()
     }

@@ -63,7 +63,7 @@ impl Session {
 
     /// Runs the statements of a text up to the first that fails. Returns the kind of the last
     /// result, its rows if it has any, and its values. Appends the notes of all statements to
-    /// `notes`, also if a statement fails. `progress` is called every 100 ms with the name of the
+    /// `notes`, even if a statement fails. `progress` is called every 100 ms with the name of the
     /// phase, the rows or nodes so far, their total if it is known, and the best value of a search.
     #[pyo3(signature = (text, notes, progress = None))]
     fn run<'py>(
@@ -194,8 +194,8 @@ impl Session {
 }
 
 impl Session {
-    /// Returns the context. Fails if this process was forked from the one that started the session,
-    /// because a forked process does not have its threads.
+    /// Returns the context. Fails if this process was forked from the process that started the
+    /// session, because a forked process does not have the threads of its parent.
     fn context(&self, _: Python<'_>) -> PyResult<AnonContext> {
         if self.is_forked() {
             return Err(PyRuntimeError::new_err(

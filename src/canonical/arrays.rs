@@ -33,8 +33,8 @@ pub(crate) fn has_spellings(data_type: &DataType) -> bool {
 }
 
 /// Returns the array with each value in its canonical form: there is only one NaN, zero has no
-/// sign, and dates have no time of day. This includes values in dictionaries, runs, lists and
-/// structs.
+/// sign, and dates have no time of day. Values in dictionaries, runs, lists and structs are
+/// converted, too.
 pub(crate) fn one_spelling(array: &ArrayRef) -> Result<ArrayRef> {
     Ok(respelled(array)?.unwrap_or_else(|| Arc::clone(array)))
 }
@@ -61,8 +61,7 @@ fn respelled(array: &ArrayRef) -> Result<Option<ArrayRef>> {
             values::<Float64Type>(array, one, |a, b| a.to_bits() == b.to_bits())
         }
         DataType::Date64 => {
-            // If the beginning of its day cannot be represented by the type, the value is not
-            // changed.
+            // A value is not changed if the type cannot represent the beginning of its day.
             let one = |v: i64| v.checked_sub(v.rem_euclid(DAY)).unwrap_or(v);
             values::<Date64Type>(array, one, |a, b| a == b)
         }

@@ -18,8 +18,8 @@ use std::sync::Arc;
 
 /// Returns an expression that casts `values` from the type `from` to the type `to`, and preserves
 /// every value. If `to` cannot represent a value, the query fails with `ErrorKind::Data`. Fails
-/// with a usage error if the types cannot be cast in both directions. Errors call the column
-/// `called`.
+/// with a usage error if the types cannot be cast in both directions. Error messages name the
+/// column as `called`.
 pub(crate) fn exactly(values: Expr, from: &DataType, to: &DataType, called: &str) -> Result<Expr> {
     if from == to {
         return Ok(values);
@@ -30,8 +30,8 @@ pub(crate) fn exactly(values: Expr, from: &DataType, to: &DataType, called: &str
             "{called} is {one}, which cannot be compared with {other}; CAST it in a query, (SELECT CAST(...) AS ..., ... FROM ...)"
         )));
     }
-    // In a plan for another machine, only the name of the function is sent, so everything that it
-    // needs must be passed as an argument.
+    // A plan for another machine contains only the name of the function, so everything that the
+    // function needs must be passed as an argument.
     let target = ScalarValue::try_new_null(to)?;
     Ok(ScalarUDF::from(Exactly::default()).call(vec![values, lit(target), lit(called)]))
 }
@@ -83,7 +83,7 @@ impl ScalarUDFImpl for Exactly {
 }
 
 /// Casts values to another type. Fails with `ErrorKind::Data` if the cast would change a value. The
-/// error calls the column `called`.
+/// error message names the column as `called`.
 fn same_values(values: &ArrayRef, to: &DataType, called: &str) -> Result<ArrayRef> {
     let (from, target) = (plain_type(values.data_type()), plain_type(to));
     let values = one_spelling(&read(values, from)?)?;

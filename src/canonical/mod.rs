@@ -3,8 +3,8 @@
 //! Some types have several bit patterns for the same value: NaN has millions, zero has a sign, and
 //! a date in milliseconds can have a time of day. Classes, persons and files are compared by bits,
 //! so each value of a source is converted to its canonical form when it is read. Otherwise, a model
-//! could count two values that look the same to a reader, and a released bit could reveal an
-//! earlier computation.
+//! could count one value as two, and the bit pattern of a released value could reveal how the value
+//! was computed.
 //!
 //! A value must also remain the same when its type changes: [`exactly`] rejects a cast that loses
 //! information, and [`text_of`] writes a text that parses to the same value.
@@ -27,7 +27,7 @@ use spelled::OneSpelling;
 use std::sync::Arc;
 use texts::TextOf;
 
-/// Returns the functions that plans for other machines may contain.
+/// Returns anonsql's own functions that plans for other machines may contain.
 pub(crate) fn functions() -> [Arc<ScalarUDF>; 3] {
     [
         Arc::new(ScalarUDF::from(OneSpelling::default())),

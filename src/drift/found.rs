@@ -63,7 +63,7 @@ pub enum DriftKind {
 }
 
 impl DriftKind {
-    /// Returns the name of the kind, as the manifest has it.
+    /// Returns the name of the kind, as it is written in the manifest.
     pub fn name(self) -> &'static str {
         match self {
             Self::Schema => "schema",
@@ -114,7 +114,7 @@ impl Drift {
     }
 }
 
-/// Returns all drift in one line: `schema: column height has come; classes: ...`.
+/// Returns all drift in one line: `schema: column height is new; classes: ...`.
 pub(crate) fn told(drift: &[Drift]) -> String {
     let one = |d: &Drift| format!("{}: {}", d.kind.name(), d.text);
     drift.iter().map(one).collect::<Vec<_>>().join("; ")

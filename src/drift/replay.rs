@@ -32,7 +32,8 @@ pub struct ReplaySummary {
 }
 
 impl ReplaySummary {
-    /// Returns the drift in one line: `none`, or the kind and counts of each drift.
+    /// Returns the drift in one line: `none`, or the kind and the text of each drift. Adds a note
+    /// if the columns of the source were not compared, and a note if the node was not applied.
     pub(crate) fn told(&self) -> String {
         let mut text = match self.drift.is_empty() {
             true => "none".to_string(),

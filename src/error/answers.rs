@@ -18,8 +18,8 @@ const CODES: [(&str, &str); 4] = [
 /// The maximum number of characters in an error code. A longer text is not an error code.
 const LONGEST: usize = 64;
 
-/// If the text contains a response, returns the text with only the status and the error code of the
-/// response, which extends to the end of the text.
+/// Returns the text with the response in it reduced to its status and error code. A response
+/// extends to the end of the text. A text without a response is returned unchanged.
 pub(super) fn without_answers(text: String) -> String {
     let at = |mark: &str| text.find(mark).map(|i| i + mark.len());
     let (kept, answer) = match (at(STATUS), at(ANSWER)) {

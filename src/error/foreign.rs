@@ -13,7 +13,7 @@ use tokio::task::JoinError;
 
 impl Error {
     /// Converts an error that DataFusion raised while it read data. Everything that may be a value
-    /// of a person is removed: quoted text and, unless the error is about memory or files, all
+    /// of a person is removed: quoted text and, in an error that may contain other values, all
     /// lines after the first and all words that are not in the vocabulary of error messages. The
     /// original error is dropped as well, so that no log can print it.
     pub fn from_data(error: DataFusionError) -> Self {
@@ -64,7 +64,7 @@ impl Error {
 
     /// Converts the error of a DataFusion statement that may have read data before it failed, such
     /// as CREATE TABLE AS. An error about the statement itself is shown in full. From any other
-    /// error, the values are removed that do not occur in the text of the statement.
+    /// error, values that do not occur in the text of the statement are removed.
     pub(crate) fn from_statement(error: DataFusionError, statement: &str) -> Self {
         let root = error.find_root();
         let is_about_tables = match root {
@@ -80,7 +80,7 @@ impl Error {
         }
     }
 
-    /// Converts the error of a task, which panicked or was cancelled. `what` names the task in the
+    /// Converts the error of a task that panicked or was cancelled. `what` names the task in the
     /// message. The message of a panic is dropped, because it may quote data.
     pub(crate) fn from_task(what: &str, error: &JoinError) -> Self {
         match error.is_panic() {
@@ -237,8 +237,9 @@ fn without_appeal(said: String) -> String {
     }
 }
 
-/// Returns the text of an error. If a request to a cloud's metadata server failed, which gives a
-/// machine the credentials for its role, returns a text that says that there are no credentials.
+/// Returns the text of an error. If a request to a cloud's metadata server failed, the returned
+/// text says instead that there are no credentials, because this server gives a machine the
+/// credentials for its role.
 fn without_metadata(said: String) -> String {
     match away::is_without_role(&said) {
         true => "there are no credentials for this store: the environment has no keys, and this machine has no role; \

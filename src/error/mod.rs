@@ -169,9 +169,9 @@ impl Error {
         Self::new(ErrorKind::Io, format!("{what}: {source}")).with_source(source)
     }
 
-    /// Creates an error of kind `Usage`, because `name` does not exist. `what` is the kind of the
-    /// name, such as `column` or `model`. The message suggests the most similar of the `known`
-    /// names, or lists all of them if none is similar.
+    /// Creates an error of kind `Usage` for a `name` that does not exist. `what` is the kind of
+    /// object that the name denotes, such as `column` or `model`. The message suggests the most
+    /// similar of the `known` names, or lists all of them if none is similar.
     pub(crate) fn unknown<'a>(what: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
         let known: Vec<&str> = known.into_iter().collect();
         let nearest = known

@@ -11,8 +11,8 @@ const QUOTES: [char; 3] = ['\'', '"', '`'];
 const WITHHELD: &str = "…";
 
 /// Replaces everything between the first and the last quote, or after the only quote, by an
-/// ellipsis. Quotes in between are ignored, because a value can contain quotes. Quoted text that
-/// occurs in `typed` is kept.
+/// ellipsis. Quotes in between are ignored, because a value can contain quotes. The text is
+/// returned unchanged if the user typed everything that is quoted: it occurs in `typed`.
 pub(super) fn redact(text: &str, typed: &str) -> String {
     let is_quote = |(at, c): &(usize, char)| QUOTES.contains(c) && !is_apostrophe(text, *at);
     let Some((first, opening)) = text.char_indices().find(is_quote) else {

@@ -31,7 +31,7 @@ fn shown_url(scheme: &str, url: &str) -> String {
         Some((_, host)) => format!("…@{host}"),
         None => authority.to_string(),
     };
-    // If there is no `=` after it, the `?` is a wildcard in a file name.
+    // A `?` that no `=` follows is a wildcard in a file name.
     let query = match query.contains('=') {
         true => "?…",
         false => query,

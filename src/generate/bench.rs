@@ -5,12 +5,12 @@
 //! divided among the values of the first column in proportion to their weights (systematic
 //! sampling: cumulative weights times n, rounded with one random offset). The combinations for each
 //! value are then divided among the values of the next column, and so on. A value never gets more
-//! combinations than the later columns can distinguish. So combination p of n can be computed from
-//! p alone, and nothing has to be stored.
+//! combinations than the later columns can distinguish. Therefore, combination p of n can be
+//! computed from p alone, and nothing has to be stored.
 //!
 //! One row is made for each combination. All other rows are people generated column by column from
-//! the population, restricted to values that occur in some combination. So, as in real tables, a
-//! few combinations are common and most are rare.
+//! the population, restricted to values that occur in some combination. As in real tables, a few
+//! combinations are common and most are rare.
 
 use super::draw::{Scatter, Weights, mix, scale, stream};
 use super::population::{OLDEST, Population, YOUNGEST};
@@ -47,8 +47,8 @@ impl BenchShape {
     pub const COLUMNS: RangeInclusive<usize> = 2..=ADULT.len() + MORE.len();
 
     /// Returns the shape with the first `columns` columns. If `combinations` is `None`, the table
-    /// has as many distinct combinations as are natural for its number of rows: 800,000 from 10
-    /// million rows on, but at most as many as the columns can distinguish. Fails with a usage
+    /// has a number of distinct combinations that is typical of its number of rows (800,000 from 10
+    /// million rows on), but at most as many as the columns can distinguish. Fails with a usage
     /// error if `columns` is not in [`Self::COLUMNS`].
     pub fn new(columns: usize, combinations: Option<u64>) -> Result<Self> {
         if !Self::COLUMNS.contains(&columns) {
@@ -98,8 +98,8 @@ const MORE: [(&str, usize); 15] = [
     ("pension", 3),
 ];
 
-/// The natural number of distinct combinations for some numbers of rows. Between two entries, it is
-/// interpolated. At 30,000 rows, it is that of the Adult table.
+/// The typical number of distinct combinations for some numbers of rows. Numbers between two
+/// entries are interpolated. The entry for 30,000 rows is the number in the Adult table.
 const NATURAL: [(u64, u64); 7] = [
     (0, 0),
     (1, 1),
@@ -124,7 +124,7 @@ pub(super) struct Bench {
 struct Column {
     name: &'static str,
     labels: Arc<StringArray>,
-    /// The number of possible combinations in the later columns; `u64::MAX` if it is larger.
+    /// The number of possible combinations of values in the later columns, at most `u64::MAX`.
     capacity: u64,
     /// The weights of the values if the column depends on no other column.
     own: Weights,

@@ -1,5 +1,5 @@
-//! Diagnoses by codes of ICD-10-CM (2024): a few from each block, with 3 to 8 characters. The
-//! shares of the diagnoses are invented.
+//! Diagnoses with codes of ICD-10-CM (2024): a few codes from each block, with 3 to 8 characters.
+//! The shares of the diagnoses are invented.
 
 use super::draw::Weights;
 

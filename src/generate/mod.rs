@@ -31,7 +31,7 @@ use std::str::FromStr;
 pub const SAMPLE_SEED: u64 = 42;
 /// The number of people in `data/census.parquet`.
 pub const SAMPLE_PEOPLE: u64 = 30_000;
-/// The number of visits in `data/patients.parquet`; 3 patients share 8 visits.
+/// The number of visits in `data/patients.parquet`; there are 3 patients for every 8 visits.
 pub const SAMPLE_VISITS: u64 = 8_000;
 
 /// A table that can be generated.
@@ -74,8 +74,8 @@ pub fn generate(kind: GeneratedTable, rows: u64, seed: u64, out: &Path) -> Resul
     )
 }
 
-/// Writes like [`generate`], on a given number of threads. This number affects the time and the
-/// memory, but not the bytes.
+/// Writes the same file as [`generate`], but on the given number of threads. This number affects
+/// the time and the memory, but not the bytes.
 pub fn generate_with_threads(
     kind: GeneratedTable,
     rows: u64,

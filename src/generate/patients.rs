@@ -2,7 +2,7 @@
 //! name, sex, year of birth, zip and insurer.
 //!
 //! Visits are divided into blocks of [`BLOCK_VISITS`], which [`BLOCK_PATIENTS`] patients share
-//! unevenly. So each block can be generated without the others.
+//! unevenly. Therefore, each block can be generated without the others.
 
 use super::census::{CategoryCodes, ZipCodes, category, days};
 use super::draw::{Weights, below, chance, low, stream};
@@ -44,7 +44,7 @@ struct Patient {
     sex: usize,
     zip: String,
     insurer: usize,
-    /// The diagnosis of most visits of the patient.
+    /// The diagnosis at most of the patient's visits.
     lasting: usize,
 }
 

@@ -55,7 +55,8 @@ impl Population {
         }
     }
 
-    /// Returns the shares of the marital statuses at an age (as its index in `age`) and sex.
+    /// Returns the shares of the marital statuses for an age (given as its index in `age`) and a
+    /// sex.
     pub(super) fn marital(&self, age: usize, sex: usize) -> &Weights {
         &self.marital[stage(age) * SEXES + sex]
     }

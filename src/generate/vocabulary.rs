@@ -17,7 +17,7 @@ impl Category {
     }
 
     /// Returns the widest group, on which the conditional shares of [`super::population`] depend;
-    /// the label if there is none.
+    /// the label if the value has no group.
     pub(super) fn kind(&self) -> &'static str {
         self.groups.last().copied().unwrap_or(self.label)
     }

@@ -13,7 +13,8 @@ use crate::error::Result;
 pub struct ChosenCut {
     /// The cut.
     pub cut: Cut,
-    /// True if no cut that removes no items has a smaller loss.
+    /// True if it is known that the loss is at most the loss of every cut that satisfies the bounds
+    /// and removes no items.
     pub optimal: bool,
 }
 

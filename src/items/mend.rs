@@ -1,5 +1,6 @@
 //! Apriori-based anonymization: processes the combinations of one item, then of two items, and so
-//! on. If a combination occurs in too few rows, the cheapest change that repairs this is applied.
+//! on. If a combination occurs in too few rows, the cheapest change that repairs the combination is
+//! applied.
 //!
 //! **Interpretation.** The paper generalizes the items of a combination and does not specify which
 //! ancestors are tried. Here all ancestors are tried, in ascending order of their exact costs. In

@@ -9,10 +9,10 @@
 //! items is a [`Cut`]. Equal labels in a set become a single label. A *removed* item occurs in no
 //! set of the release.
 //!
-//! [`choose`] searches for the cut with the minimum loss. It tries all cuts if there are few of
-//! them. If there are many, or if items may be removed, it runs the apriori-based anonymization of
-//! the paper (`mend`). The result of that algorithm is then made more specific wherever the privacy
-//! bounds allow (`relax`).
+//! [`choose`] searches for the cut with the minimum loss. It tries all cuts that remove no items if
+//! there are few of these cuts. If there are many, or if items may be removed, it runs the
+//! apriori-based anonymization of the paper (`mend`). The result of that algorithm is then made
+//! more specific wherever the privacy bounds allow (`relax`).
 //!
 //! Reference: Terrovitis, Mamoulis and Kalnis, Privacy-preserving anonymization of set-valued data,
 //! PVLDB 2008, doi:10.14778/1453856.1453874; Local and global recoding methods for anonymizing
@@ -49,6 +49,6 @@ pub struct ItemBound {
 /// 128-bit word.
 pub const MOST_KNOWN: usize = 4;
 
-/// A function that reserves this number of bytes for the counts of combinations, in place of the
-/// number reserved before. Fails if the memory limit would be exceeded.
+/// A function that reserves the given number of bytes for the counts of combinations, in place of
+/// the previously reserved bytes. Fails if the memory limit would be exceeded.
 pub type Reserve<'a> = &'a dyn Fn(usize) -> Result<()>;

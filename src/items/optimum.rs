@@ -47,7 +47,7 @@ pub(super) fn every(tree: &ItemTree) -> Vec<Cut> {
     all
 }
 
-/// Returns the cut in which these nodes replace everything under them.
+/// Returns `cut` with everything under `nodes` replaced by these nodes.
 fn placed(tree: &ItemTree, cut: &Cut, nodes: &[(u8, u32)]) -> Cut {
     let mut placed = cut.clone();
     for node in nodes {

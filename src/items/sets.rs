@@ -16,8 +16,8 @@ const BYTES: usize = 2 * (size_of::<(u128, u64)>() + 1);
 pub struct ItemSets(Vec<(Vec<u32>, u64)>);
 
 impl ItemSets {
-    /// Creates a value with these sets in ascending order. Empty sets are omitted, because they
-    /// contain no item.
+    /// Creates the sets in ascending order. Equal sets are merged, and their row counts are added.
+    /// Empty sets are omitted, because they contain no item.
     pub fn new(mut sets: Vec<(Vec<u32>, u64)>) -> Self {
         sets.retain(|(items, _)| !items.is_empty());
         sets.sort_unstable();

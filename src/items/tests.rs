@@ -88,7 +88,7 @@ impl Table {
             .collect()
     }
 
-    /// Returns true if every bound holds, by counting the rows with every subset of the labels.
+    /// Returns true if every bound holds. Counts the rows with every subset of the labels.
     fn holds(&self, released: &[BTreeSet<String>]) -> bool {
         let labels: Vec<&String> = released.iter().flatten().collect::<BTreeSet<_>>().into_iter().collect();
         (1u32..1 << labels.len()).all(|mask| {
@@ -175,7 +175,7 @@ proptest! {
         let request = Request { tree: &tree, sets: &sets, bounds: &table.bounds, removable: 0 };
         let all = every(&tree);
         prop_assert!(all.iter().all(|cut| is_consistent(&tree, cut)));
-        // Tries all assignments of levels; those that are consistent are the cuts.
+        // Tries all assignments of levels. The consistent assignments are the cuts.
         let weights = sets.weights(tree.items());
         let mut best: Option<u128> = None;
         let choices = 4usize.pow(tree.items() as u32);

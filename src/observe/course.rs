@@ -58,7 +58,7 @@ impl Course {
 
 impl Observer for Course {
     /// Begins a phase and ends the current phase. If `phase` is already the current phase, the
-    /// phase continues.
+    /// phase continues. Returns the row counter of the phase.
     fn begin(&self, phase: Phase) -> Arc<AtomicU64> {
         let mut state = self.state.lock();
         match &state.current {

@@ -117,8 +117,8 @@ pub trait Observer: Send + Sync {
         let _ = (worker, is_distrusted);
     }
 
-    /// Called when the target of a release is open, with the known paths and URLs of the files that
-    /// are read.
+    /// Called before the source is read, with the target of the release and with the known paths
+    /// and URLs of the files that the run reads.
     fn releasing(&self, target: &Path, sources: &[String]) {
         let _ = (target, sources);
     }
@@ -140,7 +140,7 @@ pub trait Observer: Send + Sync {
         let _ = phase;
     }
 
-    /// Returns the flag that ends a search, when it is set, with the best node found so far.
+    /// Returns a flag. When the flag is set, the search ends with the best node found so far.
     fn interrupt(&self) -> Arc<AtomicBool> {
         Arc::default()
     }

@@ -24,8 +24,8 @@ impl Waiter {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Makes this the waiter of the current thread. Work that is later run on the thread uses this
-    /// waiter, unless it has its own.
+    /// Makes this the waiter of the current thread. Work that later runs on the thread uses this
+    /// waiter, unless the work has its own waiter.
     pub(crate) fn adopt(self) {
         CURRENT.set(Some(self));
     }

@@ -5,10 +5,10 @@ use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// The minimum number of entries at which a second thread saves time.
+/// The minimum number of entries for which a second thread saves time.
 pub(crate) const MANY: usize = 1 << 16;
 
-/// Returns the number of threads of the current thread's pool. Returns 1 on a thread outside every
+/// Returns the number of threads of the current thread's pool. Returns 1 on a thread outside any
 /// pool, where rayon would otherwise start a pool for the whole process.
 pub(crate) fn threads() -> usize {
     rayon::current_thread_index().map_or(1, |_| rayon::current_num_threads())

@@ -76,8 +76,8 @@ impl Pool {
         }
     }
 
-    /// Runs work like [`Self::install`], but returns a future, for tasks of a runtime, which must
-    /// not block.
+    /// Runs work like [`Self::install`], but returns a future, so that a task of a runtime does not
+    /// block.
     pub(crate) fn compute<T: Send + 'static>(
         &self,
         what: &'static str,

@@ -72,7 +72,8 @@ impl Envelope {
         Some(format!("{bare}\n}}\n"))
     }
 
-    /// Returns the text, if it was signed with the private key of this public key.
+    /// Returns the text if it is an in-toto statement that was signed with the private key that
+    /// belongs to `key`; `None` otherwise.
     pub(super) fn open(&self, key: &PublicKey) -> Option<Vec<u8>> {
         let text = STANDARD.decode(&self.payload).ok()?;
         let message = signed(&self.payload_type, &text);

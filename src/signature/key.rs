@@ -14,7 +14,7 @@ use std::path::Path;
 /// 8410, section 4).
 const BEFORE: [u8; 12] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
 
-/// The largest size of a file with a key, in bytes.
+/// The maximum size of a key file, in bytes.
 const LARGEST: u64 = 64 << 10;
 
 /// A private key. It appears in no statement, log, manifest or error.
@@ -29,9 +29,9 @@ impl fmt::Debug for SigningKey {
 }
 
 impl SigningKey {
-    /// Reads the key from a place, `env:NAME` or `file:PATH`. The key is PKCS#8 as PEM.
+    /// Reads the key from `place`, which is `env:NAME` or `file:PATH`. The key is PKCS#8 as PEM.
     pub(crate) fn at(place: &str) -> Result<Self> {
-        // A text that is not a place may be the key itself, so the error does not show it.
+        // A text of another form may be the key itself, so the error does not show it.
         let secret = Secret::at(place).ok_or_else(|| {
             Error::usage("option sign: write the place of the private key, as in sign 'env:NAME' or sign 'file:PATH'")
         })?;
@@ -55,7 +55,7 @@ impl SigningKey {
         }
     }
 
-    /// Signs a message. A message always has the same signature.
+    /// Signs a message. The same key and message always give the same signature.
     pub(super) fn sign(&self, message: &[u8]) -> Vec<u8> {
         self.pair.sign(message).as_ref().to_vec()
     }

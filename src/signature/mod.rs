@@ -5,8 +5,8 @@
 //! the manifest can compute these again. Without a signature, only a comparison with the source
 //! then reveals the change. With `OPTIONS (sign 'env:KEY')` the manifest also has a signature of
 //! its checksum, made with a private key (Ed25519, RFC 8032). `VERIFY ... SIGNED BY 'key.pub'`
-//! checks it with the public key. Without the private key, no manifest with other content can have
-//! a valid signature.
+//! checks this signature with the public key. Without the private key, no manifest with other
+//! content can have a valid signature.
 //!
 //! The signed text is an in-toto statement, version 1: its subjects are the files of the release,
 //! and its predicate has the checksum of the manifest. The statement is in a DSSE envelope, whose

@@ -24,17 +24,17 @@
 //! 5. releases the lock on the folder that is now the target, and discards the old target under the
 //!    other name.
 //!
-//! Only a run that holds the folder that is the target at this moment exchanges two names, so that
-//! no two runs exchange names at once. With APPEND, the run then checks once more whether this
-//! folder has the manifest with which the run began. Another manifest belongs to the release of
-//! another run. This run then fails, because it may not add its rows to another release.
+//! A run exchanges two names only while it holds the folder that is the target at this moment, so
+//! no two runs exchange names at the same time. With APPEND, the run then checks once more whether
+//! this folder has the manifest with which the run began. Another manifest belongs to the release
+//! of another run. This run then fails, because it may not add its rows to another release.
 //!
-//! *Discarding* a folder holds it, gives it another name with the same prefix, and removes it. A
-//! `-staging-` folder belongs to one run alone and is removed whole. In a `-swapping-` folder, only
-//! the files named in its manifest are removed, one by one. The folder may be an old target, and
-//! another file may have been added between the last check and the exchange. A folder with another
-//! file is moved to a visible name beside the target. The name shows the kind of the folder,
-//! because a folder that is being removed loses its files in any order.
+//! To *discard* a folder, a run holds it, gives it another name with the same prefix, and removes
+//! it. A `-staging-` folder belongs to one run alone and is removed whole. In a `-swapping-`
+//! folder, only the files named in its manifest are removed, one by one. The folder may be an old
+//! target, and another file may have been added between the last check and the exchange. A folder
+//! with another file is moved to a visible name beside the target. The name alone shows the kind of
+//! a folder, because a folder that is being removed loses its files in any order.
 //!
 //! A kill before the rename or the exchange leaves the old target, and a kill after it leaves the
 //! new target. Beside the target, a kill leaves an unfinished folder, a finished folder, or the old
@@ -65,10 +65,11 @@ use std::time::Duration;
 const STAGING: &str = ".anonsql-staging-";
 /// The prefix of folders that are about to become the target, and of replaced targets.
 const SWAPPING: &str = ".anonsql-swapping-";
-/// The maximum number of attempts to create a folder that another run considers abandoned.
+/// The maximum number of attempts to create a stage. An attempt fails if another run takes the new
+/// folder for abandoned.
 const ATTEMPTS: usize = 100;
 
-/// How often a run tries to hold the target.
+/// The maximum number of attempts to hold the target.
 const TRIES: usize = 300;
 /// The time that a run waits between two attempts to hold the target.
 const BETWEEN: Duration = Duration::from_millis(100);
@@ -123,14 +124,14 @@ impl Stage {
         &self.folder
     }
 
-    /// Returns the path inside the stage at which a file or folder is written that becomes the
-    /// target without the rest of the stage: see [`Self::publish_output`].
+    /// Returns the path inside the stage for a file or folder that becomes the target by itself,
+    /// without the rest of the stage: see [`Self::publish_output`].
     pub fn output(&self) -> PathBuf {
         self.folder.join(&self.names.target)
     }
 
-    /// Makes [`Self::output`] the target. If the target exists, fails unless the output is a file
-    /// and `replace` is true.
+    /// Makes [`Self::output`] the target. Does nothing if there is no output. If the target exists,
+    /// fails unless the output is a file and `replace` is true.
     pub fn publish_output(self, replace: bool) -> Result<()> {
         let output = self.output();
         let written = match fs::symlink_metadata(&output) {
@@ -287,8 +288,8 @@ pub(crate) async fn removed<S: Send + 'static>(staged: S) -> Result<()> {
 impl Drop for Stage {
     fn drop(&mut self) {
         if self.held.is_some() {
-            // If the run was dropped, a file may appear once more while its folder is removed,
-            // because it was being created when the folder was renamed. A failure here leaves a
+            // If the run was dropped while it created a file, this file may appear in the folder
+            // during the removal. The removal is then tried once more. A failure here leaves a
             // hidden folder that the next run removes.
             let remove = |folder: &Path| fs::remove_dir_all(folder).or_else(|_| fs::remove_dir_all(folder));
             let _ = self.call(STAGING).and_then(|()| remove(&self.folder));
@@ -301,7 +302,7 @@ impl Drop for Stage {
 struct Names {
     parent: PathBuf,
     target: String,
-    /// The part of every stage name after the prefix that shows its kind.
+    /// The hash of the target's name, which follows the prefix in every stage name.
     digest: String,
 }
 
@@ -322,8 +323,8 @@ impl Names {
         self.parent.join(name)
     }
 
-    /// Returns the prefix of a name that shows its kind; `None` if the name does not belong to a
-    /// stage of this target.
+    /// Returns the prefix of `name`, which shows the kind of the stage; `None` if the name does not
+    /// belong to a stage of this target.
     fn kind(&self, name: &OsStr) -> Option<&'static str> {
         let rest = |kind: &str| name.to_str()?.strip_prefix(kind)?.strip_prefix(&self.digest);
         [STAGING, SWAPPING].into_iter().find(|kind| rest(kind).is_some())
@@ -346,8 +347,8 @@ impl Names {
         Ok(())
     }
 
-    /// Removes a folder that no process holds, except for files that no run wrote. If such files
-    /// are kept, returns the visible name of the folder that contains them.
+    /// Discards a folder, unless a process holds it. Files that no run wrote are kept. Returns the
+    /// visible name of the folder that then contains them; `None` if no files are kept.
     fn discard(&self, kind: &str, folder: &Path) -> io::Result<Option<PathBuf>> {
         let Some(_held) = hold(folder)? else {
             return Ok(None);

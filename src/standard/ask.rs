@@ -19,7 +19,7 @@ pub enum Ask {
     Classes(&'static str, u64),
 }
 
-/// What a privacy model promises about all quasi-identifiers together.
+/// The promise of a privacy model about all quasi-identifiers together.
 #[derive(Debug, Clone, Copy)]
 pub struct Promised {
     /// The minimum class size that the model promises, in rows, or in entities if the request
@@ -72,7 +72,8 @@ fn breach(column: &Looked) -> Result<Option<String>> {
     };
     let drop = || "name it in IDENTIFIERS without a mask, which drops it".to_string();
     Ok(match (&column.treated, limited) {
-        // The mask of an identifier is a code that is derived from the identifier.
+        // A mask of codes, and any mask of a limited column, releases texts that are derived from
+        // the original values.
         (Treated::Masked(kind), limited) if kind.is_code() || limited.is_some() => {
             let limited = limited.unwrap_or(Limited::Identifier("an identifier by its name (Safe Harbor 18)"));
             said(limited, format!("{} is derived from its values; {}", kind.noun, drop()))

@@ -146,7 +146,7 @@ impl Files {
     }
 
     /// Fails with `ErrorKind::Usage` if a subfolder is a release and there are files outside of
-    /// every release. A person could then be in the release and in the other files.
+    /// every release. A person could then be both in the release and in the other files.
     fn check_releases(&self, listed: &[ObjectMeta]) -> Result<()> {
         let inside = |file: &ObjectMeta| -> Vec<String> {
             let names = self.url.strip_prefix(&file.location).into_iter().flatten();
@@ -182,8 +182,9 @@ impl Files {
         }
     }
 
-    /// Lists the files whose folders and names match `levels`, one pattern for each level. Folders
-    /// whose names do not match are not listed.
+    /// Lists all files in the folders that match `levels`, which has one pattern for each level.
+    /// The last pattern is for the names of files, and is not applied here. Folders whose names do
+    /// not match are not listed.
     async fn at_levels(&self, store: &dyn ObjectStore, levels: &[&Name]) -> Result<Vec<ObjectMeta>> {
         let above = levels.split_last().map_or(levels, |(_, above)| above);
         let mut folders = vec![self.url.prefix().clone()];

@@ -25,8 +25,8 @@ pub(crate) fn is_hidden(name: &str) -> bool {
     name.starts_with(HIDING)
 }
 
-/// Splits a pattern into the folder before its first wildcard and the rest. The folder ends in a
-/// slash or is empty.
+/// Splits a pattern into the folder before its first wildcard or brace, and the rest. The folder
+/// ends in a slash or is empty.
 pub(super) fn split(path: &str) -> (&str, &str) {
     let brace = braces(path).map(|(open, ..)| open);
     let at = path.find(WILD).into_iter().chain(brace).min().unwrap_or(path.len());
@@ -90,7 +90,7 @@ impl PathPattern {
     }
 
     /// Returns the pattern for each level of folders and names, outermost first. Returns `None` if
-    /// the pattern contains `**`, which matches any number of levels.
+    /// the pattern contains `**` or ends in a slash, because it then matches any number of levels.
     pub(super) fn levels(&self) -> Option<Vec<&Name>> {
         let name = |segment| match segment {
             &Segment::Folders => None,

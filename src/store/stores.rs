@@ -65,7 +65,8 @@ impl Stores {
     }
 
     /// Returns the store of a URL: the store that the caller registered, or a store opened with the
-    /// current settings. Fails with `ErrorKind::Usage` for a scheme that is not supported.
+    /// current settings. Fails with `ErrorKind::Usage` if the scheme is not supported, or if the
+    /// session already reads another container of the same Azure account through such a URL.
     pub(crate) fn open(state: &SessionState, url: &Url) -> Result<Arc<dyn ObjectStore>> {
         let environment = state.runtime_env();
         let known = environment.object_store_registry.get_store(url);

@@ -22,7 +22,7 @@ pub(crate) struct Traffic {
 pub(crate) struct Moved {
     /// The number of bytes received in objects and other responses.
     pub(crate) received: u64,
-    /// The number of bytes sent in objects.
+    /// The number of bytes sent in the bodies of requests.
     pub(crate) sent: u64,
     /// The number of requests that failed: without a response, with a server error, or with a
     /// response that tells the client to slow down. The client retries such a request until it

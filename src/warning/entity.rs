@@ -1,4 +1,5 @@
-//! Warns of several rows that belong to one person while the models count them as several people.
+//! Warns of several rows that belong to one person while the models count them as several people,
+//! and of rows in which the entity is NULL.
 
 use super::evidence::{Evidence, Examined, Fate};
 use super::warned::{Warning, WarningKind};
@@ -17,7 +18,8 @@ pub(super) fn warnings(evidence: &Evidence) -> Vec<Warning> {
             && is_entity(&c.facts)
             && may_be_entity(&c.facts.name)
     };
-    // If several columns are codes, the one with the fewest distinct values is the person's.
+    // If several columns are codes, the column with the fewest distinct values is taken as the code
+    // of the person.
     let code = evidence.columns.iter().filter(is_code).min_by_key(|c| c.facts.distinct);
     code.map(warning).into_iter().collect()
 }

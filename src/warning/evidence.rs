@@ -3,7 +3,7 @@
 use crate::masks::MaskKind;
 use crate::suggest::{Facts, Identifying, identifying};
 
-/// The minimum number of rows at which a share is unlikely to be due to chance.
+/// The minimum number of rows for which a share is unlikely to be due to chance.
 pub(super) const FEW_ROWS: u64 = 20;
 
 /// The counts from which warnings are derived.

@@ -2,7 +2,7 @@
 //!
 //! A model counts the rows with equal quasi-identifiers. An attacker who also knows a kept column
 //! of a person finds fewer such rows. Sensitive columns are not counted here, because their role
-//! means that nobody else is assumed to know them.
+//! means that their values are unknown to an attacker.
 
 use super::evidence::{Evidence, Examined, FEW_ROWS, Fate, Links};
 use super::warned::{Warning, WarningKind};
@@ -14,8 +14,8 @@ use crate::suggest::ValueKind;
 const SHARE: f64 = 0.01;
 
 /// Returns the kept columns whose links are worth counting in a release with `classes` classes and
-/// `released` rows. Columns that identify people by themselves are left out. Returns nothing if the
-/// columns have too few values to single out many rows.
+/// `released` rows. Columns that identify people by themselves are left out. Returns an empty list
+/// if the columns have too few values to single out many rows.
 pub fn may_link(evidence: &Evidence, classes: u64, released: u64) -> Vec<String> {
     let kept = |c: &&Examined| {
         matches!(c.fate, Fate::Kept | Fate::ClassLabel)

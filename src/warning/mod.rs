@@ -55,7 +55,8 @@ pub fn warnings(evidence: &Evidence, accepted: &[String]) -> Vec<Warning> {
 }
 
 /// Returns the warning that follows from the name of a released column alone, before any value is
-/// read; `None` if its name is not that of an identifier.
+/// read; `None` if the name is not the name of an identifier, or if the column is dropped or
+/// masked.
 pub fn by_name(column: &str, kind: ValueKind, treated: Fate) -> Option<String> {
     if matches!(treated, Fate::Dropped | Fate::Masked(_)) {
         return None;

@@ -49,13 +49,15 @@ pub enum WarningKind {
     /// A date is released unchanged beside another date, which is shifted by a number of days for
     /// each person.
     Shifted,
-    /// Several rows belong to one person, and the models count rows.
+    /// Several rows belong to one person while the models count rows, or the entity is NULL in some
+    /// rows.
     Entity,
     /// A quasi-identifier has the same value in every row.
     Constant,
     /// The source has no rows.
     Empty,
-    /// At least half of the texts of released columns have blanks around them.
+    /// The texts of a quasi-identifier, or of a column that is released unchanged, mostly have
+    /// blanks around them.
     Blanks,
 }
 

@@ -163,8 +163,8 @@ async fn models_of_values_and_of_a_population_hold_beyond_memory() {
             let is_spilled = items.remove("combinations in files").is_some();
             assert_eq!(is_spilled, kilobytes == 10_000, "{request}");
             chosen.push((items.remove("node"), items.remove("released rows")));
-            // A recount with a population groups the rows of both tables and needs more than this
-            // memory.
+            // A recount with a population groups the rows of both tables, for which this memory is
+            // too small.
             if !request.starts_with("POPULATION") {
                 collect(&context, &sql).await;
                 written.push(std::fs::read(target.join("part-00000.parquet")).unwrap());

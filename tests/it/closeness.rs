@@ -81,7 +81,8 @@ impl Tree {
 
     /// Returns the distance of a class from the table as a fraction, as definitions.md defines it:
     /// the sum, over the inner nodes, of level / height times the smaller of the children's total
-    /// surplus and total deficit. p - q is (n N - c s) / (s N).
+    /// surplus and total deficit. With the counts n of s in the class and c of N in the table, p -
+    /// q is (n N - c s) / (s N).
     fn distance(&self, class: &[i128], table: &[i128]) -> (i128, i128) {
         let (s, all): (i128, i128) = (class.iter().sum(), table.iter().sum());
         let extra = |leaves: &Vec<usize>| leaves.iter().map(|i| class[*i] * all - table[*i] * s).sum::<i128>();

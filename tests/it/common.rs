@@ -9,7 +9,8 @@ use futures::TryStreamExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Returns a path in ../shared, or in ANONSQL_SHARED.
+/// Returns a path in the folder that ANONSQL_SHARED names; without this variable, in `../shared`.
+/// Panics if the path does not exist.
 pub fn shared(path: &str) -> PathBuf {
     let root = std::env::var("ANONSQL_SHARED").unwrap_or_else(|_| "../shared".into());
     let found = PathBuf::from(&root).join(path);
@@ -28,7 +29,7 @@ pub fn context(threads: usize) -> AnonContext {
     ))
 }
 
-/// Returns a context with `threads` partitions, in which a path in quotes is a table.
+/// Returns a context with `threads` partitions, in which a path in quotes can be used as a table.
 pub fn with_paths(threads: usize) -> AnonContext {
     let session = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(threads));
     AnonContext::new(enable_path_tables(session))

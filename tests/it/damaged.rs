@@ -125,8 +125,8 @@ async fn a_damaged_arrow_file_takes_no_more_memory_than_it_has() {
     context.sql(&create).await.unwrap();
 }
 
-/// Parquet stores nine digits in four bytes, and its writer drops the digits before them. The test
-/// covers every way to deliver rows and every kind of column with a decimal.
+/// Parquet stores nine digits in four bytes, and its writer drops any digits before these nine. The
+/// test covers every way to deliver rows and every kind of column with a decimal.
 #[tokio::test]
 async fn a_decimal_with_more_digits_than_its_type_has_is_an_error_of_the_data() {
     let decimals = |last: i128| Decimal128Array::from(vec![2_400, last]).with_data_type(DataType::Decimal128(9, 2));
@@ -204,7 +204,8 @@ async fn no_row_of_a_csv_file_is_in_an_error() {
     assert!(!error.to_string().contains("62"), "{error}");
 }
 
-/// If two columns had the same name, the second column would be ignored in every role.
+/// A file with two columns of the same name is refused, because the second column would be ignored
+/// in every role.
 #[tokio::test]
 async fn two_columns_of_one_name_are_an_error_that_says_it() {
     let scratch = tempfile::tempdir().unwrap();
@@ -241,7 +242,7 @@ async fn two_columns_of_one_name_are_an_error_that_says_it() {
     }
 }
 
-/// Returns a context in which a path in quotes is a table.
+/// Returns a context in which a path in quotes can be used as a table.
 fn with_paths() -> AnonContext {
     AnonContext::new(enable_path_tables(SessionContext::new_with_config(
         SessionConfig::new().with_target_partitions(2),

@@ -124,8 +124,8 @@ fn what_is_too_deep_is_refused() {
     }
 }
 
-/// Tests statements of each kind: the most deeply nested statements that the caller's thread of 2
-/// MB can parse, and the most deeply nested statements that are accepted.
+/// Tests statements of each kind at several depths of nesting, on a thread with a stack of 2 MB.
+/// Each statement gives a result, or an error that is not internal.
 #[test]
 fn what_is_let_through_has_room() {
     for what in ALL {
@@ -253,7 +253,7 @@ fn nested_forms_that_people_write_are_read() {
         vec!["CAST ( TRIM ( a ) AS INT )"; 20_000].join(", ")
     );
     assert!(session::parse(&wide).is_ok());
-    // An error within a few calls of this kind is reported as before.
+    // An error within a few calls of this kind is reported as any other error.
     let wrong = format!("SELECT {}1 AS INT", "CAST ( ".repeat(8));
     assert!(
         !session::parse(&wrong)

@@ -12,8 +12,8 @@ const ROWS: usize = 7919;
 
 const REQUEST: &str = "IDENTIFIERS (name) QUASI IDENTIFIERS (age USING age, zip USING zip) AT NODE (age 1, zip 1)";
 
-/// The statements at the beginning of each run. They give the types of the source's columns, so
-/// that these are not derived from its rows.
+/// The statements at the beginning of each run. They declare the types of the source's columns, so
+/// that the types are not inferred from the rows.
 const HIERARCHIES: &str = "CREATE EXTERNAL TABLE one (name VARCHAR, age BIGINT, zip VARCHAR) STORED AS CSV LOCATION 'one/'; \
     CREATE EXTERNAL TABLE many (name VARCHAR, age BIGINT, zip VARCHAR) STORED AS CSV LOCATION 'many/'; \
     CREATE HIERARCHY age AS INTERVALS (10, 20) ON UNMAPPED SUPPRESS; CREATE HIERARCHY zip AS PREFIX (1) ON UNMAPPED TOP";

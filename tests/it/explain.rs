@@ -81,7 +81,8 @@ async fn explain_says_what_prunes_for_every_model() {
     insta::assert_snapshot!("explain_models", said);
 }
 
-/// Returns the comments in a query, which name the columns beside the rows.
+/// Returns the comments in a base query. They name the counts that the query computes in addition
+/// to the number of rows.
 fn carried(query: &str) -> String {
     let parts: Vec<&str> = query.split("/*").skip(1).filter_map(|p| p.split("*/").next()).collect();
     format!(
@@ -90,8 +91,8 @@ fn carried(query: &str) -> String {
     )
 }
 
-/// If EXPLAIN reports no pruning, a search assesses the same nodes with and without bounds. The
-/// other searches may skip nodes, and they do so here.
+/// If EXPLAIN reports that a search skips no node, the search assesses the whole lattice. The other
+/// searches skip nodes here.
 #[tokio::test]
 async fn a_search_leaves_out_what_explain_says_it_does() {
     let context = context(2);

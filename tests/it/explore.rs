@@ -108,7 +108,8 @@ async fn its_statement_releases_a_node_as_the_page_says() {
     assert_eq!(failed.unwrap_err().kind(), ErrorKind::Infeasible);
 }
 
-/// 117,649 nodes are more than a page can contain.
+/// A lattice of 117,649 nodes is too large for a page. The page then contains the front and the
+/// nodes around it.
 #[tokio::test]
 async fn of_a_large_lattice_it_has_the_front_and_what_is_around_it() {
     let (context, scratch) = (context(2), tempfile::tempdir().unwrap());

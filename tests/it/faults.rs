@@ -120,8 +120,8 @@ async fn a_run_that_is_told_to_end_cleans_up() {
     assert!(ended > 0, "every run ended before its signal");
 }
 
-/// Several processes write to the same target at the same time. Beside it, they write to targets
-/// whose names begin in the same way.
+/// Several processes write to the same target at the same time. They also write to other targets in
+/// the same folder, whose names begin in the same way.
 #[tokio::test]
 async fn of_runs_at_once_each_ends_with_one_whole_release() {
     let scratch = tempfile::tempdir().unwrap();
@@ -183,7 +183,7 @@ async fn of_runs_at_once_each_ends_with_one_whole_release() {
     assert_eq!(found, ["rel*", "release", "release-", "release-2"]);
 }
 
-/// The temporary files of a sort contain raw rows.
+/// The temporary files of a sort contain raw rows, so a killed run must not leave any.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_killed_run_leaves_no_temporary_files() {

@@ -39,8 +39,8 @@ async fn a_byte_order_mark_before_json_is_named() {
     }
 }
 
-/// A folder of reports, such as the README's statement writes, does not hide a table of the same
-/// name.
+/// A folder of reports, such as the folder that the README's statement writes, does not hide a
+/// table of the same name.
 #[test]
 fn a_folder_without_data_is_no_table() {
     let scratch = tempfile::tempdir().unwrap();
@@ -215,8 +215,8 @@ fn is_told_well(error: &Error) -> bool {
     error.kind() == ErrorKind::Data && !error.to_string().contains(SECRET)
 }
 
-/// Files that are truncated or changed cause a data error, even if the damage is beyond the rows
-/// from which the types are inferred.
+/// Compressed files that are truncated or changed cause a data error, even if the damage is beyond
+/// the rows from which the types are inferred.
 #[tokio::test]
 async fn a_compressed_file_that_is_damaged_is_an_error_of_the_data() {
     let folder = tempfile::tempdir().unwrap();
@@ -265,7 +265,8 @@ async fn a_compressed_file_that_is_damaged_is_an_error_of_the_data() {
     }
 }
 
-/// Every byte of an Avro file is changed in turn.
+/// Every byte of an Avro file after its signature is changed in turn, and the file is cut off at
+/// many positions.
 #[tokio::test]
 async fn a_damaged_avro_file_is_told_well() {
     let folder = tempfile::tempdir().unwrap();

@@ -91,7 +91,7 @@ async fn only_a_whole_release_of_a_store_is_kept() {
     collect(&context, &release("done", "OPTIONS (layout 'plain')")).await;
     assert!(names(&store, "done").await.contains(&"done/_SUCCESS".to_string()));
     refused(&context, &release("done", ""), "it has the layout 'plain'").await;
-    // Other files prevent a release with each clause that replaces nothing.
+    // With each clause that replaces nothing, other files in the target prevent a release.
     for (place, name) in [
         ("a", "a/_manifest.json"),
         ("b", "b/notes.txt"),
@@ -173,7 +173,7 @@ async fn only_a_whole_delta_table_is_kept() {
 }
 
 /// A run that loses to a faster run gives advice that fits its clause. The exit code tells a
-/// scheduler that action is needed.
+/// scheduler whether it may run the job again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_loses_is_told_what_to_do() {
     let store = Arc::new(InMemory::new());

@@ -1,4 +1,4 @@
-//! Tests labels of other forms than text on random tables. Plain Rust and plain SQL recount every
+//! Tests labels in forms other than text, on random tables. Plain Rust and plain SQL recount every
 //! form.
 
 use crate::common::{collect, context};
@@ -53,9 +53,9 @@ fn nearest(sum: i64, n: i64) -> i64 {
         .unwrap()
 }
 
-/// Returns the clause that creates the hierarchy. The hierarchy has no code if the label is a
-/// single value from the class, because such a value would distinguish values that a code hides,
-/// and the statement is refused.
+/// Returns the clause that creates the hierarchy. The hierarchy has no code if the released value
+/// is computed from the values of a class. Such a value would distinguish values that a code hides,
+/// so the statement would be refused.
 fn hierarchy(form: &str) -> String {
     let code = if is_of_label(form) { " TOP CODE 30" } else { "" };
     format!("CREATE HIERARCHY a AS INTERVALS (5, 10){code}")

@@ -268,8 +268,8 @@ async fn readers_go_by_the_manifest() {
     assert!(e.to_string().contains("no manifest that names the files"), "{e}");
 }
 
-/// Each file has approximately the requested size. The limits between files are at the same rows
-/// for any number of threads and any target.
+/// Each file has approximately the requested size. The boundaries between files are at the same
+/// rows for any number of threads and any target.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn files_are_of_a_size() {
     let store = Arc::new(InMemory::new());

@@ -26,8 +26,9 @@ fn release(how: &str, k: usize) -> String {
     )
 }
 
-/// Tests an S3 server, on which the release is also verified. One of several simultaneous processes
-/// succeeds; the others end with exit code 5, or 6 with OVERWRITE, and leave no files.
+/// Tests an S3 server, on which the release is also verified. Without OVERWRITE, exactly one of
+/// several simultaneous processes succeeds, and the others end with exit code 5. With OVERWRITE, at
+/// least one succeeds, and the others end with exit code 6. No process that fails leaves files.
 #[test]
 #[cfg_attr(not(has_moto), ignore = "needs moto_server: pip install 'moto[server]'")]
 fn one_of_several_processes_wins() {
@@ -49,7 +50,8 @@ fn one_of_several_processes_wins() {
             }
             assert!(!said(i).contains(SECRET));
         }
-        // With OVERWRITE, a run that begins after another one has ended replaces its release.
+        // With OVERWRITE, a run that begins after another run has ended replaces the release of
+        // that run.
         assert!(
             winners >= 1 && (how == "OVERWRITE" || winners == 1),
             "{winners} of {n} won"

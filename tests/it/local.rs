@@ -171,7 +171,7 @@ impl Tree {
             };
             return self.leaves.iter().filter(inside).cloned().collect();
         }
-        // A text that is a label of several levels has the meaning of the highest one.
+        // A text that is a label of several levels has the meaning of the highest of these levels.
         let at = |level: &Vec<Option<String>>| {
             let same = self.leaves.iter().zip(level).filter(|(_, l)| *l == label);
             same.map(|(leaf, _)| leaf.clone()).collect::<BTreeSet<_>>()

@@ -47,8 +47,8 @@ async fn mondrian_loses_less_than_the_best_node() {
     }
 }
 
-/// The figures are the glm of a peer that repeats full-domain recoding on the remaining rows (in
-/// steps of 0.1 percent), with all nine columns.
+/// The numbers are the glm of another tool (the peer), which repeats full-domain recoding on the
+/// remaining rows, in steps of 0.1 percent, with all nine columns.
 #[tokio::test]
 #[cfg_attr(not(has_shared), ignore = "needs ../shared; set ANONSQL_SHARED to the folder")]
 async fn peel_loses_less_than_any_other() {

@@ -94,7 +94,7 @@ fn is_of_type(name: &str, value: &Value) -> bool {
     }
 }
 
-/// A fault is found at every position in a manifest.
+/// Faults are found at several depths of a manifest.
 #[tokio::test]
 async fn faults_are_found() {
     let scratch = tempfile::tempdir().unwrap();

@@ -171,7 +171,7 @@ async fn no_raw_value_of_a_masked_column_leaves() {
 }
 
 /// Equal values have equal masks in every file and format. A different secret gives different
-/// masks. The intervals between a person's times are those of the source.
+/// masks. The intervals between a person's times are the same as in the source.
 #[tokio::test]
 async fn masks_are_the_same_wherever_the_secret_is() {
     let scratch = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Tests RECODING LOCAL. Its loss is no higher than that of any search that it runs, and its
+//! Tests RECODING LOCAL. Its loss is no higher than the loss of any search that it runs, and its
 //! release has the same bytes as a release by the chosen search alone.
 
 use crate::common::{Numbers, adult, collect, context};
@@ -129,7 +129,7 @@ async fn any_number_of_threads_and_the_chosen_algorithm_write_the_same_bytes() {
     }
 }
 
-/// At any time limit, the best partition found so far is released.
+/// Under any time limit, the best partition found so far is released.
 #[tokio::test]
 async fn a_time_limit_skips_what_is_not_begun() {
     let context = context(2);

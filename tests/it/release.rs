@@ -233,8 +233,8 @@ const SMALL: &str = "
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-    /// Compares every node of the lattice, and the optimum of every optimal search, with brute
-    /// force.
+    /// Compares every node of the lattice, and the optimum of the optimal searches, with brute
+    /// force. No other search finds a lower value.
     #[test]
     fn nodes_and_optima_agree_with_brute_force(t in table(), k in 1usize..6, entity: bool, percent in 0usize..101) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -288,8 +288,8 @@ proptest! {
         });
     }
 
-    /// Classes satisfy the model, the row counts add up, and the sensitive values are those of the
-    /// kept rows, as counted by SQL.
+    /// Classes satisfy the model, the row counts add up, and no sensitive value is more frequent
+    /// than in the source, as counted by SQL.
     #[test]
     fn released_rows_hold_and_add_up(t in table(), k in 1usize..5, starred: bool) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -430,8 +430,9 @@ async fn a_release_is_written_whatever_part_of_it_fits_in_memory() {
     assert_eq!(written.len(), 1, "memory changes what is written");
 }
 
-/// Returned rows pass through DataFusion's optimizer. It may distribute them over partitions if
-/// nothing requires their order. A class in two partitions would then be checked as two classes.
+/// Returned rows pass through DataFusion's optimizer. The optimizer may distribute the rows over
+/// partitions if nothing requires their order. A class in two partitions would then be checked as
+/// two classes.
 #[tokio::test]
 async fn answered_rows_are_the_rows_that_would_be_written() {
     use anonsql::internal::generate::{GeneratedTable, generate};

@@ -11,7 +11,7 @@ use std::path::Path;
 
 pub const QUASI: &str = "age, sex, zip, marital_status";
 
-/// Returns a context with `threads` partitions, in which a path in quotes is a table.
+/// Returns a context with `threads` partitions, in which a path in quotes can be used as a table.
 pub fn context(threads: usize) -> AnonContext {
     let config = SessionConfig::new().with_target_partitions(threads);
     AnonContext::new(enable_path_tables(SessionContext::new_with_config(config)))

@@ -3,8 +3,9 @@
 use crate::common::{collect, number};
 use crate::report::{census, json, load, same_class_sizes, statement};
 
-/// The classes of the source are those of its original values, although a code hides some. The test
-/// covers whole numbers, floating-point numbers, decimals, and several columns at once.
+/// The classes of the source are formed from its original values, although a code hides some of
+/// these values. The test covers whole numbers, floating-point numbers, decimals, and several
+/// columns at once.
 #[tokio::test]
 async fn hidden_values_are_told_apart_before_the_release() {
     let scratch = tempfile::tempdir().unwrap();

@@ -4,7 +4,7 @@ use crate::common::{Numbers, collect};
 use crate::report::{QUASI, census, json, statement};
 use std::collections::BTreeSet;
 
-/// The neighbours have the figures of LATTICE OF.
+/// The neighbours have the same figures as in the result of LATTICE OF.
 #[tokio::test]
 async fn the_neighbours_of_the_node_are_those_of_the_lattice() {
     let scratch = tempfile::tempdir().unwrap();

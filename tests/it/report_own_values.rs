@@ -57,7 +57,8 @@ fn said(report: &Value, column: &str) -> (u64, u64, Option<u64>) {
     (rows, own, counts["near"].as_u64())
 }
 
-/// Counts the same in the tables `people` and `released`. `and` restricts the released rows.
+/// Returns the same counts, which SQL computes from the tables `people` and `released`. `and`
+/// restricts the released rows.
 async fn recounted(context: &AnonContext, (column, as_number): Masked, and: &str) -> (u64, u64, Option<u64>) {
     let near = match as_number {
         None => "false".to_string(),
@@ -96,8 +97,8 @@ fn files() -> Files {
     }
 }
 
-/// The counts for every mask are those of the rows, both if all rows share the same labels and if
-/// each class has its own labels.
+/// The counts for every mask equal the counts of the released rows, both if all rows share the same
+/// labels and if each class has its own labels.
 #[tokio::test]
 async fn the_rows_with_their_own_value_are_those_of_the_files() {
     let (context, files) = (people().await, files());
@@ -230,7 +231,7 @@ async fn rows_suppressed_for_their_own_limits_leave_nothing_counted() {
     }
 }
 
-/// The page states the shares. Without randomized masks, it has no such section.
+/// The page states the shares. Without randomized masks, the page has no section about them.
 #[tokio::test]
 async fn the_page_says_the_shares() {
     let (context, files) = (people().await, files());

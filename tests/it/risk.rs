@@ -1,5 +1,5 @@
-//! Compares RISK OF with a peer's figures on Adult, and with pair-by-pair counts on small random
-//! tables.
+//! Compares RISK OF with the figures of another tool on Adult, and with pair-by-pair counts on
+//! small random tables.
 
 use crate::common::{adult, collect, context, shared};
 use crate::golden::{ADULT, quoted};

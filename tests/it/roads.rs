@@ -228,8 +228,8 @@ async fn what_leaves_was_recounted_itself() {
         } else {
             "IDENTIFIERS (person)"
         };
-        // The source changes after this number of reads. No run reads it more often than the
-        // maximum.
+        // The source changes after this number of reads. No run reads the source more often than
+        // the largest of these numbers.
         for times in 1..7 {
             let starred = ["DROPPED", "STARRED"][(which + times) % 2];
             let rest = format!(

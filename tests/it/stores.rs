@@ -230,8 +230,8 @@ fn serve(mut stream: std::net::TcpStream) {
     let _ = stream.write_all(format!("{head}{body}").as_bytes());
 }
 
-/// The command reads a bucket of a server with the credentials of its environment. It shows none of
-/// them, even if the server is unreachable.
+/// The command reads a bucket of a server with the credentials of its environment. The command
+/// shows none of these credentials, even if the server is unreachable.
 #[test]
 #[cfg_attr(not(has_moto), ignore = "needs moto_server: pip install 'moto[server]'")]
 fn the_command_reads_a_bucket() {
@@ -275,7 +275,7 @@ fn the_command_reads_a_bucket() {
     let (ok, stored, said) = run("s3://lake/people/", create, &moto.environment());
     assert!(ok, "{said}");
     assert_eq!(local, stored);
-    // The settings of the session override those of the environment.
+    // The settings of the session override the settings of the environment.
     let keys: Vec<_> = moto
         .environment()
         .into_iter()

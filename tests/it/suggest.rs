@@ -26,7 +26,7 @@ async fn carried_out(file: &Path) -> Vec<(String, String)> {
     let context = context(2);
     let rows = suggest(&context, &source).await;
     // In a build that is not optimised, a trial may reach its time limit. The facts about a column
-    // do not depend on it.
+    // do not depend on this limit.
     let again = suggest(&crate::common::context(1), &source).await;
     let known = |rows: &[[Option<String>; 5]]| {
         let columns = rows.iter().filter(|row| row[0].is_some());
@@ -128,7 +128,8 @@ async fn no_value_is_shown() {
         for batch in collect(&paths, &format!("SELECT * FROM {source}")).await {
             for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
                 let texts = arrow::compute::cast(column, &arrow::datatypes::DataType::Utf8).unwrap();
-                // For any table, the result contains numbers and plain words.
+                // The result contains numbers and plain words for any table, so they are not
+                // searched for.
                 let plain =
                     |v: &str| v.chars().all(|c| c.is_ascii_lowercase()) || v.chars().all(|c| c.is_ascii_digit());
                 let values = texts.as_string::<i32>().iter().flatten();

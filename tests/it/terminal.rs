@@ -233,7 +233,7 @@ fn columns_of_a_file_complete() {
     terminal.waits_for("anonsql> SELECT * FROM 'data/census");
 }
 
-/// Keys that are typed after Ctrl-C arrive together with it.
+/// Keys that arrive together with Ctrl-C are kept.
 #[test]
 #[cfg_attr(not(has_tmux), ignore = "needs tmux: install it")]
 fn what_is_typed_after_control_c_is_kept() {

@@ -152,7 +152,7 @@ async fn a_note_is_of_the_statement_that_reads() {
     assert_eq!(noted(), 0);
 }
 
-/// A table with several partitions whose counts are estimates.
+/// A table with several partitions. Its counts of distinct values are estimates.
 const LARGE: &str = "CREATE TABLE people AS SELECT 'p' || CAST(value AS VARCHAR) AS code, value % 70 AS age, value % 2 AS sex, \
                      'room ' || CAST(value % 90001 AS VARCHAR) AS room FROM range(0, 180000)";
 
@@ -206,8 +206,8 @@ async fn explain_knows_names_and_explain_analyze_what_was_counted() {
     );
 }
 
-/// Every second person has the same age, and each age has its own job. Levels lose much here, and
-/// groups lose little.
+/// Every second person has the same age, and each age has its own job. Full-domain recoding loses
+/// much here, and local recoding loses little.
 #[tokio::test]
 async fn a_search_that_loses_much_is_told_of_local_recoding() {
     let told = Arc::new(Told::default());

@@ -69,8 +69,8 @@ fn a_stage_appears_whole_or_not_at_all() {
 fn what_a_killed_run_left_is_removed_and_a_living_one_is_not() {
     let scratch = tempfile::tempdir().unwrap();
     let target = scratch.path().join("release");
-    // The names are those of a target whose name begins with the name of this target, and of
-    // targets whose names break the naming rule in other ways.
+    // Some of these targets have names that begin with the name of this target. The other names
+    // contain unusual characters.
     let others = ["release-", "release-2", "release ", "rel*", "reléase"].map(|name| {
         let stage = Stage::open(&scratch.path().join(name)).unwrap();
         (stage.folder().to_path_buf(), abandon(stage))
@@ -217,7 +217,7 @@ fn links_and_files_are_said_to_be_what_they_are() {
     }
     assert_eq!(names(scratch.path()), ["dangling", "file", "link", "real"]);
     // A folder in the path may be a symbolic link. The target is then in the folder to which the
-    // link leads.
+    // link points.
     let stage = Stage::open(&at("link/inner")).unwrap();
     assert!(stage.folder().starts_with(at("real").canonicalize().unwrap()));
     stage.publish_new(target_exists(Path::new("t"))).unwrap();

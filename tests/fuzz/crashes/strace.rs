@@ -139,7 +139,8 @@ pub fn run(command: &Command, fault: &Fault) -> (Output, bool) {
         let mut met = log.lines().filter(|line| line.ends_with("(INJECTED)"));
         met.any(is_no_file)
     };
-    // A thread that is never woken sleeps for ever.
+    // A fault on the descriptor that wakes a thread can leave the thread asleep. The run then
+    // hangs, so it is killed sooner.
     let output = run_in(traced, command, elsewhere).unwrap();
     (output, elsewhere())
 }

@@ -27,8 +27,8 @@ const FRONT: &str = "QUASI IDENTIFIERS (age USING age, sex) SENSITIVE (illness) 
 const TABLE: &str =
     "CREATE EXTERNAL TABLE kept (age VARCHAR, sex VARCHAR, illness VARCHAR) LOCATION 'table/' STORED AS";
 
-/// `[5]` and `[20]` stand for the clauses. `[table]` followed by a format stands for the
-/// declaration of a table of files.
+/// `[5]`, `[20]` and `[front]` stand for the clauses in [`K5`], [`K20`] and [`FRONT`]. `[table]`
+/// followed by a format stands for the declaration of a table of files.
 pub const WAYS: &[Way] = &[
     once("TO", "", "ANONYMIZE 'people.csv' TO 'out' [20]"),
     once("TO, CSV", "", "ANONYMIZE 'people.csv' TO 'out' STORED AS CSV [20]"),

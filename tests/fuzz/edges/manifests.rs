@@ -1,7 +1,6 @@
-//! Mutates manifests as bytes and as JSON. Some of them are sealed again, as a forger would do.
-//! VERIFY of the release with a mutated manifest, and USING MANIFEST with it, end in a result or an
-//! error. VERIFY confirms only what was written. A release by a mutated manifest satisfies its
-//! model.
+//! Mutates manifests as bytes and as JSON. Some of the mutated manifests are sealed again, as a
+//! forger would do. VERIFY and USING MANIFEST return a result or an error for each of them. VERIFY
+//! confirms only what was written. A release that USING MANIFEST makes satisfies its model.
 
 use super::mutate::{anywhere, bytes};
 use super::{Bench, Input, quoted, refused};
@@ -13,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 pub struct Manifests {
     bench: Bench,
-    /// The two texts of each request, and the manifest of its release.
+    /// The two texts of each entry in [`REQUESTS`], and the manifest of its release.
     releases: Vec<(&'static str, &'static str, Vec<u8>)>,
 }
 
@@ -159,7 +158,8 @@ fn sealed(mut json: Value) -> Vec<u8> {
     serde_json::to_vec_pretty(&json).unwrap()
 }
 
-/// Replaces one value somewhere in the tree with another of its type, which the reader accepts.
+/// Replaces one value somewhere in the tree with another value of the same type, which the reader
+/// accepts.
 fn forge(rng: &mut ChaCha8Rng, json: &mut Value) {
     match json {
         Value::Object(fields) if !fields.is_empty() => {

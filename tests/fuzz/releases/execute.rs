@@ -371,7 +371,8 @@ pub fn read(path: &Path) -> Result<Vec<RecordBatch>, Box<dyn std::error::Error>>
     }
 }
 
-/// Reads the rows of a JSON file as text. Each line is a row and leaves out NULL.
+/// Reads the rows of a JSON file as text. Each line is a row, without the columns whose value is
+/// NULL.
 fn lines(case: &Case, scene: &Scene, path: &Path) -> Result<Vec<RecordBatch>, Box<dyn std::error::Error>> {
     let text = std::fs::read_to_string(path)?;
     let rows: Vec<serde_json::Value> = text.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;

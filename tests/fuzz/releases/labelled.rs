@@ -1,6 +1,6 @@
 //! Makes the same release with labels of other forms: numbers, bounds, and values computed from a
-//! class. Each class is a class of the release with texts, or several of its classes whose labels
-//! are written alike.
+//! class. Each class is a class of the original release, whose labels are texts, or a union of its
+//! classes whose labels become equal.
 
 use super::case::{Case, Format, Request, Way};
 use super::execute::{self, Leaves, Scene};
@@ -34,8 +34,8 @@ pub async fn holds(case: &Case, scene: &Scene, plain: &Leaves) -> Result<(), Fai
     let rows = Rows::of(&leaves.schema, &leaves.batches, |_| None);
     let before: usize = plain.batches.iter().map(|batch| batch.num_rows()).sum();
     let expected = match ranges_are_asked_for(&other.request) {
-        // Ranges give other classes than the labels of a hierarchy, so only the suppression limit
-        // applies.
+        // The classes of ranges differ from the classes of a hierarchy's labels, so only the
+        // suppression limit applies.
         true => least(&other.request, scene.source.len)..=scene.source.len,
         false => before..=before,
     };
@@ -133,7 +133,7 @@ fn types(case: &Case, scene: &Scene, rows: &Rows) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the type by which a Parquet file stores a type, because Parquet has fewer types.
+/// Returns a common type for all types that a Parquet file may store as the same type.
 fn plain(data_type: &DataType) -> DataType {
     match data_type {
         DataType::Dictionary(_, values) => plain(values),
@@ -142,7 +142,8 @@ fn plain(data_type: &DataType) -> DataType {
         DataType::Decimal32(p, s) | DataType::Decimal64(p, s) => DataType::Decimal128(*p, *s),
         DataType::Date64 => DataType::Timestamp(TimeUnit::Millisecond, None),
         DataType::Time32(_) => DataType::Time32(TimeUnit::Millisecond),
-        // Nanoseconds are kept if some value has them.
+        // Parquet keeps nanoseconds only if some value has them, so they are treated like
+        // microseconds.
         DataType::Timestamp(unit, zone) => {
             let unit = (*unit).clamp(TimeUnit::Millisecond, TimeUnit::Microsecond);
             DataType::Timestamp(unit, zone.as_ref().map(|_| "UTC".into()))

@@ -90,8 +90,8 @@ fn is_public(item: &Item) -> bool {
     matches!(visibility, Visibility::Public(_))
 }
 
-/// Returns the public types of the face. Each has a text of its file and name, and its
-/// documentation.
+/// Returns the public types of the face. Each type is returned as a text with its file and name,
+/// together with its documentation.
 fn types() -> Vec<(String, String)> {
     let tree = Tree::read(&source(), "lib.rs");
     let exported = exported(&tree);

@@ -1,5 +1,5 @@
-//! The arrows from each file of `src` to the files that it uses. Some arrows break the rules of the
-//! rooms.
+//! The arrows from each file of `src` to the files that it uses, and the arrows that break the
+//! rules of the rooms (top-level modules).
 
 use super::paths::paths;
 use super::tree::{Files, Tree, room};

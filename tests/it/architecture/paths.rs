@@ -7,7 +7,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 use syn::{Attribute, ImplItem, Item, ItemUse, Macro, Meta};
 
-/// Returns the paths in a module, except those in tests, and those in the re-exports of a file that
+/// Returns the paths in a module, except paths in tests and paths in the re-exports of a file that
 /// only declares modules and re-exports items.
 pub fn paths(module: &Module) -> Vec<Path> {
     let mut found = Paths { module, found: vec![] };

@@ -85,7 +85,7 @@ fn the_picture_is_the_reports() {
     let report = std::fs::read_to_string(played.root().join("out/census.html")).unwrap();
     let (from, to) = (report.find("<svg").unwrap(), report.find("</svg>").unwrap());
     // In its own file, the picture needs properties that the page around it set: the namespace, and
-    // the colours of paper and ink.
+    // the colours of the background and the text.
     let alone = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"570\" style=\"background:#fff;color:#1a1d23\"";
     let picture = format!("{alone}{}</svg>\n", &report[from + "<svg".len()..to]);
     let path = root().join("docs/src/class-sizes.svg");

@@ -172,7 +172,7 @@ fn a_release_grows_alike() {
     assert_eq!(one, two);
 }
 
-/// Files have only a few rows, so that the limits of buckets lie within classes.
+/// Files have only a few rows, so that the boundaries of buckets lie within classes.
 #[test]
 fn files_smaller_than_classes_are_the_same() {
     let scratch = tempfile::tempdir().unwrap();

@@ -47,7 +47,7 @@ impl Workers {
 
     /// Starts workers that present a certificate and require one.
     pub fn with_certificates(count: usize, folder: &Path, certificates: &Path) -> Self {
-        // The name for which the certificate was made.
+        // The certificate is for the name localhost, so the URLs contain this name.
         let mut workers = Self::with(count, folder, "https", |worker| {
             worker.env("SALT", SECRET).arg("--tls").arg(certificates);
         });

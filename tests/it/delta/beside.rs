@@ -178,7 +178,8 @@ async fn a_table_grows_by_versions() {
     }
 }
 
-/// If several runs append to the same version, only one of them succeeds.
+/// If several runs append to the same version, only one of them succeeds. The others end with exit
+/// code 6 and leave no files.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_two_batches_at_once_one_is_added() {
     let context = session().await;

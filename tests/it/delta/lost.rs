@@ -158,7 +158,7 @@ async fn a_manifest_in_the_folder_of_its_run_is_read() {
 }
 
 /// The package deltalake deletes every file that no entry of the log names, creates a checkpoint
-/// and cleans up the log.
+/// and cleans up the log. The manifests are kept, and VERIFY still passes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[cfg_attr(not(has_deltalake), ignore = "needs pip install deltalake duckdb pyarrow")]
 async fn clean_ups_of_other_tools_leave_the_manifest() {

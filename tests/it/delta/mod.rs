@@ -433,8 +433,9 @@ async fn a_late_writer_leaves_nothing() {
     }
 }
 
-/// Two, four and eight writers write to a table in a store at once. One succeeds, and the others
-/// end with exit code 5 or 6 and leave no files.
+/// Two, four and eight writers write to a table in a store at once. Without OVERWRITE, exactly one
+/// succeeds, and with OVERWRITE at least one. The others end with exit code 5 or 6 and leave no
+/// files.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_of_many_writers_wins() {
     let store = Arc::new(InMemory::new());

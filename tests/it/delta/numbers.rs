@@ -43,7 +43,7 @@ async fn decimals_beyond_64_bits_are_released() {
         200
     );
 
-    // The same table gets a deletion vector, which is applied each time that the rows are read.
+    // The same table gets a deletion vector, which is applied each time the rows are read.
     let added = action(&entry(&table, 0), "add").clone();
     let mut deleted = added.clone();
     deleted["deletionVector"] = deletion_vector(&[1, 4]);

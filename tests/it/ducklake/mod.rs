@@ -48,9 +48,9 @@ fn copied(folder: &Path) -> String {
     catalog.display().to_string()
 }
 
-/// The figures for every snapshot are those of DuckDB. The snapshots have delete files, rows in the
-/// catalog, deleted rows, partitions, merged files and files from other writers. In some of them,
-/// columns were added, dropped, renamed or given another type.
+/// For every snapshot, the figures equal the figures of DuckDB. The snapshots have delete files,
+/// rows in the catalog, deleted rows, partitions, merged files and files from other writers. In
+/// some of them, columns were added, dropped, renamed or given another type.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_snapshot_is_read_as_duckdb_reads_it() {
     let context = session().await;
@@ -63,8 +63,8 @@ async fn every_snapshot_is_read_as_duckdb_reads_it() {
         match context.sql(&sql).await {
             Ok(read) if value(&read) == *number => {}
             Ok(read) => wrong.push(format!("{sql}: {:?} and not {number:?}", value(&read))),
-            // Snapshots between the change of the columns and the flush are refused. So are values
-            // of types that are not read from the catalog.
+            // Snapshots between the change of the columns and the flush are refused. Values of
+            // types that are not read from the catalog are refused, too.
             Err(e)
                 if ["flushed", "few"].contains(&table.as_str())
                     && e.to_string().contains("ducklake_flush_inlined_data") => {}

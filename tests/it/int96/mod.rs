@@ -234,7 +234,7 @@ async fn times_of_spark_in_a_delta_table() {
     }
 }
 
-/// Spark's file of times is part of a Delta table, and the rows of the last time are deleted.
+/// Spark's file of times is part of a Delta table, and the rows with the latest time are deleted.
 #[cfg(feature = "delta")]
 #[tokio::test]
 async fn times_of_spark_in_a_delta_table_with_a_deletion_vector() {

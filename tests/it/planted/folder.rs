@@ -100,7 +100,7 @@ async fn metadata_of_a_footer_is_found() {
         let end = bytes.len() - 8;
         let footer = end - u32::from_le_bytes(bytes[end..end + 4].try_into().unwrap()) as usize;
         match name {
-            // The bytes come before the footer. No page lists them, so readers skip them.
+            // The bytes come before the footer. They belong to no page, so readers skip them.
             "between" => {
                 let mut written = fs::File::create(&file).unwrap();
                 written.write_all(&bytes[..footer]).unwrap();

@@ -79,7 +79,7 @@ async fn starred_rows_may_be_a_partition() {
     for (name, layout) in [
         ("quasi", "PARTITIONED BY (column1)"),
         ("quasi_csv", "STORED AS CSV PARTITIONED BY (column1)"),
-        // The value of a kept column is NULL, so a folder is named for NULL.
+        // The value of a kept column is NULL, so the name of a folder represents NULL.
         ("kept", "PARTITIONED BY (column2)"),
     ] {
         let target = folder.path().join(name);

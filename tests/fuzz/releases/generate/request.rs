@@ -239,7 +239,7 @@ fn way(draw: &mut Draw, planned: &Planned, request: &Request) -> Way {
         .filter(|(_, r)| released(r))
         .map(|(c, _)| c.clone())
         .collect();
-    // CSV cannot hold lists, and its readers cannot read decimals without their last digits.
+    // CSV cannot hold lists, and its readers cannot read decimals with a negative scale.
     let is_beyond = |t: &DataType| t.is_nested() || matches!(t, DataType::Decimal128(_, scale) if *scale < 0);
     let (format, copied) = match planned.table.columns.iter().any(|c| is_beyond(&c.data_type)) {
         true => (Format::Parquet, *draw.pick(&[Format::Parquet, Format::Arrow])),
@@ -389,7 +389,7 @@ fn models(
         // Local recoding refuses models that count a population or the values under a label.
         let is_of_all_columns = ["profitability", "n_t_closeness"].contains(&name);
         let is_of_nodes = is_of_all_columns || is_of_population(name);
-        // Other code handles samples and sets of items.
+        // Other code generates requests with these models.
         let is_apart = ["personal_privacy", "km_anonymity", "differential_privacy"].contains(&name);
         let refused = is_apart || (is_local && is_of_nodes);
         let read = match name {

@@ -41,9 +41,9 @@ fn in_data(data: &ArrayData, found: &mut BTreeSet<String>) {
     data.child_data().iter().for_each(|child| in_data(child, found));
 }
 
-/// Returns the dictionary entries that no row uses, by column. Of any type, they are values of rows
-/// that are not released. The rows of one batch may be returned in several batches, which share
-/// their dictionary.
+/// Returns the dictionary entries that no row uses, by column. Whatever its type, such an entry is
+/// a value of a row that is not released. The rows of one batch may be returned in several batches,
+/// which share their dictionary.
 pub fn unused_entries(batches: &[RecordBatch]) -> Vec<String> {
     let (mut shown, mut held) = (BTreeSet::new(), BTreeSet::new());
     for batch in batches {

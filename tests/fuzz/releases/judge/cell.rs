@@ -195,7 +195,7 @@ fn grounds(values: &ArrayRef) -> Vec<Ground> {
     let one = |i: usize, texts: &StringArray, ticks: &Int64Array| match data_type {
         _ if values.is_null(i) => Ground::Null,
         t if t.is_floating() => {
-            // The shortest decimal that equals the number.
+            // The text is the shortest decimal that equals the number.
             let x: f64 = texts.value(i).parse().unwrap_or(f64::NAN);
             match x.is_finite() {
                 true => number(texts.value(i)),

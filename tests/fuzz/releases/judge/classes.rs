@@ -51,9 +51,10 @@ impl Judged<'_> {
         self.case.request.starred && self.quasi.iter().all(star) && sensitive.all(|(name, ..)| is_null(name))
     }
 
-    /// Returns the choices of rows that may be the suppressed rows in the release. With a manifest,
-    /// each choice has the number of rows that the manifest gives. Without one, it has any number
-    /// up to the suppression limit. Returns none if there are too many choices to try.
+    /// Returns the possible choices of the suppressed rows in the release. With a manifest, each
+    /// choice has the number of rows that the manifest gives. Without a manifest, a choice has any
+    /// number of rows up to the suppression limit. Returns an empty list if there are too many
+    /// choices to try.
     pub fn starred(&self, said: Option<usize>) -> Vec<Vec<usize>> {
         let looks: Vec<usize> = (0..self.len).filter(|row| self.looks_starred(*row)).collect();
         let most = looks
@@ -69,8 +70,8 @@ impl Judged<'_> {
         }
     }
 
-    /// Finds the classes of a release, apart from the rows `looks`, which are suppressed rows in
-    /// the release. `node` is the node in the release's manifest.
+    /// Finds the classes of a release. The rows `looks` are suppressed rows in the release, and
+    /// belong to no class. `node` is the node in the release's manifest.
     pub fn find(&self, node: Option<&[usize]>, looks: &[usize]) -> Result<Found, Failure> {
         let rows: Vec<usize> = (0..self.len).filter(|row| looks.binary_search(row).is_err()).collect();
         let groups = grouped(rows.iter().copied(), |row| self.labels(row));
@@ -220,8 +221,8 @@ impl Judged<'_> {
         (0..=ladder.height()).any(|level| self.forms[attribute].seen(ladder.label(cell, level)) == *value)
     }
 
-    /// Returns the groups of local recoding. Each released row needs its own source row that its
-    /// labels cover.
+    /// Returns the groups of local recoding. Each released row must have a source row of its own,
+    /// whose values its labels cover.
     fn local(&self, groups: &BTreeMap<Vec<Seen>, Vec<usize>>, starred: &[usize]) -> Result<Vec<Class>, Failure> {
         let unchanged = self.unchanged();
         let rows: Vec<usize> = groups.values().flatten().chain(starred).copied().collect();
@@ -367,8 +368,9 @@ impl Judged<'_> {
 /// The largest number of choices of rows that are tried.
 const CHOICES: usize = 2000;
 
-/// Returns the ways to choose `n` of these rows, or none if there are too many to try. There may be
-/// several ways, because a class with `*` in every quasi-identifier may look like suppressed rows.
+/// Returns the ways to choose `n` of these rows, or an empty list if there are too many to try.
+/// There may be several ways, because a class with `*` in every quasi-identifier may look like
+/// suppressed rows.
 fn choices(rows: &[usize], n: usize) -> Vec<Vec<usize>> {
     let mut chosen: Vec<Vec<usize>> = vec![vec![]];
     for (i, row) in rows.iter().enumerate() {

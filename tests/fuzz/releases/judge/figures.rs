@@ -42,7 +42,7 @@ pub fn proven<'a>(case: &'a Case, manifest: &Json) -> Option<(&'a str, f64)> {
         .map(|value| (metric, value))
 }
 
-/// Recounts the figures.
+/// Recounts the figures of the release, and compares them with the manifest and the summary.
 pub fn check(judged: &Judged, found: &Found, manifest: &Json, summary: Option<&RecordBatch>) -> Result<(), Failure> {
     let released: usize = found.classes.iter().map(|c| c.released.len()).sum();
     let sizes = found.classes.iter().map(|c| {

@@ -7,7 +7,7 @@ use crate::releases::execute::Scene;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Checks that every released list is an ascending set of the source's items or of `*`, and that
-/// every combination of up to m items is in the lists of k rows.
+/// every combination of up to m items that occurs is in the lists of at least k rows.
 pub fn check(case: &Case, scene: &Scene, rows: &Rows) -> Result<(), Failure> {
     let broken = |what: String| Err(Failure::new("items", what));
     for (column, _) in case.request.roles.iter().filter(|(_, role)| *role == Role::Items) {

@@ -118,8 +118,8 @@ impl Ladder {
         self.unmapped == Unmapped::Suppress && !self.knows(cell)
     }
 
-    /// Returns true if the value has the label of the top at every level above level 0. No value in
-    /// the hierarchy does, so the column cannot be released at level 0.
+    /// Returns true if the hierarchy does not map the value, so that ON UNMAPPED TOP gives it the
+    /// top label at every level from 1 on. Level 0 is then not available for the column.
     pub fn raises(&self, cell: &Cell) -> bool {
         self.unmapped == Unmapped::Top && !self.knows(cell)
     }

@@ -48,8 +48,8 @@ pub fn release(case: &Case, scene: &Scene, leaves: &Leaves) -> Result<(), Failur
         for node in nodes {
             match hold(&judged, node.as_deref(), &starred, &whole, scene, leaves) {
                 Ok(()) => return bytes_of(scene, leaves, &rows),
-                // A wrong choice leaves other rows and fails as `kept`, so any other failure is
-                // more informative.
+                // A wrong choice of suppressed rows fails as `kept`, so any other failure is more
+                // informative.
                 Err(failure) if failure.kind != "kept" => outcome = failure,
                 Err(failure) if outcome.kind == "rows" => outcome = failure,
                 Err(_) => {}

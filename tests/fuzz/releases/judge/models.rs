@@ -79,7 +79,7 @@ pub fn size(members: &[Member]) -> i128 {
 }
 
 /// Judges whether this model permits the release of a class. `people` is the number of people in
-/// the class in the population.
+/// the population who belong to the class.
 pub fn holds(model: &Model, members: &[Member], whole: &Whole, people: Option<i128>) -> Verdict {
     let f = size(members);
     let first = model.arguments.first().map_or("", String::as_str);
@@ -216,9 +216,9 @@ fn individual_risk(f: i128, weight: f64) -> f64 {
     p / rows * sum
 }
 
-/// Judges the model profitability(benefit, loss, gain, cost) for a class of `f` records. Each
-/// record must be worth more than attacks on it cost, if its labels lose the share `lost` of the
-/// information. Returns `Holds` for any other model.
+/// Judges the model profitability(benefit, loss, gain, cost) for a class of `f` records. The
+/// benefit of a record, of which its labels lose the share `lost`, must be at least the loss that
+/// attacks on the record cause. Returns `Holds` for any other model.
 pub fn pays(model: &Model, f: i128, lost: f64) -> Verdict {
     if model.name != "profitability" {
         return Verdict::Holds;

@@ -103,7 +103,7 @@ impl Judged<'_> {
     }
 
     /// Returns the number of people of the population in a class; `None` if the model does not
-    /// count them.
+    /// count the population, or without a node.
     pub fn people(&self, model: &Model, labels: &[Seen], node: Option<&[usize]>, people: &Rows) -> Option<i128> {
         let node = node.filter(|_| is_of_population(&model.name))?;
         let is_asked = |name: &String| model.subset.is_empty() || model.subset.contains(name);
@@ -207,9 +207,9 @@ impl Judged<'_> {
     }
 
     /// Returns true if a source row t may be in a class with these b released rows
-    /// (personal_privacy). This is so if Pleak(t) is at most t's limit. Pleak(t) is (1 / b) times
-    /// the sum of DCorrelate(t, i) over the rows i of the class. DCorrelate is 1 for t's own value,
-    /// 1 / leaves for an ancestor of that value, else 0.
+    /// (personal_privacy). The row may be in the class if Pleak(t) is at most t's limit. Pleak(t)
+    /// is (1 / b) times the sum of DCorrelate(t, i) over the rows i of the class. DCorrelate is 1
+    /// for t's own value, 1 / leaves for an ancestor of that value, else 0.
     pub fn bearable(&self, released: &[usize], source: usize) -> bool {
         let Some((attribute, limit)) = self.case.request.personal() else {
             return true;
@@ -237,7 +237,7 @@ impl Judged<'_> {
         limit.is_some_and(|limit| leak <= limit + 1e-9)
     }
 
-    /// Checks that the number of rows in no class is at most the suppression limit.
+    /// Checks that the number of rows that belong to no class is at most the suppression limit.
     pub fn limit(&self, found: &Found) -> Result<(), Failure> {
         let released: usize = found.classes.iter().map(|c| c.released.len()).sum();
         let suppressed = self.source.len.saturating_sub(released);
