@@ -161,7 +161,8 @@ impl Eq for MaskKind {}
 
 impl MaskKind {
     /// Returns true if the mask is a code or a text derived from identifiers. Returns false if it
-    /// is a masked value of a column that could also be released unchanged.
+    /// is a masked value of a column that could also be released unchanged. A mask that is allowed
+    /// in both places, such as SHIFT BY, counts as a code, because that is the stricter reading.
     pub(crate) fn is_code(&self) -> bool {
         self.places.contains(&MaskPlace::Identifiers) || self.reads == Reads::Identifiers
     }
