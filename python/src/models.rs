@@ -32,6 +32,7 @@ pub struct Given {
 /// A model as a Python function, with the same condition in SQL.
 #[derive(Debug)]
 pub struct Own {
+    name: &'static str,
     holds: Py<PyAny>,
     parameters: &'static [Param],
     sql: String,
@@ -42,6 +43,7 @@ pub struct Own {
     raised: Mutex<Option<PyErr>>,
 }
 
+/// The models of the open connections.
 static KNOWN: Mutex<BTreeMap<usize, Weak<Own>>> = Mutex::new(BTreeMap::new());
 
 /// Returns the address of a name in memory.
@@ -69,7 +71,9 @@ impl Own {
             default: None,
         };
         let parameters: Vec<Param> = given.parameters.into_iter().map(parameter).collect();
+        let name = leaked(given.name);
         let own = Arc::new(Self {
+            name,
             holds: given.holds,
             parameters: Vec::leak(parameters),
             sql: given.sql,
@@ -89,7 +93,6 @@ impl Own {
             },
             raised: Mutex::default(),
         });
-        let name = leaked(given.name);
         let names: Vec<&str> = own.parameters.iter().map(|parameter| parameter.name).collect();
         let on = if given.reads_attribute { " ON column" } else { "" };
         let info = Info {
@@ -115,6 +118,13 @@ impl Own {
     /// Removes and returns the exception that the function raised.
     pub fn take_raised(&self) -> Option<PyErr> {
         held(&self.raised).take()
+    }
+}
+
+/// A model is forgotten when its connection ends.
+impl Drop for Own {
+    fn drop(&mut self) {
+        held(&KNOWN).remove(&place(self.name));
     }
 }
 

@@ -9,7 +9,7 @@ use super::verification::Verification;
 use crate::error::Result;
 use crate::folder::{Check, Manifest, Role};
 use crate::hierarchy::LabelForm;
-use crate::masks::MASKS;
+use crate::masks;
 use crate::recount::ReleasedTable;
 use crate::standard::{Ask, Looked, LowestLabels, Standard, Treated, named};
 use crate::suggest::{Facts, Limited, ValueKind};
@@ -65,7 +65,7 @@ fn columns(claim: &Claim, manifest: &Manifest, standard: &Standard, found: &mut 
         let name = column.name.as_str();
         let facts = Facts::of_name(name, kind(manifest, name));
         let treated = match (column.mask(), column.role) {
-            (Some(mask), _) => match MASKS.iter().find(|kind| mask.starts_with(kind.clause.start)) {
+            (Some(mask), _) => match masks::of_clause(mask) {
                 Some(kind) => Treated::Masked(kind),
                 None => {
                     found.gap(format!(

@@ -30,6 +30,7 @@ Exit codes:
   6  run it again later: a store or a worker does not answer, or another run finished first
   7  check the data, which drifted from the release of USING MANIFEST
   129  ended by SIGHUP: the terminal was closed
+  141  the program that reads the output closed it early, as head does
   143  ended by SIGTERM
 
 Environment:

@@ -86,6 +86,7 @@ pub const EXIT_CODES: &[(u8, &str)] = &[
     ),
     (7, "check the data, which drifted from the release of USING MANIFEST"),
     (129, "ended by SIGHUP: the terminal was closed"),
+    (141, "the program that reads the output closed it early, as head does"),
     (143, "ended by SIGTERM"),
 ];
 

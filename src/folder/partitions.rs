@@ -82,6 +82,9 @@ pub fn with_nulls(rows: DataFrame, folders: &[String]) -> Result<DataFrame> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use datafusion::datasource::listing::ListingTableUrl;
+    use datafusion::datasource::listing::helpers::parse_partitions_for_path;
+    use datafusion::object_store::path::Path;
 
     #[test]
     fn names_that_are_not_spelled_alike_everywhere_are_refused() {
@@ -108,6 +111,7 @@ mod tests {
             ("*", "c=%2A"),
             ("[20, 29]", "c=%5B20, 29%5D"),
             (">=90", "c=%3E=90"),
+            ("a=b", "c=a=b"),
             ("a/b", "c=a%2Fb"),
             ("50%", "c=50%25"),
             ("ä", "c=%C3%A4"),
@@ -120,6 +124,17 @@ mod tests {
             assert_eq!(name("c", Some(value)).unwrap(), spelled);
         }
         assert_eq!(name("c", None).unwrap(), "c=__HIVE_DEFAULT_PARTITION__");
+    }
+
+    #[test]
+    fn values_are_read_as_they_were() {
+        let root = ListingTableUrl::parse("file:///table/").unwrap();
+        for value in ["a=b", "=", ">=90", "50%", "%3D", "a/b", "ä", " ", ".", ""] {
+            let folder = name("c", Some(value)).unwrap();
+            let file = Path::parse(format!("table/{folder}/part-0.parquet")).unwrap();
+            let read = parse_partitions_for_path(&root, &file, ["c"]).unwrap();
+            assert_eq!(read, [value], "{folder}");
+        }
     }
 
     #[test]

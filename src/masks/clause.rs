@@ -162,7 +162,8 @@ impl Eq for MaskKind {}
 impl MaskKind {
     /// Returns true if the mask is for identifiers or reads them, so a masked value may be derived
     /// from an identifier. Returns false for a mask of values that could also be released
-    /// unchanged.
+    /// unchanged. A mask that is allowed in both places, such as SHIFT BY, counts as one for
+    /// identifiers, because that is the stricter reading.
     pub(crate) fn is_code(&self) -> bool {
         self.places.contains(&MaskPlace::Identifiers) || self.reads == Reads::Identifiers
     }

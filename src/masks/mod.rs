@@ -59,3 +59,12 @@ pub static MASKS: &[MaskKind] = &[
 pub(crate) fn named(start: &str) -> Option<&'static MaskKind> {
     MASKS.iter().find(|kind| kind.clause.start == start)
 }
+
+/// Returns the mask of a clause in a manifest, which another version of anonsql may have written;
+/// `None` if the mask is not known here. Only whole words count: `MASKED` is not `MASK`.
+pub(crate) fn of_clause(written: &str) -> Option<&'static MaskKind> {
+    MASKS.iter().find(|kind| {
+        let rest = written.strip_prefix(kind.clause.start);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    })
+}

@@ -38,7 +38,7 @@ use arrow::datatypes::{
     TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
 };
 use arrow::temporal_conversions::as_datetime_with_timezone;
-use chrono::{DateTime, NaiveDateTime, TimeDelta, TimeZone};
+use chrono::{DateTime, Datelike, NaiveDateTime, TimeDelta, TimeZone};
 use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Arc;
@@ -190,7 +190,9 @@ where
             Some(zone) => {
                 let before = as_datetime_with_timezone::<T>(at, zone)?;
                 let local = before.naive_local().checked_add_signed(TimeDelta::days(days))?;
-                shown(zone, local)?.timestamp() - before.timestamp()
+                // The local date may be in the year 10000 while the date in UTC is not.
+                let after = shown(zone, local).filter(|after| (1..=9999).contains(&after.year()))?;
+                after.timestamp() - before.timestamp()
             }
         };
         at.checked_add(seconds.checked_mul(second)?)
@@ -281,6 +283,21 @@ mod tests {
             let refused = shifted(1, b"0123456789abcdef", people.clone(), vec![Some(date); 40]).unwrap_err();
             assert!(refused.to_string().contains("the years 1 to 9999"), "{refused}");
         }
+    }
+
+    /// In Tokyo, the year 10000 begins nine hours earlier than in UTC.
+    #[test]
+    fn the_years_are_those_of_the_time_zone() {
+        let evening = 2_932_895 * DAY + 20 * 3_600;
+        let visits = TimestampSecondArray::from(vec![evening; 40]).with_timezone("Asia/Tokyo");
+        let people: StringArray = (0..40).map(|i| Some(i.to_string())).collect();
+        let unmasked = Unmasked {
+            values: &(Arc::new(visits) as ArrayRef),
+            beside: &[Arc::new(people)],
+            key: Some(&Key::new(b"0123456789abcdef").unwrap()),
+        };
+        let refused = Shift { days: 1 }.mask(&unmasked).unwrap_err();
+        assert!(refused.to_string().contains("the years 1 to 9999"), "{refused}");
     }
 
     /// Every patient comes at eight o'clock in Berlin, in winter and in summer. The shifted visits

@@ -130,6 +130,21 @@ fn named_by(kind: &MaskKind) -> Option<&'static MaskKind> {
     named(kind.clause.start)
 }
 
+/// The clause of a manifest names its mask by whole words, so that the mask of a newer version is
+/// not taken for another.
+#[test]
+fn a_written_clause_names_its_mask() {
+    for (clause, _) in masks() {
+        let written = clause.without_secret().to_string();
+        assert_eq!(of_clause(&written), Some(clause.kind), "{written}");
+        assert_eq!(of_clause(clause.kind.clause.start), Some(clause.kind), "{written}");
+        assert_eq!(of_clause(&format!("{}ED", clause.kind.clause.start)), None, "{written}");
+    }
+    for unknown in ["", "MASKED KEEP FIRST 2", "RANK", "hash", "XHASH"] {
+        assert_eq!(of_clause(unknown), None, "{unknown}");
+    }
+}
+
 /// Each mask has the type that it declares. NULL stays NULL, equal values of a person have the same
 /// masked value, another secret gives other masked values, and no masked value equals the original
 /// value.

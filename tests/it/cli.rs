@@ -1,6 +1,6 @@
 //! Tests the command as a user runs it.
 
-use crate::common::anonsql;
+use crate::common::{anonsql, process};
 use std::process::Output;
 use tempfile::TempDir;
 
@@ -328,6 +328,24 @@ fn generated_tables_are_readable() {
     let output = run(&folder, &["generate", "cencus", "--out", "t.parquet"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("census"), "{}", stderr(&output));
+}
+
+/// If the reader of the output goes away, the command ends like a program that receives SIGPIPE.
+#[cfg(unix)]
+#[test]
+fn a_reader_that_goes_away_has_an_exit_code() {
+    use std::process::Stdio;
+    let folder = folder();
+    let many = "SELECT value FROM generate_series(1, 1000000)";
+    let mut child = process(folder.path())
+        .args(["--format", "csv", "-c", many])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), stderr(&output)), (Some(141), ""));
 }
 
 #[cfg(unix)]

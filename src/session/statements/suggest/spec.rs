@@ -1,7 +1,7 @@
 //! The parsed statement `SUGGEST ROLES FOR ... [TO 'release.sql']`, and the file of its script.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::location::{expanded, resolved};
+use crate::location::{expanded, is_url, resolved};
 use crate::quoting::literal;
 use crate::sql::clause::SourceClause;
 use crate::staging::Stage;
@@ -39,8 +39,9 @@ impl ScriptFile {
     /// Fails if the path is not local, or if the file exists and may not be replaced.
     pub(super) fn check(&self) -> Result<()> {
         let path = expanded(&self.path)?;
+        let is_away = is_url(&path);
         let path = Path::new(path.as_ref());
-        if self.path.contains("://") || path.is_dir() {
+        if is_away || path.is_dir() {
             return Err(Error::usage(format!(
                 "SUGGEST ROLES ... TO {:?}: a script is a local file; example: TO 'release.sql'",
                 self.path
@@ -61,5 +62,29 @@ impl ScriptFile {
         let failed = |e| Error::io(format!("cannot write the script {}", self.path), e);
         std::fs::write(stage.output(), text).map_err(failed)?;
         stage.publish_output(self.overwrite)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::location::folder_url;
+
+    /// A `file://` URL names a local file, as in every other clause with a path.
+    #[test]
+    fn a_script_is_a_local_file_or_its_url() {
+        let scratch = tempfile::tempdir().unwrap();
+        let script = |path: String| ScriptFile { path, overwrite: false };
+        let folder = folder_url(scratch.path());
+        let file = script(format!("{folder}release.sql"));
+        file.check().unwrap();
+        file.write("SELECT 1;").unwrap();
+        let written = std::fs::read_to_string(scratch.path().join("release.sql")).unwrap();
+        assert_eq!(written, "SELECT 1;");
+        assert_eq!(file.check().unwrap_err().kind(), ErrorKind::TargetExists);
+        for path in [folder, "s3://bucket/release.sql".into()] {
+            let refused = script(path).check().unwrap_err().to_string();
+            assert!(refused.contains("a script is a local file"), "{refused}");
+        }
     }
 }

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::folder::{Manifest, with_nulls};
 use crate::hierarchy::{LabelForm, plain_type};
 use crate::job::{ReportFile, SourceTable, check_report};
-use crate::masks::MASKS;
+use crate::masks::{self, MaskKind};
 use crate::observe::Phase;
 use crate::pool::blocking;
 use crate::recount::{Reading, ReleasedTable, Tables, bounds_as_text, figures, is_bounds, recounting_session};
@@ -133,11 +133,7 @@ impl AnonContext {
 /// Returns the columns with a mask that draws its values from the whole column.
 fn drawn(manifest: &Manifest) -> Vec<String> {
     let columns = manifest.columns.iter();
-    let is_drawn = |mask: &str| {
-        MASKS
-            .iter()
-            .any(|kind| kind.is_drawn() && mask.starts_with(kind.clause.start))
-    };
+    let is_drawn = |mask: &str| masks::of_clause(mask).is_some_and(MaskKind::is_drawn);
     let drawn = columns.filter(|column| column.mask().is_some_and(is_drawn));
     drawn.map(|column| column.name.clone()).collect()
 }
