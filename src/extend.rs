@@ -7,7 +7,8 @@
 
 pub use crate::catalogue::{Arguments, Entry, Info, Kind, Param};
 
-/// Privacy models, each with a predicate over one equivalence class, and the same guarantee as SQL.
+/// Privacy models. Each has a predicate over one equivalence class, and an SQL query that checks
+/// the same guarantee on the released rows.
 pub mod model {
     pub use crate::model::{
         About, Audit, Build, Class, Comparison, Monotonicity, Overall, Predicate, PrivacyModel, Reads, Relation, Span,

@@ -57,7 +57,8 @@ fn chromium() -> Option<PathBuf> {
     found(&["chromium", "chromium-browser", "google-chrome"])
 }
 
-/// Returns the path of the first of these commands that PATH contains.
+/// Returns the path of one of these commands: the first that is found when the folders of PATH are
+/// searched in order. If a folder contains several of them, the order of `names` decides.
 fn found(names: &[&str]) -> Option<PathBuf> {
     let folders = std::env::var_os("PATH")?;
     std::env::split_paths(&folders)

@@ -245,7 +245,8 @@ impl Covered {
     }
 }
 
-/// Distinct rows that are equal in the unchanged columns: released rows, and rows of the source.
+/// The rows that have the same values in the unchanged columns: the distinct released rows, and the
+/// distinct rows of the source.
 #[derive(Default)]
 struct Block {
     sides: [Vec<Vec<u32>>; 2],

@@ -115,8 +115,8 @@ async fn is_sorted(
     Ok(ascend(session, &quasi, &others).await? || ascend(session, &quasi, &compared).await?)
 }
 
-/// Returns true if rows with the same values of `class` are contiguous in a partition, and ascend
-/// in `values`. `class` and `values` are SQL expressions over the released rows.
+/// Returns true if all rows with the same values of `class` are contiguous, and ascend in `values`.
+/// `class` and `values` are SQL expressions over the released rows.
 async fn ascend(session: &SessionContext, class: &[String], values: &[String]) -> Result<bool> {
     // The constants let rows be converted even if `class` or `values` is empty.
     let constant = ["0".to_string()];

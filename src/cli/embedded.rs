@@ -1,5 +1,6 @@
-//! A session inside another program, such as a Python interpreter. It has the limits, threads and
-//! cancellation of the command, but does not handle signals, and prints no results and no messages.
+//! A session inside another program, such as a Python interpreter. Its limits, threads and
+//! cancellation work as in the `anonsql` command, but it does not handle signals, and prints no
+//! results and no messages.
 
 use super::ending::CLEANING;
 use super::environment::{Limits, session_with};

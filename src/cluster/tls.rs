@@ -79,8 +79,9 @@ impl Tls {
         })
     }
 
-    /// Connects to a worker. The worker's certificate must be valid for the fragment of `url`, or
-    /// for the host if `url` has no fragment.
+    /// Connects to a worker. The worker's certificate must be valid for the name in the fragment of
+    /// `url`, or for the host if `url` has no fragment. A fragment is present if the host of `url`
+    /// is an IP address to which this name was resolved.
     pub(super) async fn connect(self, url: Url) -> io::Result<TokioIo<client::TlsStream<TcpStream>>> {
         let wrong = || io::Error::from(io::ErrorKind::InvalidInput);
         let (host, port) = url.host_str().zip(url.port_or_known_default()).ok_or_else(wrong)?;

@@ -33,7 +33,7 @@ pub(crate) struct Standing {
     pub(crate) is_sealed: bool,
     /// The object or table version that makes this release the current release.
     pub(super) version: Version,
-    /// The time at which the manifest was put.
+    /// The time at which the manifest object was last modified.
     pub(super) since: DateTime<Utc>,
 }
 

@@ -34,8 +34,8 @@ pub(crate) struct PrefixRun {
 }
 
 impl PrefixRun {
-    /// Begins a run of a session for a prefix. Takes its lease, and deletes old files of killed
-    /// runs.
+    /// Begins a run of a session for a prefix. In an object store, also creates the lease of the
+    /// run and deletes old files of killed runs.
     pub(crate) async fn begin(prefix: &Prefix, layout: Layout, session: &Keeper) -> Result<Self> {
         let run = new_run(Utc::now());
         let lease = match prefix.is_local() {

@@ -1,8 +1,8 @@
-//! Distinct l-diversity: every released class has at least l sensitive values.
+//! Distinct l-diversity: every released class has at least l distinct sensitive values.
 //!
-//! Holds if and only if every released equivalence class has at least l distinct sensitive values
-//! (NULL is a value). Monotone: a merged class has every value of its parts, even if rows are
-//! suppressed, for entities as well as for rows.
+//! Holds if and only if every released equivalence class has at least l distinct sensitive values.
+//! NULL is a value. Monotone, even if rows are suppressed, for entities as well as for rows: a
+//! merged class has every value of its parts.
 //!
 //! Example: `l_diversity(3) ON diagnosis`.
 //!

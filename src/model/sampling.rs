@@ -242,8 +242,8 @@ mod tests {
     }
 
     /// Tests the minimum class size against values that another program computed with 60 decimal
-    /// digits. If epsilon is ln 2 or ln 1.5, gamma is a short fraction (3/4 or 5/9). In these two
-    /// cases, rounding gamma down increases k by two and by one.
+    /// digits. If epsilon is ln 2, ln 3 or ln 1.5, the exact gamma is a short fraction (3/4, 8/9 or
+    /// 5/9). Rounding gamma down then increases k by 2, 3 or 1. The values include this increase.
     #[test]
     fn the_least_class_is_that_of_exact_arithmetic() {
         for (epsilon, delta, k) in [

@@ -21,7 +21,8 @@ use std::collections::BTreeMap;
 /// Divides each stratum of a table with an algorithm.
 pub fn divided(partitioner: &dyn Partitioner, table: &dyn Table, context: &mut Context) -> Result<Found> {
     let strata = strata(table);
-    // Groups over some of the columns contain rows of several strata.
+    // A grouping sets a minimum size for groups over some of the columns. Such a group can contain
+    // rows of several strata, so the strata cannot be divided separately.
     if strata.len() < 2 || partitioner.keeps_levels() || !table.groupings().is_empty() {
         return partitioner.run(table, context);
     }

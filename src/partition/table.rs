@@ -111,8 +111,8 @@ pub trait Table {
     /// combinations.
     fn suppressible(&self) -> u64;
 
-    /// Returns the number of distinct class labels. `None` if the algorithm does not read them or
-    /// no column is named by CLASS.
+    /// Returns the number of distinct class labels. `None` if the algorithm does not read them, or
+    /// if the statement has no CLASS column.
     fn class_labels(&self) -> Option<usize>;
 
     /// Calls `f` with each class label of a combination and its number of rows.

@@ -78,9 +78,10 @@ impl ReleasedTable {
         Ok(())
     }
 
-    /// Returns, for each size of a class in the population, the number of classes of this size by
-    /// the columns of `group`, and the number of their rows in this table. The population is the
-    /// table called `population`, with the same columns.
+    /// Groups the rows of this table and of a population into classes by the columns of `group`.
+    /// For each class size in the population, returns the number of classes that have this size
+    /// there and occur in this table, and the number of their rows in this table. `population` is
+    /// the name of a table with the same columns.
     ///
     /// Fails with `ErrorKind::Data` if a class has fewer rows (or entities) in the population than
     /// in this table, because the population then does not contain the table.

@@ -63,7 +63,8 @@ pub struct RiskSettings {
     /// The thresholds of risk, above 0 and at most 1. For each threshold, the number and share of
     /// rows with a higher risk are computed.
     pub thresholds: Vec<f64>,
-    /// The formula with which the SNB estimator counts the classes of the population.
+    /// The formula for the number of classes in the population, which the estimator SNB (slide
+    /// negative binomial model) needs.
     pub class_estimate: ClassEstimate,
 }
 

@@ -14,8 +14,9 @@ use crate::error::Result;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Finding {
-    /// A lower bound on the cost of every anonymous node. It is `f64::NEG_INFINITY` if the
-    /// algorithm proves nothing. The incumbent is optimal if its cost is not above the bound.
+    /// A lower bound on the cost of every anonymous node that costs less than the incumbent. It is
+    /// `f64::INFINITY` if no such node exists, and `f64::NEG_INFINITY` if the algorithm proves
+    /// nothing. The incumbent is optimal if its cost is not above the bound.
     pub bound: f64,
 }
 

@@ -126,7 +126,7 @@ impl Facts {
         texts.filter(|v| !v.is_empty()).collect()
     }
 
-    /// Returns the counts as text for the reason that a proposal gives.
+    /// Returns the counts as text. A proposal appends this text to its reason.
     pub(super) fn counts(&self) -> String {
         if self.values == 0 {
             return "no values".into();

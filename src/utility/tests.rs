@@ -246,8 +246,8 @@ proptest! {
         prop_assert!((found - moved / (there.len().max(2) - 1) as f64).abs() < 1e-9);
     }
 
-    /// The first split of a tree is the purest of all permitted splits, found by trying every
-    /// division into two sets of values.
+    /// The first split of a tree is as pure as the purest permitted split. The test finds the
+    /// purest one by trying every division of the values into two sets.
     #[test]
     fn the_first_cut_is_the_purest(rows in prop::collection::vec((0u32..5, 0u32..2), 14..60), is_number in any::<bool>()) {
         let columns = [column("x", 5, is_number), column("c", 2, false)];

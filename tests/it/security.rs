@@ -1,4 +1,4 @@
-//! Checks that SECURITY.md names the test of every promise, and that these tests exist.
+//! Checks that every test that SECURITY.md names for a promise exists.
 
 use std::path::Path;
 

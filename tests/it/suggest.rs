@@ -128,8 +128,8 @@ async fn no_value_is_shown() {
         for batch in collect(&paths, &format!("SELECT * FROM {source}")).await {
             for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
                 let texts = arrow::compute::cast(column, &arrow::datatypes::DataType::Utf8).unwrap();
-                // The result contains numbers and plain words for any table, so they are not
-                // searched for.
+                // The result contains numbers and lowercase words whatever the table is. So values
+                // that are only digits or only lowercase letters are not searched for.
                 let plain =
                     |v: &str| v.chars().all(|c| c.is_ascii_lowercase()) || v.chars().all(|c| c.is_ascii_digit());
                 let values = texts.as_string::<i32>().iter().flatten();

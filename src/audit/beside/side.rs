@@ -91,7 +91,7 @@ impl<'a> ComparedRelease<'a> {
             .evidence
             .as_ref()
             .ok_or_else(|| Error::internal("a release side by side without its manifest"))?;
-        // A missing hierarchy or level is reported where the labels of its column are needed.
+        // The findings are discarded here. If a hierarchy or a level is missing, `labels` fails.
         let known = columns::known(&side.claim, &mut Verification::default()).map_err(|e| e.context(name))?;
         let released = ReleasedTable {
             name: table.into(),

@@ -1,4 +1,5 @@
-//! Counts the classes together over the source.
+//! Recounts the promises of two releases on their joint classes, over the rows of the source. A
+//! joint class contains the persons who have the same pair of labels in the two releases.
 
 use super::people::{self, ENTITY, PAIRS};
 use super::promise::{IN_FIRST, IN_SECOND, JointPromise, OF_BOTH, OF_FIRST, OF_SECOND, label, together};

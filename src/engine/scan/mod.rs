@@ -98,7 +98,8 @@ pub async fn scan(job: &Job, details: &[DetailRequest], observer: &dyn Observer)
 /// The progress of a scan, and the observer of this progress.
 #[derive(Clone, Copy)]
 struct Watched<'a> {
-    /// The observer that receives the number of rows; `None` for a sample.
+    /// The observer that receives the number of rows; `None` if only a sample of the rows is drawn,
+    /// because the number would reveal how many rows were not drawn.
     observer: Option<&'a dyn Observer>,
     /// The number of rows that were read so far.
     progress: &'a Arc<AtomicU64>,

@@ -65,8 +65,8 @@ impl Job {
 }
 
 impl Job {
-    /// Returns the columns whose distinct values matter: those that form classes, those that models
-    /// count, and those that have masks.
+    /// Returns the columns whose distinct values are counted or compared: quasi-identifiers, item
+    /// sets, sensitive columns, masked columns, the class label and the entity.
     fn counted(&self) -> impl Iterator<Item = &String> {
         let quasi_identifiers = self.roles.quasi_identifiers.iter().map(|q| &q.column);
         let sets = self.roles.item_sets.iter().map(|s| &s.column);

@@ -123,8 +123,8 @@ struct Tally {
 }
 
 impl Tally {
-    /// Returns the entropy of the labels summed over all rows, and the number of rows with the
-    /// majority label.
+    /// Counts the class labels in the rows of `combinations`. Returns their entropy in bits,
+    /// multiplied by the number of these rows, and the number of rows with the most frequent label.
     fn count(&mut self, table: &dyn Table, combinations: &[u32]) -> (f64, u64) {
         self.met.drain(..).for_each(|label| self.rows[label as usize] = 0);
         self.rows.resize(table.class_labels().unwrap_or(0), 0);

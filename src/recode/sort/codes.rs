@@ -156,8 +156,8 @@ macro_rules! floats {
 }
 floats!(f32, u32, i32; f64, u64, i64);
 
-/// Calls a function that is generic over the native type of a numeric type. Returns `None` for any
-/// other type.
+/// Calls a generic function with the native Rust type of an Arrow type as its type argument.
+/// Returns `None` for every Arrow type that is not listed.
 macro_rules! with_native {
     ($data_type:expr, $function:ident($($argument:expr),*)) => {
         match $data_type {

@@ -183,8 +183,8 @@ impl<'a> CoverRun<'a> {
         self.sample = sample;
     }
 
-    /// Climbs from some sampled nodes to the node whose assessment is expected to exclude most of
-    /// the sample, and returns it.
+    /// Climbs from some sampled nodes to the node whose assessment is expected to exclude the most
+    /// sampled nodes, and returns it.
     fn most_useful(&self) -> usize {
         let climb = |s| self.climb(s, |x| !self.assessed[x], |levels, x| self.usefulness(levels, x));
         let found = self.sample.iter().take(STARTS).map(climb);

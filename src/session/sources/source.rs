@@ -40,7 +40,7 @@ impl AnonContext {
         };
         let pins = Pins::of(&self.session.state(), rows.logical_plan()).await?;
         let rows = spelled_once(claimless(rows)?)?;
-        // Reports contain this name. The name of a path contains no data value from its options.
+        // Reports contain this name, so data values in the options of a path are replaced by `?`.
         let named = match source {
             SourceClause::Path(_) => source.redacted().to_string(),
             SourceClause::Table(_) | SourceClause::Query(_) => source.to_string(),

@@ -91,7 +91,7 @@ impl<R: Read> Read for Lines<R> {
     }
 }
 
-/// Reads a stream of bytes through the synchronous interface of a local file.
+/// Reads a stream of bytes through the synchronous trait [`Read`], and blocks until bytes arrive.
 struct Blocking {
     stream: ByteStream,
     chunk: Bytes,

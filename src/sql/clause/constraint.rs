@@ -91,7 +91,7 @@ fn scope(c: &mut Cursor) -> Result<Option<ScopeClause>> {
     Ok(None)
 }
 
-/// The expectation in an error where a model is missing.
+/// The text that follows "expected" in the error for a missing model.
 const MODEL: &str = "a privacy model such as k_anonymity(5)";
 
 /// The names of models in formulas such as `k = 5`, each with its name in SQL.

@@ -89,8 +89,8 @@ fn span(rng: &mut ChaCha8Rng, at: usize, len: usize) -> Range<usize> {
     at.min(len)..(at + rng.random_range(1..=16)).min(len)
 }
 
-/// Overwrites the bytes from `at` on with a boundary number, in any width or in the variable length
-/// of Thrift.
+/// Overwrites the bytes from index `at` with one of the numbers in `EDGES`, encoded as an integer
+/// of 1, 2, 4 or 8 bytes or as a zigzag varint, the variable-length encoding of Thrift.
 fn number(rng: &mut ChaCha8Rng, bytes: &mut [u8], at: usize) {
     let value = EDGES[rng.random_range(0..EDGES.len())];
     let written = match rng.random_range(0..4) {

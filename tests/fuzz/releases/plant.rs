@@ -87,7 +87,7 @@ fn change(plant: &str, folder: &Path, case: &Case, judged: &Judged) -> Done {
         let is_text = whole
             .column_by_name(column)
             .is_some_and(|c| matches!(c.data_type(), DataType::Utf8));
-        // Replacing NULL by a text is also a change. An empty text is never replaced by NULL.
+        // A column whose first value is NULL also qualifies: replacing NULL by a text is a change.
         is_text && whole.num_rows() > 0
     };
     let changed = match plant {

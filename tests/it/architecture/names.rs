@@ -59,7 +59,8 @@ fn shared(files: &Files) -> BTreeMap<String, BTreeMap<String, String>> {
     found
 }
 
-/// Returns the names that several rooms have and that are not idioms, one per line.
+/// Returns one message for each type name that several rooms (top-level modules) have and that is
+/// not an idiom.
 pub fn breaches(files: &Files) -> Vec<String> {
     let mut found = shared(files);
     found.retain(|name, _| IDIOMS.iter().all(|(idiom, _)| idiom != name));

@@ -211,7 +211,8 @@ async fn assert_refused(context: &AnonContext, sql: &str, with: &str) {
     assert!(said.contains(with) && said.contains(".parquet\""), "{said}");
 }
 
-/// Spark's file of times is part of a Delta table.
+/// The times in `spark.parquet` are read correctly if the file is part of a Delta table. The times
+/// in `spark_old_calendar.parquet` are refused there, too, with or without deleted rows.
 #[cfg(feature = "delta")]
 #[tokio::test]
 async fn times_of_spark_in_a_delta_table() {

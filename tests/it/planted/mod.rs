@@ -107,8 +107,8 @@ async fn broken_classes_are_found() {
         set(&[K, SMALLEST, CLASSES, DM, "k_anonymity(20) ON (age, zip)"])
     );
 
-    // 4. For a subset of the quasi-identifiers, a class is too small: it is large enough by itself,
-    // but the only one with its age and zip.
+    // 4. A group by a subset of the quasi-identifiers (age and zip) is too small. It consists of a
+    // single class, which has enough rows for a class but too few for such a group.
     scene
         .plant("plain", "subset", |r| {
             let all = r.classes(&["age", "sex", "zip"]);

@@ -337,8 +337,8 @@ impl Judged<'_> {
         Ok(())
     }
 
-    /// Checks that the suppressed rows in the release have the kept values of suppressed source
-    /// rows.
+    /// Checks that the starred rows of the release have the same values as the suppressed rows of
+    /// the source, in the columns that are released unchanged and are not sensitive.
     fn kept_of_starred(&self, classes: &[Class], starred: &[usize]) -> Result<(), Failure> {
         let (_, released) = all_rows(classes);
         let left: Vec<usize> = (0..self.source.len).filter(|row| !released.contains(row)).collect();
