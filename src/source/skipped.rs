@@ -5,9 +5,9 @@
 //! leaves out the sort, and OFFSET skips any five rows. This rule moves such a projection above the
 //! OFFSET.
 
-use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::tree_node::Transformed;
 use datafusion::error::Result as DfResult;
-use datafusion::logical_expr::{Limit, LogicalPlan, Projection};
+use datafusion::logical_expr::{Limit, LogicalPlan};
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 use std::sync::Arc;
 
@@ -47,10 +47,8 @@ fn moved(plan: &LogicalPlan) -> Option<LogicalPlan> {
                 input: Arc::clone(&projection.input),
                 ..limit.clone()
             };
-            let projection = Projection {
-                input: Arc::new(LogicalPlan::Limit(skipped)),
-                ..projection.clone()
-            };
+            let mut projection = projection.clone();
+            projection.input = Arc::new(LogicalPlan::Limit(skipped));
             Some(LogicalPlan::Projection(projection))
         }
         _ => None,
