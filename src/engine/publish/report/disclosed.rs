@@ -188,7 +188,7 @@ fn rows_of(released: &ReleasedTable, keys: &[String], attributes: &[&str]) -> St
 pub(super) fn base_of(
     scan: Scan,
     keys: &[String],
-    whole: Option<&Marginals>,
+    counts: Option<Vec<Vec<u64>>>,
     spill_space: &SpillSpace,
 ) -> Result<Base> {
     let lookup = |(column, key): (usize, &String)| {
@@ -198,10 +198,9 @@ pub(super) fn base_of(
     let lookups = keys.iter().enumerate().map(lookup).collect::<Result<Vec<_>>>()?;
     let bottom = Node::new(vec![0; keys.len()]);
     let mut base = Base::new(scan, None, lookups, bottom, spill_space)?;
-    if let Some(whole) = whole {
-        // Both scans share the dictionaries.
-        for (i, attribute) in base.attributes.iter_mut().enumerate() {
-            attribute.counts = whole.of(i)?.1;
+    if let Some(counts) = counts {
+        for (attribute, counts) in base.attributes.iter_mut().zip(counts) {
+            attribute.counts = counts;
         }
     }
     Ok(base)

@@ -10,7 +10,7 @@ use super::disclosed::{Counted, Disclosed, ReadingPlans, base_of, distances};
 use super::facts::ReleaseFacts;
 use super::ordered::ordered;
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::{Base, BaseSet, Scan};
+use crate::frequency::{Base, BaseSet, Marginals, Scan};
 use crate::job::{Constraint, Sensitive};
 use crate::model;
 use crate::pool::{Pool, map};
@@ -130,7 +130,10 @@ async fn counted_in_memory(
     let scan = Scan::read(&columns, streams, &spill_space, Default::default()).await?;
     let (memory, number) = (spill_space.reservation("anonsql disclosure"), attributes.len());
     let count = move || {
-        let base = base_of(scan, &keys, whole.as_ref(), &spill_space)?;
+        // Both scans share the dictionaries.
+        let counts = |whole: Marginals| (0..number).map(|i| Ok(whole.of(i)?.1)).collect::<Result<Vec<_>>>();
+        let counts = whole.map(counts).transpose()?;
+        let base = base_of(scan, &keys, counts, &spill_space)?;
         let BaseSet::Held(set) = &base.set else {
             return Ok(None);
         };
@@ -210,6 +213,10 @@ mod tests {
                         .collect::<Float64Array>(),
                 ),
             ),
+            (
+                "score",
+                Arc::new(rows.iter().map(|r| r.2.map(i64::from)).collect::<Int64Array>()),
+            ),
         ];
         RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(n, c)| (n, c, true))).unwrap()
     }
@@ -249,18 +256,19 @@ mod tests {
             let parts = MemTable::try_new(batch(released).schema(), parts).unwrap();
             session.register_table("released", Arc::new(parts)).unwrap();
             session.register_batch("whole", batch(&rows)).unwrap();
-            let mut table = ReleasedTable::of("released", &["age".into(), "zip".into()], &["v".into(), "pay".into()], None);
+            let mut table = ReleasedTable::of("released", &["age".into(), "zip".into()], &["v".into(), "pay".into(), "score".into()], None);
             table.whole = has_whole.then(|| "whole".into());
             let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
             runtime.block_on(async {
-                let found = counted_in_memory(&session, &table, &["v", "pay"]).await.unwrap().unwrap();
+                let found = counted_in_memory(&session, &table, &["v", "pay", "score"]).await.unwrap().unwrap();
                 let classes = found.sizes.iter().map(|(_, classes)| classes).sum();
-                let in_order = ordered(&session, &table, &["v", "pay"], classes).await.unwrap();
+                let in_order = ordered(&session, &table, &["v", "pay", "score"], classes).await.unwrap();
                 assert_eq!(in_order.is_some(), has_whole && runs == classes);
                 let steady = |d: Disclosed| Disclosed { greatest_distance: d.greatest_distance.map(steady), ..d };
                 let asked = [
                     steady(queried(&session, &table, "v").await.unwrap()),
                     steady(queried(&session, &table, "pay").await.unwrap()),
+                    steady(queried(&session, &table, "score").await.unwrap()),
                 ];
                 for counted in [Some(found), in_order].into_iter().flatten() {
                     let sizes: Vec<(u64, u64)> = counted.sizes.iter().collect();

@@ -8,11 +8,13 @@ mod facts;
 mod held;
 mod merged;
 mod neighbours;
+mod number_counter;
 mod number_ranks;
 mod ordered;
 mod own_values;
 mod promises;
 mod risk;
+mod source_values;
 mod utility;
 
 pub(super) use facts::{ReleaseFacts, Staged};

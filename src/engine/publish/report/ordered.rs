@@ -3,9 +3,9 @@
 //! tasks, its parts are merged at the end.
 
 use super::disclosed::{Counted, Disclosed, ReadingPlans, base_of, distances};
-use super::number_ranks::NumberRanks;
+use super::source_values::{Ranks, source_values};
 use crate::error::{Error, Result};
-use crate::frequency::{Columns, Dictionary, Local, Scan};
+use crate::frequency::{Columns, Local, Scan};
 use crate::model::Predicate;
 use crate::pool::{Pool, map};
 use crate::recount::ReleasedTable;
@@ -35,18 +35,20 @@ pub(super) async fn ordered(
         return Ok(None);
     };
     let spill_space = SpillSpace::of(&session.task_ctx());
-    let Some(whole) = reading.count_whole(&spill_space, session).await? else {
+    let Some(source) = source_values(&reading, session, &spill_space).await? else {
         return Ok(None);
     };
     // This scan reads no rows. The base is needed only for the distances, which are measured from
     // the whole table.
     let nothing = Scan::read(&reading.columns, vec![], &spill_space, Default::default()).await?;
-    let base = base_of(nothing, &reading.keys, Some(&whole), &spill_space)?;
-    let measures = (0..attributes.len()).map(|i| {
-        let Dictionary { values, ranks } = reading.columns.details[i].1[0].finish()?;
+    let (ranks, counts): (Vec<Ranks>, Vec<Vec<u64>>) = source.into_iter().map(|v| (v.ranks, v.counts)).unzip();
+    let numbers_of_values: Vec<usize> = counts.iter().map(Vec::len).collect();
+    let base = base_of(nothing, &reading.keys, Some(counts), &spill_space)?;
+    let measures = ranks.into_iter().zip(numbers_of_values).enumerate();
+    let measures = measures.map(|(i, (ranks, values))| {
         Ok(Measure {
             ranks,
-            numbers: NumberRanks::of(&values),
+            values,
             farthest: distances(&base, i)?,
         })
     });
@@ -54,7 +56,7 @@ pub(super) async fn ordered(
     let context = session.task_ctx();
     let streams = execute_stream_partitioned(reading.released, Arc::clone(&context)).map_err(Error::from_data)?;
     let held = spill_space.reservation("anonsql disclosure");
-    let tables: usize = measures.iter().flat_map(|m| &m.numbers).map(NumberRanks::bytes).sum();
+    let tables: usize = measures.iter().map(|measure| measure.ranks.bytes()).sum();
     let bytes = (1 + streams.len()) * reading.columns.bytes() + tables;
     held.try_resize(bytes).map_err(Error::from_data)?;
     let mut tasks = JoinSet::new();
@@ -107,17 +109,16 @@ fn counted(ranges: Vec<RangeCounts>, measures: &[Measure], classes: u64) -> Opti
 
 /// How one attribute is measured.
 struct Measure {
-    /// For each code, the rank of its value in the source.
-    ranks: Vec<u32>,
-    /// For each number, its rank in the source; `None` if the values are not numbers with a table.
-    numbers: Option<NumberRanks>,
+    ranks: Ranks,
+    /// The number of distinct values in the source.
+    values: usize,
     farthest: Box<dyn Predicate>,
 }
 
 impl Measure {
     /// Adds a class, given as the ranks of its values. May change the order of `ranks`.
     fn add(&self, ranks: &mut [u32], found: &mut Disclosed) {
-        let histogram = histogram(ranks, self.ranks.len());
+        let histogram = histogram(ranks, self.values);
         found.add(ranks.len() as u64, &histogram, self.farthest.as_ref());
     }
 }
@@ -342,10 +343,12 @@ impl Attribute {
     fn add(&mut self, array: &ArrayRef, ends: &[usize]) -> Result<bool> {
         let measures = Arc::clone(&self.measures);
         let measure = &measures[self.index];
-        let rank = |code: &u32| measure.ranks.get(*code as usize).copied();
-        let ranks: Option<Vec<u32>> = match &measure.numbers {
-            Some(numbers) => numbers.of_rows(array)?,
-            None => self.local.encode(array)?.iter().map(rank).collect(),
+        let ranks = match &measure.ranks {
+            Ranks::Numbers(numbers) => numbers.of_rows(array)?,
+            Ranks::Codes(ranks) => {
+                let rank = |code: &u32| ranks.get(*code as usize).copied();
+                self.local.encode(array)?.iter().map(rank).collect::<Option<Vec<u32>>>()
+            }
         };
         let Some(ranks) = ranks else {
             return Ok(false);
