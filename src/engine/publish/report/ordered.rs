@@ -3,7 +3,7 @@
 //! tasks, its parts are merged at the end.
 
 use super::disclosed::{Counted, Disclosed, ReadingPlans, base_of, distances};
-use super::source_values::{Ranks, source_values};
+use super::source_values::{ValueRanks, source_values};
 use crate::error::{Error, Result};
 use crate::frequency::{Columns, Local, Scan};
 use crate::model::Predicate;
@@ -41,7 +41,7 @@ pub(super) async fn ordered(
     // This scan reads no rows. The base is needed only for the distances, which are measured from
     // the whole table.
     let nothing = Scan::read(&reading.columns, vec![], &spill_space, Default::default()).await?;
-    let (ranks, counts): (Vec<Ranks>, Vec<Vec<u64>>) = source.into_iter().map(|v| (v.ranks, v.counts)).unzip();
+    let (ranks, counts): (Vec<ValueRanks>, Vec<Vec<u64>>) = source.into_iter().map(|v| (v.ranks, v.counts)).unzip();
     let numbers_of_values: Vec<usize> = counts.iter().map(Vec::len).collect();
     let base = base_of(nothing, &reading.keys, Some(counts), &spill_space)?;
     let measures = ranks.into_iter().zip(numbers_of_values).enumerate();
@@ -109,7 +109,7 @@ fn counted(ranges: Vec<RangeCounts>, measures: &[Measure], classes: u64) -> Opti
 
 /// How one attribute is measured.
 struct Measure {
-    ranks: Ranks,
+    ranks: ValueRanks,
     /// The number of distinct values in the source.
     values: usize,
     farthest: Box<dyn Predicate>,
@@ -344,8 +344,8 @@ impl Attribute {
         let measures = Arc::clone(&self.measures);
         let measure = &measures[self.index];
         let ranks = match &measure.ranks {
-            Ranks::Numbers(numbers) => numbers.of_rows(array)?,
-            Ranks::Codes(ranks) => {
+            ValueRanks::Numbers(numbers) => numbers.of_rows(array)?,
+            ValueRanks::Codes(ranks) => {
                 let rank = |code: &u32| ranks.get(*code as usize).copied();
                 self.local.encode(array)?.iter().map(rank).collect::<Option<Vec<u32>>>()
             }

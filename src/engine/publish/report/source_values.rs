@@ -19,25 +19,25 @@ use std::sync::Arc;
 
 /// The values of an attribute in the source.
 pub(super) struct SourceValues {
-    pub(super) ranks: Ranks,
+    pub(super) ranks: ValueRanks,
     /// The number of rows with each value, in ascending order of the values, with NULL last.
     pub(super) counts: Vec<u64>,
 }
 
 /// The ranks of the values of an attribute.
-pub(super) enum Ranks {
+pub(super) enum ValueRanks {
     /// The ranks of numbers.
     Numbers(NumberRanks),
     /// For each code of the attribute's dictionary, the rank of its value.
     Codes(Vec<u32>),
 }
 
-impl Ranks {
+impl ValueRanks {
     /// Returns the memory of the ranks in bytes.
     pub(super) fn bytes(&self) -> usize {
         match self {
-            Ranks::Numbers(numbers) => numbers.bytes(),
-            Ranks::Codes(ranks) => 4 * ranks.capacity(),
+            ValueRanks::Numbers(numbers) => numbers.bytes(),
+            ValueRanks::Codes(ranks) => 4 * ranks.capacity(),
         }
     }
 }
@@ -86,7 +86,7 @@ pub(super) async fn source_values(
         }
         for (number, (i, dictionary)) in others.into_iter().zip(dictionaries).enumerate() {
             let values = SourceValues {
-                ranks: Ranks::Codes(dictionary.finish()?.ranks),
+                ranks: ValueRanks::Codes(dictionary.finish()?.ranks),
                 counts: marginals.of(number)?.1,
             };
             found.push((i, values));
@@ -121,7 +121,7 @@ fn numbers_of(all: NumberCounts) -> SourceValues {
     let has_null = all.nulls > 0;
     counts.extend(has_null.then_some(all.nulls));
     SourceValues {
-        ranks: Ranks::Numbers(NumberRanks::new(codes, has_null)),
+        ranks: ValueRanks::Numbers(NumberRanks::new(codes, has_null)),
         counts,
     }
 }
