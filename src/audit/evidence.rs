@@ -197,13 +197,18 @@ impl ReleaseEvidence {
             SuppressedRows::Dropped => manifest.rows_suppressed,
             SuppressedRows::Starred => Some(0),
         };
-        let mut same_smallest = says("smallest class", manifest.reached_k, smallest);
+        let fewest = match released.with_fewest_entities(session).await? {
+            Some(fewest) => fewest.count(session).await?.1,
+            None => smallest,
+        };
+        let mut same_smallest = says(
+            "smallest class",
+            manifest.reached_k,
+            within(manifest.reached_k, fewest, smallest),
+        );
         // The manifest counts entities. If the entity column is not released, rows are counted
-        // instead, and there are at least as many rows as entities. The count of entities may also
-        // be larger if the release keeps suppressed rows, because these rows cannot be
-        // distinguished from the rows of a class that has only `*` labels.
-        let is_no_fewer = has_hidden_entities || released.entity.is_some() && released.starred > 0;
-        same_smallest.ok |= is_no_fewer && smallest >= manifest.reached_k;
+        // instead, and there are at least as many rows as entities.
+        same_smallest.ok |= has_hidden_entities && smallest >= manifest.reached_k;
         let mut checks = vec![
             says("rows", Some(manifest.rows_out), Some(rows)),
             says("classes", Some(manifest.classes), Some(classes)),
@@ -377,4 +382,13 @@ impl ReleaseEvidence {
         let is_released = columns.any(|c| c.name == *entity && c.mask().is_none());
         is_released.then(|| entity.clone())
     }
+}
+
+/// Returns the count that is nearest to `stated` among the counts that are possible. There is no
+/// count if there is no class.
+fn within(stated: Option<u64>, fewest: Option<u64>, most: Option<u64>) -> Option<u64> {
+    let possible = fewest.zip(most).zip(stated);
+    possible
+        .map(|((fewest, most), stated)| stated.max(fewest).min(most))
+        .or(most)
 }

@@ -51,6 +51,7 @@ mod run;
 mod signed;
 mod spelling;
 mod standards;
+mod starred;
 mod tables;
 mod undecided;
 mod verification;

@@ -9,13 +9,13 @@ use super::people::{people, source};
 use super::spelling::{CSV_TEXT, TEXT, align, in_zones_of_source};
 use super::tables::{CHECKED, PEOPLE, POPULATION, WHOLE, session};
 use super::verification::Verification;
-use super::{against, batches, budget, cover, items, labels, masks, order, signed, standards, undecided};
+use super::{against, batches, budget, cover, items, labels, masks, order, signed, standards, starred, undecided};
 use crate::error::{Error, Result};
 use crate::folder::{Check, MANIFEST, Manifest, Role, SuppressedRows, with_nulls};
 use crate::hierarchy::Hierarchy;
 use crate::job::Constraint;
 use crate::observe::{Observer, Phase};
-use crate::recount::{Answers, Generalized, Promise, ReleasedTable, admit_people, bounds_as_text};
+use crate::recount::{Answers, Generalized, Promise, ReleasedTable, Remaining, admit_people, bounds_as_text};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
@@ -70,9 +70,8 @@ pub(crate) async fn audit(claim: &Claim, observer: &dyn Observer) -> Result<Veri
     });
     let notes = claim.constraints.iter().filter_map(|c| c.model.note());
     notes.for_each(|note| observer.advised(&note));
-    let mut checks = released.check(&own, &promises).await?;
-    checks.extend(released.check_second_bounds(&own, &promises).await?);
-    undecided::set_apart(&mut checks, &promises, claim, &mut found);
+    let settled = starred::check(&own, &released, &promises).await?;
+    let mut checks = undecided::set_apart(settled, &promises, claim, &mut found);
     match &claim.evidence {
         Some(evidence) => {
             checks.extend(evidence.check(&own, &released, &claim.columns()).await?);
@@ -255,6 +254,7 @@ pub(super) fn released(claim: &Claim) -> Result<ReleasedTable> {
         null_labels: manifest.map_or(vec![], Manifest::computed_columns),
         starred: starred.map_or(0, |m| m.rows_suppressed.unwrap_or(0)),
         suppressed: None,
+        remaining: Remaining::default(),
         population: None,
         generalized: vec![],
         answers: Answers::default(),

@@ -5,22 +5,32 @@
 //! the released rows only if these are the whole table. Otherwise, a release may look closer to its
 //! table than it is, or farther from it. The same is true of a model that weighs the values of
 //! persons, if the release does not show which person a row belongs to. A promise about the rows of
-//! the source can be checked only with the source. In each of these cases, the promise is reported
-//! as a gap, together with the value that the released rows alone reach.
+//! the source can be checked only with the source. A promise about entities may depend on which rows
+//! are suppressed ([`starred`]). In each of these cases, the promise is reported as a gap, together
+//! with the value that the released rows alone reach.
 
 use super::claim::Claim;
+use super::starred;
 use super::verification::Verification;
 use crate::folder::Check;
 use crate::model::Monotonicity;
 use crate::recount::Promise;
 
-/// Moves a check from `checks` to `found` if the released rows alone cannot decide its promise.
-/// `checks` must contain one check for each of `promises`, in the same order.
-pub(super) fn set_apart(checks: &mut Vec<Check>, promises: &[Promise<'_>], claim: &Claim, found: &mut Verification) {
+/// Returns the checks of the promises that the released rows decide, followed by the checks of
+/// second bounds. Moves the checks of all other promises to `found`. `settled` contains one check
+/// for each of `promises`, in the same order.
+pub(super) fn set_apart(
+    settled: starred::CheckedPromises,
+    promises: &[Promise<'_>],
+    claim: &Claim,
+    found: &mut Verification,
+) -> Vec<Check> {
     let people = hidden_entity(claim);
-    let mut promises = promises.iter();
+    let mut checks = settled.checks;
+    let mut promises = promises.iter().zip(settled.is_open);
     checks.retain(|check| {
-        let reads = |promise: &Promise<'_>| {
+        let reads = |(promise, is_open): (&Promise<'_>, bool)| {
+            let open = is_open.then(|| starred::open(check, claim));
             let of_rows = people.as_ref().filter(|_| counts_values(promise));
             let of_people = of_rows.map(|why| format!("{} ({why}; reached is of rows)", check.check));
             let of_source = needs_source(promise, claim).map(|why| {
@@ -29,7 +39,7 @@ pub(super) fn set_apart(checks: &mut Vec<Check>, promises: &[Promise<'_>], claim
                     check.check
                 )
             });
-            of_people.or(of_source)
+            open.or(of_people).or(of_source)
         };
         let what = promises.next().and_then(reads);
         let is_decided = what.is_none();
@@ -43,6 +53,8 @@ pub(super) fn set_apart(checks: &mut Vec<Check>, promises: &[Promise<'_>], claim
         }
         is_decided
     });
+    checks.extend(settled.second_bounds);
+    checks
 }
 
 /// Returns the reason why persons cannot be counted as the release counted them; `None` if they can

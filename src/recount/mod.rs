@@ -13,6 +13,7 @@ mod released;
 mod session;
 mod spans;
 mod sql;
+mod suppressed;
 mod utility;
 
 pub(crate) use bind::{admit_people, bind};
@@ -22,6 +23,7 @@ pub(crate) use marginals::check_marginals;
 pub(crate) use promises::promises;
 pub use released::{Answers, Generalized, Promise, ReleasedTable};
 pub use session::recounting_session;
+pub use suppressed::Remaining;
 pub(crate) use session::{Elsewhere, coded_plan, session_with};
 pub(crate) use sql::{answer_rightly, count, label_text, numbers, register, steady, type_of, with_one_zero};
 pub(crate) use utility::{Reading, Tables, figures};

@@ -5,10 +5,11 @@
 //! own ([`crate::model::PrivacyModel::audit`]).
 
 use super::sql::{count, histogram, number, register, with_one_zero};
+use super::suppressed::Remaining;
 use crate::error::Result;
 use crate::folder::Check;
 use crate::frequency::gathered;
-use crate::hierarchy::{Coverage, Hierarchy, TOP};
+use crate::hierarchy::{Coverage, Hierarchy};
 use crate::job::{Constraint, QuasiIdentifier};
 use crate::model::{PrivacyModel, Relation, Tree};
 use crate::quoting::quote;
@@ -20,6 +21,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A promise of a release, in the form in which it is recounted.
+#[derive(Clone)]
 pub struct Promise<'a> {
     /// The name under which the promise is reported.
     pub name: String,
@@ -88,6 +90,8 @@ pub struct ReleasedTable {
     /// The column that is true for suppressed rows, if the table has one. Published files do not
     /// have this column.
     pub suppressed: Option<String>,
+    /// The choice of the suppressed rows, if no column marks them and other rows look like them.
+    pub remaining: Remaining,
     /// The session's table of the rows before suppression; `None` if it is not known. Distributions
     /// are compared with this table, or with the released rows if it is not known.
     pub whole: Option<String>,
@@ -118,68 +122,7 @@ impl Answers {
     }
 }
 
-/// The column of [`ReleasedTable::released`] with the number of a row among those of its entity.
-const OF_ENTITY: &str = "__anonsql_of_entity";
-/// The column of [`ReleasedTable::released`] with the number of a row that looks suppressed.
-const PLACE: &str = "__anonsql_place";
-
 impl ReleasedTable {
-    /// Returns a relation of the rows without suppressed rows, to select from. If no column marks
-    /// suppressed rows, a class with `*` in every quasi-identifier looks like suppressed rows. The
-    /// relation then leaves out as many of these rows as there are suppressed rows. If entities are
-    /// counted, the rows of the entities with the most of these rows are left out first, so that
-    /// the remaining rows have no fewer entities than the class.
-    pub fn released(&self) -> String {
-        let table = quote(&self.name);
-        if self.starred == 0 {
-            return table;
-        }
-        let starred = self.is_starred();
-        let number_of_entity = match (&self.entity, &self.suppressed) {
-            (Some(entity), None) => format!("row_number() OVER (PARTITION BY {})", quote(entity)),
-            _ => "0".into(),
-        };
-        // A filter of numbered rows. DataFusion does not sort the rows of ORDER BY with OFFSET if
-        // there is no LIMIT.
-        format!(
-            "(SELECT * FROM {table} WHERE ({starred}) IS NOT TRUE \
-             UNION ALL SELECT * EXCLUDE ({OF_ENTITY}, {PLACE}) FROM \
-             (SELECT *, row_number() OVER (ORDER BY {OF_ENTITY} DESC) AS {PLACE} FROM \
-             (SELECT *, {number_of_entity} AS {OF_ENTITY} FROM {table} WHERE {starred})) WHERE {PLACE} > {})",
-            self.starred
-        )
-    }
-
-    /// Returns the SQL condition for a row to be a suppressed row of the table, or to look like
-    /// one.
-    pub fn is_starred(&self) -> String {
-        if let Some(suppressed) = &self.suppressed {
-            return quote(suppressed);
-        }
-        let stars = self
-            .quasi_identifiers
-            .iter()
-            .map(|c| match self.null_labels.contains(c) {
-                true => format!("{} IS NULL", quote(c)),
-                false => format!("{} = '{TOP}'", quote(c)),
-            });
-        let nulls = self
-            .sensitive
-            .iter()
-            .chain(&self.item_sets)
-            .map(|c| format!("{} IS NULL", quote(c)));
-        stars.chain(nulls).collect::<Vec<_>>().join(" AND ")
-    }
-
-    /// Returns the condition of [`Self::is_starred`] if the release has suppressed rows, and
-    /// `false` if it has none.
-    pub fn is_starred_row(&self) -> String {
-        match self.starred {
-            0 => "false".into(),
-            _ => self.is_starred(),
-        }
-    }
-
     /// Recounts every promise, and returns the checks in the order of `promises`.
     pub async fn check(&self, session: &SessionContext, promises: &[Promise<'_>]) -> Result<Vec<Check>> {
         let mut checks = vec![];
@@ -198,7 +141,7 @@ impl ReleasedTable {
             }
             let mut worst: Option<Check> = None;
             for group in &promise.groupings {
-                relation.group = group.iter().map(|c| quote(c)).collect();
+                self.group_by(&mut relation, group);
                 let audit = promise.model.audit(&relation);
                 let reached = match promise.model.reads().sizes {
                     true => promise.model.of_sizes(&histogram(session, &audit.sql).await?),
@@ -236,7 +179,7 @@ impl ReleasedTable {
             let mut relation = self.relation(promise, &entity);
             let mut worst: Option<Check> = None;
             for group in &promise.groupings {
-                relation.group = group.iter().map(|c| quote(c)).collect();
+                self.group_by(&mut relation, group);
                 let Some((what, audit)) = promise.model.second_audit(&relation) else {
                     continue;
                 };
@@ -264,14 +207,16 @@ impl ReleasedTable {
         Relation {
             whole: self.whole.as_deref().map(quote),
             population: self.population.as_deref().map(quote),
-            attribute_tree: None,
-            released: self.released(),
-            group: vec![],
             attribute: promise.attribute.as_deref().map(quote),
             entity: entity.clone(),
-            labels: vec![],
-            ladders: vec![],
+            ..Relation::default()
         }
+    }
+
+    /// Sets the columns that define the classes, and the rows that form these classes.
+    fn group_by(&self, relation: &mut Relation, group: &[String]) {
+        relation.released = self.released_in(group, relation.entity.as_deref());
+        relation.group = group.iter().map(|c| quote(c)).collect();
     }
 
     /// Registers the labels and leaf counts of an attribute's values in its hierarchy, as a table
@@ -340,14 +285,11 @@ impl ReleasedTable {
     /// do not count as a class.
     pub async fn count(&self, session: &SessionContext) -> Result<(u64, Option<u64>)> {
         let rows = number(session, &format!("SELECT count(*) FROM {}", quote(&self.name))).await?;
-        let group: Vec<String> = self.quasi_identifiers.iter().map(|c| quote(c)).collect();
-        let relation = Relation {
-            released: self.released(),
-            group,
-            attribute: None,
+        let mut relation = Relation {
             entity: self.entity_key(session).await?,
             ..Relation::default()
         };
+        self.group_by(&mut relation, &self.quasi_identifiers);
         let smallest = format!(
             "SELECT min(f) FROM (SELECT {} AS f FROM {} {})",
             relation.size(),

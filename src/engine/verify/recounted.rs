@@ -13,7 +13,8 @@ use crate::job::{Constraint, Format, Guarantees, Job};
 use crate::observe::{Observer, Phase};
 use crate::recode::SUPPRESSED;
 use crate::recount::{
-    Answers, Promise, ReleasedTable, bounds_as_text, check_codes, check_marginals, promises, session_with, steady,
+    Answers, Promise, ReleasedTable, Remaining, bounds_as_text, check_codes, check_marginals, promises, session_with,
+    steady,
 };
 use crate::search::Oracle;
 use datafusion::datasource::ViewTable;
@@ -232,6 +233,7 @@ impl Recount<'_> {
             starred: decision.starred_rows(&job.guarantees),
             null_labels: job.roles.computed_columns(),
             suppressed: Some(SUPPRESSED.into()).filter(|_| is_kept && decision.marks_suppressed(job)),
+            remaining: Remaining::default(),
             whole: Some(WHOLE.into()),
             population: generalized_population(self.session, job, decision).await?,
             generalized: generalized(&job.roles, decision),

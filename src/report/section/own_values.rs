@@ -43,7 +43,7 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
     }
     let mut blocks = vec![
         Block::Paragraph(
-            "Whoever knows that a person is in the release and which row is theirs learns the own value of this share of rows."
+            "In this share of rows, the released value is the person's own value. Whoever finds the row of a person learns it."
                 .into(),
         ),
         Block::Table(table),
@@ -87,7 +87,7 @@ mod tests {
             text.contains("| `ward` | 1,000 | 99% | no standard deviation |"),
             "{text}"
         );
-        assert!(text.contains("learns the own value of this share of rows") && !text.contains("not counted"));
+        assert!(text.contains("the released value is the person's own value") && !text.contains("not counted"));
         report.own_values = vec![of("ward", None)];
         let text = page(&report);
         assert!(text.contains("| `ward` | not counted |  |  |") && text.contains("for their own limits"));
