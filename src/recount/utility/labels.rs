@@ -225,7 +225,6 @@ impl ComparedColumn {
     /// Returns the values that each released label stands for, or the reason why a label stands for
     /// no value.
     pub(super) fn covered(self, released: &Texts, at: usize, is_in_source: &[bool]) -> Result<Readable<ColumnLabels>> {
-        let labels = released.array(at);
         let any: Vec<u32> = (0..)
             .zip(is_in_source)
             .filter(|(_, is)| **is)
@@ -233,21 +232,21 @@ impl ComparedColumn {
             .collect();
         let covered = match self.is_own {
             true => {
-                let of = |(text, code): (Option<&str>, u32)| match text {
-                    None if self.form != LabelForm::Text => any.clone(),
-                    _ => vec![code],
-                };
+                let mut labels = ColumnLabels::default();
+                let codes = released.codes(at, self.lookup.values())?;
+                for (code, is_null) in codes.iter().zip(released.nulls(at)) {
+                    match is_null && self.form != LabelForm::Text {
+                        true => labels.push(&any),
+                        false => labels.push(std::slice::from_ref(code)),
+                    }
+                }
                 labels
-                    .iter()
-                    .zip(released.codes(at, self.lookup.values())?)
-                    .map(of)
-                    .collect()
             }
             false => {
                 let values = 0..self.lookup.values().len();
                 let is_left_out = |value| self.is_suppressed && self.lookup.is_unmapped(value);
                 let is_left_out: Vec<bool> = values.map(is_left_out).collect();
-                let cover = Cover::new(Arc::new(self.lookup), labels)?;
+                let cover = Cover::new(Arc::new(self.lookup), released.texts(at)?)?;
                 let cover = match self.form {
                     LabelForm::Bounds => cover.with_null_as_any(),
                     _ => cover,
@@ -256,12 +255,12 @@ impl ComparedColumn {
                 covered
                     .iter_mut()
                     .for_each(|values| values.retain(|v| is_in_source[*v as usize] && !is_left_out[*v as usize]));
-                covered
+                ColumnLabels::of(covered)
             }
         };
-        let unread = covered.iter().filter(|values| values.is_empty()).count();
+        let unread = covered.all().filter(|values| values.is_empty()).count();
         Ok(match unread {
-            0 => Readable::Read(ColumnLabels(covered)),
+            0 => Readable::Read(covered),
             n => Readable::Not(format!(
                 "labels ({n}) stand for no value of the source; name the hierarchy of these labels: QUASI IDENTIFIERS ({} \
                  USING hierarchy)",

@@ -1,5 +1,6 @@
 //! Reads a release, its source and the rows for testing, and measures the release.
 
+use super::ascending::merged;
 use super::labels::{ComparedColumn, Readable, Reading};
 use super::masked;
 use super::sides::Tables;
@@ -163,6 +164,9 @@ fn union(one: &ArrayRef, other: &ArrayRef) -> Result<ArrayRef> {
     if one.to_data() == other.to_data() {
         return Ok(Arc::clone(one));
     }
+    if let Some(values) = merged(one, other)? {
+        return Ok(values);
+    }
     let mut interner = Interner::new(one.data_type())?;
     interner.intern(one)?;
     interner.intern(other)?;
@@ -272,7 +276,7 @@ fn class_of(class: &str, columns: &[ColumnValues], release: &Sample) -> Result<u
         ))
     };
     let at = columns.iter().position(|c| c.name == class).ok_or_else(raw)?;
-    if release.labels[at].0.iter().any(|covered| covered.len() != 1) {
+    if release.labels[at].all().any(|covered| covered.len() != 1) {
         return Err(raw());
     }
     match columns[at].values {
