@@ -8,7 +8,7 @@
 
 use super::tables::Texts;
 use crate::error::{Error, ErrorKind, Result};
-use crate::hierarchy::{Cover, Hierarchy, LabelForm, Lookup, OnUnmapped, is_binary, plain_type};
+use crate::hierarchy::{Cover, Hierarchy, LabelForm, Lookup, OnUnmapped, has_order, is_binary, plain_type};
 use crate::quoting::quote;
 use crate::recount::{bind, type_of, with_one_zero};
 use crate::utility::{ColumnLabels, ColumnValues};
@@ -41,6 +41,12 @@ pub(super) struct JointColumn {
     pub(super) source: String,
     /// The SQL for the label in the release; `None` if labels do not stand for themselves.
     pub(super) own: Option<String>,
+    /// The SQL for the cells of the column in the release and in the source.
+    pub(super) cells: [String; 2],
+    /// Whether the values are numbers, dates or timestamps.
+    pub(super) is_ordered: bool,
+    /// Whether a value or a label can be NaN or infinite.
+    pub(super) is_floating: bool,
 }
 
 /// A column whose values are bound to the hierarchy of its labels.
@@ -83,6 +89,9 @@ impl Reading {
             column: self.column.clone(),
             source: with_one_zero(&column, &value),
             own: is_own.then(|| with_one_zero(&column, &label)),
+            cells: [&label, &value].map(|of| cell_of(&column, of, is_own.then_some(plain_type(&value)))),
+            is_ordered: has_order(&value),
+            is_floating: [&label, &value].iter().any(|of| plain_type(of).is_floating()),
         }))
     }
 
@@ -171,6 +180,16 @@ fn own_value(column: &str, label: &DataType, value: &DataType) -> String {
     }
 }
 
+/// Returns the SQL for the cells of a column of type `data_type`. `own` is the type of the values, if
+/// labels stand for themselves.
+fn cell_of(column: &str, data_type: &DataType, own: Option<&DataType>) -> String {
+    let Some(value) = own else {
+        return with_one_zero(column, data_type);
+    };
+    let cell = format!("arrow_cast({}, '{value}')", own_value(column, data_type, value));
+    with_one_zero(&cell, value)
+}
+
 fn is_text(data_type: &DataType) -> bool {
     plain_type(data_type).is_string()
 }
@@ -184,13 +203,8 @@ impl ComparedColumn {
     /// are cast to the type of the values.
     pub(super) async fn cell(&self, session: &SessionContext, table: &str) -> Result<String> {
         let data_type = type_of(session, table, &self.name).await?;
-        let cell = quote(&self.name);
-        if !self.is_own {
-            return Ok(with_one_zero(&cell, &data_type));
-        }
-        let value = self.lookup.values().data_type();
-        let cell = format!("arrow_cast({}, '{value}')", own_value(&cell, &data_type, value));
-        Ok(with_one_zero(&cell, value))
+        let own = self.is_own.then(|| self.lookup.values().data_type());
+        Ok(cell_of(&quote(&self.name), &data_type, own))
     }
 
     /// Returns the name of the column.

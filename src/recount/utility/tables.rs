@@ -130,6 +130,11 @@ impl Texts {
         })
     }
 
+    /// Returns the distinct values of a column, in ascending order with NULL last.
+    pub(super) fn values(&self, column: usize) -> &ArrayRef {
+        &self.values[column]
+    }
+
     /// Writes the distinct values of a column as texts.
     pub(super) fn texts(&self, column: usize) -> Result<StringArray> {
         let values = &self.values[column];
