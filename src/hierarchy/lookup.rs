@@ -6,11 +6,12 @@ use super::exceptions::{OnNull, OnUnmapped};
 use super::grid::Grid;
 use super::ground::{self, finite, numbers};
 use super::named::Hierarchy;
-use super::nesting::{does_not_nest, torn};
+use super::nesting::does_not_nest;
 use super::rule::TOP;
 use crate::error::{Error, Result};
 use arrow::array::{Array, ArrayRef, StringArray};
 use std::collections::{HashMap, HashSet};
+use std::iter::repeat_n;
 use std::sync::{Arc, OnceLock};
 
 /// One level of a lookup table: the labels, and for each ground code the index of the label and the
@@ -332,10 +333,15 @@ impl Domain {
         let mut leaves = vec![0; labels.len()];
         let mut extents = self.numbers.as_ref().map(|_| vec![EMPTY; labels.len()]);
         let mut whole = EMPTY;
+        // The code of the last label. Equal labels are often adjacent.
+        let mut last: (Option<&str>, Option<usize>) = (None, None);
         for (i, label) in self.labels[number].iter().enumerate().filter(|(i, _)| self.mapped[*i]) {
             let number = self.numbers.as_ref().and_then(|n| n[i]);
             widen(&mut whole, number);
-            let Some(&code) = label.and_then(|l| index.get(l)) else {
+            if label != last.0 {
+                last = (label, label.and_then(|l| index.get(l).copied()));
+            }
+            let Some(code) = last.1 else {
                 continue;
             };
             leaves[code] += 1;
@@ -374,11 +380,14 @@ fn widen((low, high): &mut (f64, f64), number: Option<f64>) {
 /// Returns the distinct labels, ascending with NULL last, and the index of the label for each
 /// element of `own`.
 fn encode<'a>(own: &[Option<&'a str>]) -> (Vec<Option<&'a str>>, Vec<u32>) {
-    let distinct: HashSet<Option<&str>> = own.iter().copied().collect();
+    // The values are in ascending order, so equal labels are often adjacent.
+    let runs = || own.chunk_by(|one, other| one == other);
+    let distinct: HashSet<Option<&str>> = runs().map(|run| run[0]).collect();
     let mut labels: Vec<Option<&str>> = distinct.into_iter().collect();
     labels.sort_unstable_by_key(|label| (label.is_none(), *label));
     let index: HashMap<Option<&str>, u32> = labels.iter().copied().zip(0..).collect();
-    let codes = own.iter().map(|label| index[label]).collect();
+    let codes = runs().flat_map(|run| repeat_n(index[&run[0]], run.len()));
+    let codes = codes.collect();
     (labels, codes)
 }
 
@@ -425,13 +434,15 @@ fn coded_level(
     })
 }
 
-/// Returns, for each element of `codes`, the first index with the same code.
+/// Returns, for each element of `codes`, the first index with the same code. The codes are indices
+/// of labels.
 fn representatives(codes: &[u32]) -> Vec<u32> {
-    let mut first: HashMap<u32, u32> = HashMap::new();
+    let labels = codes.iter().max().map_or(0, |most| *most as usize + 1);
+    let mut first: Vec<Option<u32>> = vec![None; labels];
     codes
         .iter()
         .zip(0..)
-        .map(|(code, i)| *first.entry(*code).or_insert(i))
+        .map(|(code, i)| *first[*code as usize].get_or_insert(i))
         .collect()
 }
 
@@ -450,7 +461,10 @@ fn with_top(hierarchy: &Hierarchy, mut labels: Vec<StringArray>, rows: usize) ->
 
 fn check_nesting(levels: &[Level]) -> Result<()> {
     for (pair, level) in levels.windows(2).zip(0..) {
-        if torn(pair[0].codes.iter().zip(&pair[1].codes)).is_some() {
+        // Values with the same label at a level have the same representative there.
+        let above = &pair[1].codes;
+        let mut groups = pair[0].representatives.iter().zip(above);
+        if groups.any(|(first, code)| above[*first as usize] != *code) {
             return Err(does_not_nest(level, None));
         }
     }

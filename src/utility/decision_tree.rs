@@ -240,15 +240,15 @@ impl Growth<'_> {
     /// Returns the weight of each pair of a value of a feature and a class in a part.
     fn joint(&self, part: &Part, feature: usize) -> Vec<f64> {
         let (classes, column) = (self.classes, self.features[feature]);
-        let labels = &self.rows.labels[column].0;
-        let mut by_label = vec![0.0; labels.len() * classes];
+        let labels = &self.rows.labels[column];
+        let mut by_label = vec![0.0; labels.number() * classes];
         for (row, weight) in &part.rows {
             let label = self.rows.columns[column][*row as usize] as usize;
             by_label[label * classes + self.class_of[*row as usize] as usize] += weight;
         }
         let reached = &part.reached[feature];
         let mut joint = vec![0.0; self.columns[column].values * classes];
-        for (covered, rows) in labels.iter().zip(by_label.chunks(classes)) {
+        for (covered, rows) in labels.all().zip(by_label.chunks(classes)) {
             if rows.iter().all(|n| *n == 0.0) {
                 continue;
             }
@@ -271,14 +271,14 @@ impl Growth<'_> {
             .zip(&cut.is_first)
             .map(|(is, first)| *is && *first == side)
             .collect();
-        let share = |covered: &Vec<u32>| {
+        let share = |covered: &[u32]| {
             let count = |reached: &[bool]| covered.iter().filter(|v| reached[**v as usize]).count();
             match count(before) {
                 0 => 0.0,
                 n => count(&after) as f64 / n as f64,
             }
         };
-        let shares: Vec<f64> = self.rows.labels[column].0.iter().map(share).collect();
+        let shares: Vec<f64> = self.rows.labels[column].all().map(share).collect();
         let rows = part.rows.iter().map(|(row, weight)| {
             let label = self.rows.columns[column][*row as usize];
             (*row, weight * shares[label as usize])

@@ -16,23 +16,60 @@ pub struct ColumnValues {
 }
 
 /// The labels of a column. For each label: the values that it covers, ascending.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ColumnLabels(pub Vec<Vec<u32>>);
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ColumnLabels {
+    /// The values under the labels, label by label.
+    values: Vec<u32>,
+    /// For each label, the index in `values` after its last value.
+    ends: Vec<usize>,
+}
 
 impl ColumnLabels {
     /// Returns the labels of raw values. Each label covers one value.
     pub fn raw(values: usize) -> Self {
-        Self((0..values as u32).map(|value| vec![value]).collect())
+        Self {
+            values: (0..values as u32).collect(),
+            ends: (1..=values).collect(),
+        }
+    }
+
+    /// Returns the labels that cover these values.
+    pub fn of(covered: impl IntoIterator<Item = impl AsRef<[u32]>>) -> Self {
+        let mut labels = Self::default();
+        covered.into_iter().for_each(|values| labels.push(values.as_ref()));
+        labels
+    }
+
+    /// Adds a label that covers these values.
+    pub fn push(&mut self, covered: &[u32]) {
+        self.values.extend_from_slice(covered);
+        self.ends.push(self.values.len());
+    }
+
+    /// Returns the number of labels.
+    pub fn number(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Returns the values that a label covers.
+    pub fn covered(&self, label: usize) -> &[u32] {
+        let start = label.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.values[start..self.ends[label]]
+    }
+
+    /// Returns the values that each label covers.
+    pub fn all(&self) -> impl Iterator<Item = &[u32]> {
+        (0..self.number()).map(move |label| self.covered(label))
     }
 
     /// Returns the mean of the numbers under each label. `None` if no value under it has a number.
     pub(super) fn numbers(&self, numbers: &[Option<f64>]) -> Vec<Option<f64>> {
-        let mean = |values: &Vec<u32>| {
+        let mean = |values: &[u32]| {
             let known = values.iter().filter_map(|v| numbers[*v as usize]);
             let (sum, n) = known.fold((0.0, 0u64), |(sum, n), x| (sum + x, n + 1));
             (n > 0).then(|| sum / n as f64)
         };
-        self.0.iter().map(mean).collect()
+        self.all().map(mean).collect()
     }
 }
 
@@ -75,7 +112,7 @@ impl Sample {
 
     /// Returns the number of rows with each label of a column.
     pub(super) fn by_label(&self, column: usize) -> Vec<u64> {
-        let mut rows = vec![0; self.labels[column].0.len()];
+        let mut rows = vec![0; self.labels[column].number()];
         for (label, n) in self.columns[column].iter().zip(&self.counts) {
             rows[*label as usize] += n;
         }
@@ -86,7 +123,7 @@ impl Sample {
     pub(super) fn distribution(&self, column: usize, values: usize) -> Vec<f64> {
         let all = self.rows() as f64;
         let mut shares = vec![0.0; values];
-        for (covered, rows) in self.labels[column].0.iter().zip(self.by_label(column)) {
+        for (covered, rows) in self.labels[column].all().zip(self.by_label(column)) {
             let each = rows as f64 / covered.len() as f64 / all;
             covered
                 .iter()
@@ -99,21 +136,22 @@ impl Sample {
     /// Returns the class of each distinct row. A class label is released unchanged, so its label
     /// covers one value.
     pub(super) fn classes(&self, class: usize) -> Vec<u32> {
-        let value = |label: &u32| self.labels[class].0[*label as usize].first().copied().unwrap_or(0);
+        let covered = |label: &u32| self.labels[class].covered(*label as usize);
+        let value = |label: &u32| covered(label).first().copied().unwrap_or(0);
         self.columns[class].iter().map(value).collect()
     }
 
     /// Returns the number of rows with each value of a column and each of `classes` classes. The
     /// classes of a value are adjacent. A row counts evenly for the values under its label.
     pub(super) fn joint(&self, column: usize, values: usize, class: usize, classes: usize) -> Vec<f64> {
-        let labels = &self.labels[column].0;
-        let mut rows = vec![0u64; labels.len() * classes];
+        let labels = &self.labels[column];
+        let mut rows = vec![0u64; labels.number() * classes];
         let found = self.columns[column].iter().zip(self.classes(class)).zip(&self.counts);
         for ((label, class), n) in found {
             rows[*label as usize * classes + class as usize] += n;
         }
         let mut joint = vec![0.0; values * classes];
-        for (label, covered) in labels.iter().enumerate() {
+        for (label, covered) in labels.all().enumerate() {
             let rows = &rows[label * classes..][..classes];
             if rows.iter().all(|n| *n == 0) {
                 continue;

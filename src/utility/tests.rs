@@ -39,7 +39,7 @@ fn halves() -> ReleaseComparison {
     let rows: Vec<Vec<u32>> = (0..40).map(|i| vec![i % 4, i % 4 / 2]).collect();
     let source = raw(&columns, &rows);
     let mut release = source.clone();
-    release.labels[0] = ColumnLabels(vec![vec![0, 1], vec![2, 3]]);
+    release.labels[0] = ColumnLabels::of([[0u32, 1], [2, 3]]);
     release.columns[0].iter_mut().for_each(|age| *age /= 2);
     ReleaseComparison {
         columns,
@@ -154,8 +154,8 @@ fn comparison() -> impl Strategy<Value = ReleaseComparison> {
         let columns = vec![column("x", 6, true), column("y", 4, false), column("c", 2, false)];
         let rows: Vec<Vec<u32>> = rows.into_iter().map(|(x, y, c)| vec![x, y, c]).collect();
         let bits = |masks: &[u32]| {
-            let values = |mask: &u32| (0..6).filter(|v| mask >> v & 1 == 1).collect();
-            ColumnLabels(masks.iter().map(values).collect())
+            let values = |mask: &u32| (0..6).filter(|v| mask >> v & 1 == 1).collect::<Vec<u32>>();
+            ColumnLabels::of(masks.iter().map(values))
         };
         let (n, m) = (first.len() as u32, second.len() as u32);
         let at = |pick: u8, n: u32| u32::from(pick) % n;
@@ -184,8 +184,8 @@ fn comparison() -> impl Strategy<Value = ReleaseComparison> {
 fn spelled_out(sample: &Sample) -> Vec<(Vec<u32>, u64)> {
     let mut all = vec![];
     for row in 0..sample.counts.len() {
-        let covered: Vec<&Vec<u32>> = (0..3)
-            .map(|c| &sample.labels[c].0[sample.columns[c][row] as usize])
+        let covered: Vec<&[u32]> = (0..3)
+            .map(|c| sample.labels[c].covered(sample.columns[c][row] as usize))
             .collect();
         let choices = covered.iter().map(|c| c.len() as u64).product::<u64>();
         for x in covered[0] {

@@ -63,12 +63,23 @@ impl Marginals {
     /// with each value. If a value occurs only in another scan with the same dictionary, its number
     /// of rows is 0.
     pub(crate) fn of(&self, column: usize) -> Result<(ArrayRef, Vec<u64>)> {
-        let Dictionary { values, ranks } = self.columns[column].finish()?;
+        Ok(self.ranked(column, self.columns[column].finish()?))
+    }
+
+    /// Returns the values and counts like [`Marginals::of`], and removes the values from the
+    /// dictionary of the column. This takes less time if no other scan uses the dictionary.
+    pub(crate) fn take(&self, column: usize) -> Result<(ArrayRef, Vec<u64>)> {
+        Ok(self.ranked(column, self.columns[column].take()?))
+    }
+
+    /// Returns the values of a dictionary, and the number of rows with each value.
+    fn ranked(&self, column: usize, dictionary: Dictionary) -> (ArrayRef, Vec<u64>) {
+        let Dictionary { values, ranks } = dictionary;
         let mut counts = vec![0; values.len()];
         for (rank, rows) in ranks.iter().zip(&self.counts[column]) {
             counts[*rank as usize] = *rows;
         }
-        Ok((values, counts))
+        (values, counts)
     }
 }
 
@@ -120,6 +131,8 @@ mod tests {
                 for (i, name) in ["x", "y"].iter().enumerate() {
                     let (values, counts) = found.of(i).unwrap();
                     let (expected, rows) = distinct_values(&session, name, "t").await.unwrap();
+                    assert_eq!((values.as_ref(), &counts), (expected.as_ref(), &rows));
+                    let (values, counts) = found.take(i).unwrap();
                     assert_eq!((values.as_ref(), counts), (expected.as_ref(), rows));
                 }
             });

@@ -8,7 +8,7 @@
 
 use super::tables::Texts;
 use crate::error::{Error, ErrorKind, Result};
-use crate::hierarchy::{Cover, Hierarchy, LabelForm, Lookup, OnUnmapped, is_binary, plain_type};
+use crate::hierarchy::{Cover, Hierarchy, LabelForm, Lookup, OnUnmapped, has_order, is_binary, plain_type};
 use crate::quoting::quote;
 use crate::recount::{bind, type_of, with_one_zero};
 use crate::utility::{ColumnLabels, ColumnValues};
@@ -41,6 +41,12 @@ pub(super) struct JointColumn {
     pub(super) source: String,
     /// The SQL for the label in the release; `None` if labels do not stand for themselves.
     pub(super) own: Option<String>,
+    /// The SQL for the cells of the column in the release and in the source.
+    pub(super) cells: [String; 2],
+    /// Whether the values are numbers, dates or timestamps.
+    pub(super) is_ordered: bool,
+    /// Whether a value or a label can be NaN or infinite.
+    pub(super) is_floating: bool,
 }
 
 /// A column whose values are bound to the hierarchy of its labels.
@@ -83,6 +89,9 @@ impl Reading {
             column: self.column.clone(),
             source: with_one_zero(&column, &value),
             own: is_own.then(|| with_one_zero(&column, &label)),
+            cells: [&label, &value].map(|of| cell_of(&column, of, is_own.then_some(plain_type(&value)))),
+            is_ordered: has_order(&value),
+            is_floating: [&label, &value].iter().any(|of| plain_type(of).is_floating()),
         }))
     }
 
@@ -171,6 +180,16 @@ fn own_value(column: &str, label: &DataType, value: &DataType) -> String {
     }
 }
 
+/// Returns the SQL for the cells of a column of type `data_type`. `own` is the type of the values, if
+/// labels stand for themselves.
+fn cell_of(column: &str, data_type: &DataType, own: Option<&DataType>) -> String {
+    let Some(value) = own else {
+        return with_one_zero(column, data_type);
+    };
+    let cell = format!("arrow_cast({}, '{value}')", own_value(column, data_type, value));
+    with_one_zero(&cell, value)
+}
+
 fn is_text(data_type: &DataType) -> bool {
     plain_type(data_type).is_string()
 }
@@ -184,13 +203,8 @@ impl ComparedColumn {
     /// are cast to the type of the values.
     pub(super) async fn cell(&self, session: &SessionContext, table: &str) -> Result<String> {
         let data_type = type_of(session, table, &self.name).await?;
-        let cell = quote(&self.name);
-        if !self.is_own {
-            return Ok(with_one_zero(&cell, &data_type));
-        }
-        let value = self.lookup.values().data_type();
-        let cell = format!("arrow_cast({}, '{value}')", own_value(&cell, &data_type, value));
-        Ok(with_one_zero(&cell, value))
+        let own = self.is_own.then(|| self.lookup.values().data_type());
+        Ok(cell_of(&quote(&self.name), &data_type, own))
     }
 
     /// Returns the name of the column.
@@ -225,7 +239,6 @@ impl ComparedColumn {
     /// Returns the values that each released label stands for, or the reason why a label stands for
     /// no value.
     pub(super) fn covered(self, released: &Texts, at: usize, is_in_source: &[bool]) -> Result<Readable<ColumnLabels>> {
-        let labels = released.array(at);
         let any: Vec<u32> = (0..)
             .zip(is_in_source)
             .filter(|(_, is)| **is)
@@ -233,21 +246,21 @@ impl ComparedColumn {
             .collect();
         let covered = match self.is_own {
             true => {
-                let of = |(text, code): (Option<&str>, u32)| match text {
-                    None if self.form != LabelForm::Text => any.clone(),
-                    _ => vec![code],
-                };
+                let mut labels = ColumnLabels::default();
+                let codes = released.codes(at, self.lookup.values())?;
+                for (code, is_null) in codes.iter().zip(released.nulls(at)) {
+                    match is_null && self.form != LabelForm::Text {
+                        true => labels.push(&any),
+                        false => labels.push(std::slice::from_ref(code)),
+                    }
+                }
                 labels
-                    .iter()
-                    .zip(released.codes(at, self.lookup.values())?)
-                    .map(of)
-                    .collect()
             }
             false => {
                 let values = 0..self.lookup.values().len();
                 let is_left_out = |value| self.is_suppressed && self.lookup.is_unmapped(value);
                 let is_left_out: Vec<bool> = values.map(is_left_out).collect();
-                let cover = Cover::new(Arc::new(self.lookup), labels)?;
+                let cover = Cover::new(Arc::new(self.lookup), released.texts(at)?)?;
                 let cover = match self.form {
                     LabelForm::Bounds => cover.with_null_as_any(),
                     _ => cover,
@@ -256,12 +269,12 @@ impl ComparedColumn {
                 covered
                     .iter_mut()
                     .for_each(|values| values.retain(|v| is_in_source[*v as usize] && !is_left_out[*v as usize]));
-                covered
+                ColumnLabels::of(covered)
             }
         };
-        let unread = covered.iter().filter(|values| values.is_empty()).count();
+        let unread = covered.all().filter(|values| values.is_empty()).count();
         Ok(match unread {
-            0 => Readable::Read(ColumnLabels(covered)),
+            0 => Readable::Read(covered),
             n => Readable::Not(format!(
                 "labels ({n}) stand for no value of the source; name the hierarchy of these labels: QUASI IDENTIFIERS ({} \
                  USING hierarchy)",

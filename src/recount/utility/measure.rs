@@ -1,6 +1,7 @@
 //! Reads a release, its source and the rows for testing, and measures the release.
 
-use super::labels::{ComparedColumn, Readable, Reading};
+use super::ascending::merged;
+use super::labels::{ComparedColumn, JointColumn, Readable, Reading};
 use super::masked;
 use super::sides::Tables;
 use super::tables::{Texts, counted};
@@ -20,7 +21,7 @@ pub(crate) async fn figures(tables: &Tables<'_>, readings: Vec<Reading>, class: 
     let (session, released) = (tables.session, tables.released);
     let names: Vec<String> = readings.iter().map(|reading| reading.column.clone()).collect();
     let of_masks = masked::figures(tables, tables.drawn, &names).await?;
-    let mut known = known_values(tables, &readings).await?;
+    let (mut known, numbers) = known_values(tables, &readings, class).await?;
     let (compared, unread) = readable(tables, readings, &known).await?;
     let (alone, related) = together(compared, class);
     let mut cells = vec![];
@@ -30,10 +31,13 @@ pub(crate) async fn figures(tables: &Tables<'_>, readings: Vec<Reading>, class: 
     let labels = Texts::each(session, &cells, &released.released()).await?;
     let mut read = vec![];
     if !related.is_empty() {
-        read.push(read_related(tables, related).await?);
+        read.push(match numbers {
+            Some(numbers) if numbers.is_of(&related) => numbers.of(related),
+            _ => read_related(tables, related).await?,
+        });
     }
     for (column, released) in alone.into_iter().zip(labels) {
-        let raw = known.remove(column.1.name()).map(|known| known.source);
+        let raw = known.remove(column.1.name()).and_then(|known| known.source);
         read.push(read_alone(tables, column, released, raw).await?);
     }
     let class = class.map(str::to_string);
@@ -59,13 +63,76 @@ struct Known {
     values: ArrayRef,
     /// Whether the labels stand for themselves.
     is_own: bool,
-    /// The values of the source, and the number of rows of each value.
-    source: (ArrayRef, Vec<u64>),
+    /// The values of the source, and the number of rows of each value. `None` if the rows were read
+    /// together with those of other columns.
+    source: Option<(ArrayRef, Vec<u64>)>,
+}
+
+/// The rows of all columns of numbers, read before their labels are interpreted.
+struct NumberRows {
+    /// The names of the columns.
+    columns: Vec<String>,
+    released: Texts,
+    source: Texts,
+}
+
+impl NumberRows {
+    /// Reads these columns. Returns `None` if there are no columns.
+    async fn read(tables: &Tables<'_>, columns: &[JointColumn]) -> Result<Option<Self>> {
+        if columns.is_empty() {
+            return Ok(None);
+        }
+        let [own, raw] = [0, 1].map(|table| columns.iter().map(|c| c.cells[table].clone()).collect::<Vec<_>>());
+        let (from, whole) = (tables.released.released(), quote(tables.source));
+        let (released, source) = futures::try_join!(
+            Texts::read(tables.session, &own, &from),
+            Texts::read(tables.session, &raw, &whole),
+        )?;
+        Ok(Some(Self {
+            columns: columns.iter().map(|c| c.column.clone()).collect(),
+            released,
+            source,
+        }))
+    }
+
+    /// Returns the values of the column with index `at`.
+    fn known(&self, at: usize, is_own: bool) -> Result<Known> {
+        let source = self.source.values(at);
+        Ok(Known {
+            values: match is_own {
+                true => union(source, self.released.values(at))?,
+                false => Arc::clone(source),
+            },
+            is_own,
+            source: None,
+        })
+    }
+
+    /// Returns true if these are the columns whose rows were read.
+    fn is_of(&self, columns: &[Numbered]) -> bool {
+        let names = columns.iter().map(|(_, column)| column.name());
+        names.eq(self.columns.iter().map(String::as_str))
+    }
+
+    /// Returns the rows as those of `columns`.
+    fn of(self, columns: Vec<Numbered>) -> Read {
+        Read {
+            columns,
+            released: self.released,
+            source: self.source,
+            tested: None,
+        }
+    }
 }
 
 /// Counts the values of all columns that can be read together: in one scan of the source, and in
-/// one scan of the release for labels that stand for themselves.
-async fn known_values(tables: &Tables<'_>, readings: &[Reading]) -> Result<HashMap<String, Known>> {
+/// one scan of the release for labels that stand for themselves. If the rows of the columns of
+/// numbers are needed, they are read instead.
+async fn known_values(
+    tables: &Tables<'_>,
+    readings: &[Reading],
+    class: Option<&str>,
+) -> Result<(HashMap<String, Known>, Option<NumberRows>)> {
     let (session, released) = (tables.session, tables.released.name.as_str());
     let mut together = vec![];
     // Rows for testing may have values that the source does not have, so no column is read here if
@@ -73,10 +140,21 @@ async fn known_values(tables: &Tables<'_>, readings: &[Reading]) -> Result<HashM
     for reading in readings.iter().filter(|_| tables.testing.is_none()) {
         together.extend(reading.read_together(session, released, tables.source).await?);
     }
+    // The columns of numbers are correlated, so they are read together: here if all of them are
+    // known, and otherwise later. A column with NaN cannot be compared, and reading its rows fails.
+    let is_read = class.is_none()
+        && together.len() == readings.len()
+        && !together.iter().any(|column| column.is_ordered && column.is_floating);
+    let (numbers, together): (Vec<JointColumn>, Vec<JointColumn>) =
+        together.into_iter().partition(|column| is_read && column.is_ordered);
     let of_source: Vec<String> = together.iter().map(|column| column.source.clone()).collect();
     let own: Vec<String> = together.iter().filter_map(|column| column.own.clone()).collect();
     let (source, from) = (quote(tables.source), quote(released));
-    let (source, own) = futures::try_join!(counted(session, &of_source, &source), counted(session, &own, &from))?;
+    let (source, own, rows) = futures::try_join!(
+        counted(session, &of_source, &source),
+        counted(session, &own, &from),
+        NumberRows::read(tables, &numbers),
+    )?;
     let mut own = own.into_iter();
     let known = together.into_iter().zip(source).map(|(column, source)| {
         let labels = column.own.as_ref().and_then(|_| own.next());
@@ -85,9 +163,16 @@ async fn known_values(tables: &Tables<'_>, readings: &[Reading]) -> Result<HashM
             Some((labels, _)) => union(&source.0, &labels)?,
             None => Arc::clone(&source.0),
         };
+        let source = Some(source);
         Ok((column.column, Known { values, is_own, source }))
     });
-    known.collect()
+    let mut known: HashMap<String, Known> = known.collect::<Result<_>>()?;
+    for (at, column) in numbers.into_iter().enumerate() {
+        if let Some(rows) = &rows {
+            known.insert(column.column, rows.known(at, column.own.is_some())?);
+        }
+    }
+    Ok((known, rows))
 }
 
 /// Binds the columns to their values. Returns the columns that can be compared, and the names of
@@ -162,6 +247,9 @@ async fn tested(tables: &Tables<'_>, columns: &[Numbered]) -> Result<Option<Text
 fn union(one: &ArrayRef, other: &ArrayRef) -> Result<ArrayRef> {
     if one.to_data() == other.to_data() {
         return Ok(Arc::clone(one));
+    }
+    if let Some(values) = merged(one, other)? {
+        return Ok(values);
     }
     let mut interner = Interner::new(one.data_type())?;
     interner.intern(one)?;
@@ -272,7 +360,7 @@ fn class_of(class: &str, columns: &[ColumnValues], release: &Sample) -> Result<u
         ))
     };
     let at = columns.iter().position(|c| c.name == class).ok_or_else(raw)?;
-    if release.labels[at].0.iter().any(|covered| covered.len() != 1) {
+    if release.labels[at].all().any(|covered| covered.len() != 1) {
         return Err(raw());
     }
     match columns[at].values {

@@ -1,5 +1,6 @@
 //! Measures a release against its source, both tables of a session ([`crate::utility`]).
 
+mod ascending;
 mod labels;
 mod masked;
 mod measure;

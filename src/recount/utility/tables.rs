@@ -1,6 +1,8 @@
-//! Reads the rows of a table as their distinct combinations of values, with the text of each value.
-//! The rows are counted in the same way as the first scan counts the rows of a source.
+//! Reads the rows of a table as their distinct combinations of values. The rows are counted in the
+//! same way as the first scan counts the rows of a source. A value is written as text only if the
+//! text is needed.
 
+use super::ascending::positions;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{Columns, Marginals, Scan, Shared};
 use crate::hierarchy::texts as written;
@@ -19,15 +21,13 @@ use std::sync::Arc;
 pub(super) struct Texts {
     /// The distinct values of each column, ascending, NULL last.
     values: Vec<ArrayRef>,
-    /// The text of each distinct value, for each column.
-    texts: Vec<StringArray>,
     /// For each column, the index of its value in each distinct row.
     pub(super) rows: Vec<Vec<u32>>,
     /// The number of equal rows of each distinct row.
     pub(super) counts: Vec<u64>,
     /// The memory reservation for the texts and rows, and for the codes that are computed from
     /// them.
-    _memory: MemoryReservation,
+    memory: MemoryReservation,
 }
 
 impl Texts {
@@ -67,14 +67,12 @@ impl Texts {
     /// each value.
     pub(super) fn of_values(session: &SessionContext, values: &ArrayRef, counts: Vec<u64>) -> Result<Self> {
         let memory = MemoryConsumer::new("anonsql utility").register(session.task_ctx().memory_pool());
-        let texts = written(values)?;
-        reserve(&memory, texts.get_array_memory_size() + counts.len() * (8 + 2 * 4))?;
+        reserve(&memory, counts.len() * (8 + 2 * 4))?;
         Ok(Self {
             rows: vec![(0..counts.len() as u32).collect()],
-            texts: vec![texts],
             values: vec![Arc::clone(values)],
             counts,
-            _memory: memory,
+            memory,
         })
     }
 
@@ -92,7 +90,7 @@ impl Texts {
                 check_cancelled()?;
                 let (first, number) = (counts.len(), entries.len() / own.words());
                 // The reservation covers packing, ordering and unpacking each entry, and coding the
-                // indices of its texts.
+                // indices of its values.
                 reserve(&memory, number * (8 * words + 8 + 16 + 4 + 8 + 2 * 4 * columns))?;
                 keys.resize(keys.len() + number * words, 0);
                 let packed = keys[first * words..].chunks_exact_mut(words);
@@ -124,43 +122,61 @@ impl Texts {
         let rows = map(columns, |column| {
             firsts.iter().map(|entry| code(*entry, column)).collect()
         });
-        let texts = scan.dictionaries.iter().map(|dictionary| {
-            reserve(&memory, dictionary.values.get_array_memory_size())?;
-            written(&dictionary.values)
-        });
         Ok(Self {
-            texts: texts.collect::<Result<_>>()?,
             values: scan.dictionaries.iter().map(|d| Arc::clone(&d.values)).collect(),
             rows,
             counts,
-            _memory: memory,
+            memory,
         })
     }
 
-    /// Returns the texts of a column as an array.
-    pub(super) fn array(&self, column: usize) -> StringArray {
-        self.texts[column].clone()
+    /// Returns the distinct values of a column, in ascending order with NULL last.
+    pub(super) fn values(&self, column: usize) -> &ArrayRef {
+        &self.values[column]
     }
 
-    /// Returns the index of each text of a column among `values`.
+    /// Writes the distinct values of a column as texts.
+    pub(super) fn texts(&self, column: usize) -> Result<StringArray> {
+        let values = &self.values[column];
+        reserve(&self.memory, values.get_array_memory_size())?;
+        written(values)
+    }
+
+    /// Returns, for each distinct value of a column, true if the value is NULL.
+    pub(super) fn nulls(&self, column: usize) -> Vec<bool> {
+        let values = &self.values[column];
+        let nulls = values.logical_nulls();
+        let is_null = |value| nulls.as_ref().is_some_and(|nulls| nulls.is_null(value));
+        (0..values.len()).map(is_null).collect()
+    }
+
+    /// Returns the index of each distinct value of a column among `values`. Two values are equal if
+    /// their texts are equal.
     pub(super) fn codes(&self, column: usize, values: &ArrayRef) -> Result<Vec<u32>> {
-        if self.values[column].to_data() == values.to_data() {
+        let own = &self.values[column];
+        if own.to_data() == values.to_data() {
             return Ok((0..values.len() as u32).collect());
         }
-        let values = written(values)?;
-        let codes: HashMap<Option<&str>, u32> = values.iter().zip(0..).collect();
-        let code = |text: Option<&str>| {
-            let code = codes.get(&text).copied();
-            code.ok_or_else(|| Error::data("the rows changed while they were read: measure them again"))
+        let codes = match positions(own, values)? {
+            Some(codes) => codes,
+            None => positions_of_texts(&self.texts(column)?, &written(values)?),
         };
-        self.texts[column].iter().map(code).collect()
+        let codes: Option<Vec<u32>> = codes.into_iter().collect();
+        codes.ok_or_else(|| Error::data("the rows changed while they were read: measure them again"))
     }
 
-    /// Returns the value of a column in each distinct row, as the index of its text among `values`.
+    /// Returns the value of a column in each distinct row, as its index among `values`.
     pub(super) fn coded(&self, column: usize, values: &ArrayRef) -> Result<Vec<u32>> {
         let place = self.codes(column, values)?;
-        Ok(self.rows[column].iter().map(|text| place[*text as usize]).collect())
+        Ok(self.rows[column].iter().map(|value| place[*value as usize]).collect())
     }
+}
+
+/// Returns the index of each of `texts` among `known`. The index of a text that is not among
+/// `known` is `None`.
+pub(super) fn positions_of_texts(texts: &StringArray, known: &StringArray) -> Vec<Option<u32>> {
+    let codes: HashMap<Option<&str>, u32> = known.iter().zip(0..).collect();
+    texts.iter().map(|text| codes.get(&text).copied()).collect()
 }
 
 /// Returns the distinct values of each of these expressions over the rows of `table`, both given as
@@ -187,7 +203,10 @@ pub(super) async fn counted(
     let (context, number) = (session.task_ctx(), columns.len());
     let streams = execute_stream_partitioned(plan, Arc::clone(&context)).map_err(Error::from_data)?;
     let found = Marginals::read(columns, streams, context.memory_pool()).await?;
-    (0..number).map(|column| found.of(column)).collect()
+    let order = move || (0..number).map(|column| found.take(column)).collect::<Result<Vec<_>>>();
+    Pool::of(&session.copied_config())
+        .compute("ordering the values to compare", order)
+        .await
 }
 
 /// Returns a query for these expressions over the rows of `table`. The columns of the result are

@@ -20,14 +20,19 @@ impl ReleaseFacts<'_> {
     /// the memory reservation for these columns. Returns `None`, and leaves the source unchanged,
     /// if the source has too many rows or the columns do not fit in memory.
     pub(super) async fn hold_source(&self) -> Result<Option<Arc<MemoryReservation>>> {
-        let (job, session) = (self.job, &self.recounted.session);
+        let session = &self.recounted.session;
         if self.decision.evaluator.rows() > MOST_ROWS {
             return Ok(None);
         }
         let whole = session.table(WHOLE).await?;
-        let is_read = |column: &str| job.roles.releases(column) || job.input.entity.as_deref() == Some(column);
         let fields = whole.schema().fields().iter().map(|field| field.name());
-        let columns: Vec<String> = fields.filter(|name| is_read(name)).map(|name| quote(name)).collect();
+        let columns: Vec<String> = fields
+            .filter(|name| self.is_read(name))
+            .map(|name| quote(name))
+            .collect();
+        if columns.is_empty() {
+            return Ok(None);
+        }
         let sql = format!("SELECT {} FROM {}", columns.join(", "), quote(WHOLE));
         let plan = coded_plan(session, session.copied_config().target_partitions(), &sql).await?;
         let context = session.task_ctx();
@@ -58,5 +63,17 @@ impl ReleaseFacts<'_> {
         session.deregister_table(WHOLE)?;
         session.register_table(WHOLE, Arc::new(table))?;
         Ok(Some(held))
+    }
+
+    /// Returns true if a figure of the report is measured on this column of the source. Columns that
+    /// are only kept or removed are not measured.
+    fn is_read(&self, column: &str) -> bool {
+        let roles = &self.job.roles;
+        roles.quasi_identifier(column).is_some()
+            || roles.item_set(column).is_some()
+            || roles.sensitive.iter().any(|s| s.column == column)
+            || roles.class_label.as_deref() == Some(column)
+            || roles.mask(column).is_some_and(|of| of.clause.kind.is_drawn())
+            || self.job.input.entity.as_deref() == Some(column)
     }
 }

@@ -29,7 +29,7 @@ impl NumberCounts {
             take(&mut self.rows_of_codes).into_iter().peekable(),
             other.rows_of_codes.into_iter().peekable(),
         );
-        let mut merged: Vec<(u64, u64)> = Vec::with_capacity(one.len().max(two.len()));
+        let mut merged: Vec<(u64, u64)> = Vec::with_capacity(one.len() + two.len());
         while let Some(next) = match (one.peek(), two.peek()) {
             (Some(a), Some(b)) if a.0 > b.0 => two.next(),
             (None, _) => two.next(),
@@ -75,6 +75,7 @@ impl NumberCounter {
             self.is_too_wide = true;
             return Ok(());
         };
+        self.make_room(column.len())?;
         match column.nulls().filter(|nulls| nulls.null_count() > 0) {
             None => self.codes.extend(codes),
             Some(nulls) => {
@@ -88,25 +89,47 @@ impl NumberCounter {
         Ok(())
     }
 
+    /// Reserves and allocates memory for the codes of this many further rows.
+    fn make_room(&mut self, rows: usize) -> Result<()> {
+        let needed = self.codes.len() + rows;
+        if needed > self.codes.capacity() {
+            let needed = needed.max(2 * self.codes.capacity());
+            self.reserve(needed, self.counted.rows_of_codes.capacity())?;
+            self.codes.reserve_exact(needed - self.codes.len());
+        }
+        Ok(())
+    }
+
+    /// Resizes the reservation to the memory of this many codes and counts.
+    fn reserve(&self, codes: usize, counts: usize) -> Result<()> {
+        self.held.try_resize(8 * codes + 16 * counts)
+    }
+
     /// Counts the collected codes.
     fn count(&mut self) -> Result<()> {
         self.codes.sort_unstable();
-        let runs = self.codes.chunk_by(|one, other| one == other);
-        let rows_of_codes = runs.map(|run| (run[0], run.len() as u64)).collect();
+        let runs = || self.codes.chunk_by(|one, other| one == other);
+        let (codes, found) = (self.codes.capacity(), runs().count());
+        let known = &self.counted.rows_of_codes;
+        // During the merge, the counts before it and after it are in memory.
+        self.reserve(codes, known.capacity() + found + known.len() + found)?;
+        let mut rows_of_codes = Vec::with_capacity(found);
+        rows_of_codes.extend(runs().map(|run| (run[0], run.len() as u64)));
         self.codes.clear();
         self.counted.merge(NumberCounts {
             rows_of_codes,
             nulls: 0,
         });
-        // A merge needs the counts twice.
-        let bytes = 8 * self.codes.capacity() + 2 * 16 * self.counted.rows_of_codes.capacity();
-        self.held.try_resize(bytes)
+        self.reserve(codes, self.counted.rows_of_codes.capacity())
     }
 
     /// Returns the counts, and removes them from the counter. Returns `None` if the code of a number
     /// needs more than 64 bits.
     pub(super) fn finish(&mut self) -> Result<Option<NumberCounts>> {
         self.count()?;
+        self.codes = vec![];
+        // The counts of all counters are merged next, which needs the counts twice.
+        self.reserve(0, 2 * self.counted.rows_of_codes.capacity())?;
         let counted = take(&mut self.counted);
         Ok(Some(counted).filter(|_| !self.is_too_wide))
     }
