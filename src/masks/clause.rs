@@ -114,10 +114,10 @@ pub enum Reads {
     Named,
     /// The values of all identifiers, in the same row.
     Identifiers,
-    /// The values of the whole column (see [`Survey`](super::Survey)), and a rank of the row that
-    /// serves only to distinguish rows.
+    /// The values of the whole column (see [`Survey`](super::Survey)), and an id that distinguishes
+    /// the row.
     Column,
-    /// The values of the whole column, and the rank of the row by its value.
+    /// The values of the whole column, the id of the row, and the order of the rows by their value.
     Ranks,
 }
 

@@ -3,6 +3,7 @@
 use super::clause::{Given, MaskClause, SECRET};
 use super::key::Key;
 use super::own::{OwnCounter, OwnRows};
+use super::row_ids::RowIds;
 use super::survey::Survey;
 use super::values::{Mask, Unmasked};
 use crate::canonical::plain;
@@ -22,6 +23,8 @@ pub struct Masking {
     /// The columns whose values in a row, together with the value to mask, determine the masked
     /// value.
     beside: Vec<String>,
+    /// The ids of the rows; `None` if the mask is not drawn.
+    ids: Option<Arc<RowIds>>,
     /// The counter of the rows that reveal their own value; `None` if they are not counted.
     own: Option<Arc<OwnCounter>>,
 }
@@ -34,16 +37,31 @@ impl Masking {
         Self::with_key(clause, mask, |place| place.read(noun))
     }
 
-    /// Returns this masking, prepared to draw from the values of the column in the survey. Fails if
-    /// the mask has no secret.
-    pub fn surveyed(self, survey: &Survey) -> Result<Self> {
-        let key = self.key.as_ref();
-        let key = key.ok_or_else(|| Error::internal("a mask is drawn without a secret"))?;
+    /// Returns this masking, prepared to draw from the values of the column in the survey, for rows
+    /// with these ids. Fails if the mask has no secret.
+    pub fn surveyed(self, survey: &Survey, ids: &Arc<RowIds>) -> Result<Self> {
         Ok(Self {
-            mask: self.mask.surveyed(survey, key)?,
-            beside: vec![survey.ranks.clone()],
+            mask: self.mask.surveyed(survey, self.secret()?)?,
+            beside: ids.columns().to_vec(),
+            ids: Some(Arc::clone(ids)),
             ..self
         })
+    }
+
+    /// Returns the ids of the rows of a source with `rows` rows, which differ in `columns`.
+    /// `surveys` are the surveys of all drawn masks. Fails if the mask has no secret.
+    pub(crate) fn ids_of(&self, columns: Vec<String>, rows: u64, surveys: &[Survey]) -> Result<RowIds> {
+        RowIds::new((columns, rows), surveys, self.secret()?)
+    }
+
+    /// Returns the ids of the rows from which the mask is drawn; `None` if it is not drawn.
+    pub(crate) fn ids(&self) -> Option<&Arc<RowIds>> {
+        self.ids.as_ref()
+    }
+
+    fn secret(&self) -> Result<&Key> {
+        let key = self.key.as_ref();
+        key.ok_or_else(|| Error::internal("a mask is drawn without a secret"))
     }
 
     /// Returns this masking with `beside` as the columns that it reads in addition to the value, in
@@ -103,6 +121,7 @@ impl Masking {
             clause,
             mask,
             key,
+            ids: None,
             own: None,
         })
     }
@@ -143,15 +162,24 @@ impl Masking {
     }
 
     /// Returns the columns whose values in a row, together with the value to mask, determine the
-    /// masked value: the column that the clause names, the column of ranks, or all identifiers.
+    /// masked value: the column that the clause names, all identifiers, or, for a drawn mask, the
+    /// columns that distinguish the rows.
     pub fn beside(&self) -> &[String] {
         &self.beside
     }
 
+    /// Returns true if the masked values of a dictionary array are a dictionary array, too.
+    pub(crate) fn keeps_dictionaries(&self) -> bool {
+        self.mask.keeps_dictionaries()
+    }
+
     /// Returns the masked `values`. `beside` contains the values of the columns in
-    /// [`Masking::beside`], in the same rows.
+    /// [`Masking::beside`], in the same rows; for a drawn mask, it contains the ids of the rows.
     pub fn apply(&self, values: &ArrayRef, beside: &[ArrayRef]) -> Result<ArrayRef> {
-        let values = cast(values, &plain(values.data_type()))?;
+        let values = match self.mask.keeps_dictionaries() {
+            true => Arc::clone(values),
+            false => cast(values, &plain(values.data_type()))?,
+        };
         self.mask.mask(&Unmasked {
             values: &values,
             beside,

@@ -9,7 +9,8 @@
 //! masks an array.
 //!
 //! Most masks depend on the value alone. NOISE, RANK SWAP and PRAM are drawn: the masked value of a
-//! row depends on the values of the whole column ([`Survey`]), the secret, and the rank of the row.
+//! row depends on the values of the whole column ([`Survey`]), the secret, and the id of the row
+//! ([`RowIds`]).
 
 mod clause;
 mod draws;
@@ -23,6 +24,8 @@ mod own;
 mod pram;
 mod rank_swap;
 mod redacted;
+mod row_ids;
+mod seen_rows;
 mod shift;
 mod survey;
 #[cfg(test)]
@@ -36,6 +39,8 @@ pub(crate) use clause::{SECRET, no_place};
 pub use key::Key;
 pub use masking::Masking;
 pub use own::OwnRows;
+pub use row_ids::RowIds;
+pub use seen_rows::SeenRows;
 pub use survey::Survey;
 pub(crate) use text::has_text;
 pub(crate) use token::UNMASK;

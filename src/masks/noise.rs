@@ -34,7 +34,7 @@ use crate::catalogue::Info;
 use crate::error::{Error, Result};
 use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, PrimitiveArray, UInt64Array};
 use arrow::compute::{CastOptions, cast, cast_with_options};
-use arrow::datatypes::{DataType, Decimal128Type, Float64Type};
+use arrow::datatypes::{DataType, Decimal128Type, Float64Type, Int64Type};
 use std::sync::Arc;
 
 /// The minimum standard deviation of noise that is rounded, in units of the column. With less
@@ -106,8 +106,8 @@ struct Drawn {
 }
 
 impl Drawn {
-    fn of(&self, rank: u64) -> f64 {
-        self.deviation * self.draws.of(rank).normal()
+    fn of(&self, id: u64) -> f64 {
+        self.deviation * self.draws.normal(id)
     }
 }
 
@@ -139,7 +139,9 @@ impl Mask for Noise {
                  share, or cast the column to DOUBLE in a query",
             ));
         }
-        let draws = Draws::new(key, KIND.info.name, &survey.column)?;
+        // Another share has another noise. Otherwise the difference of two releases would reveal
+        // it.
+        let draws = Draws::new(key, &format!("{} {}", KIND.info.name, self.share), &survey.column)?;
         Ok(Arc::new(Self {
             share: self.share,
             drawn: Some(Drawn { draws, deviation }),
@@ -149,7 +151,7 @@ impl Mask for Noise {
     fn mask(&self, unmasked: &Unmasked) -> Result<ArrayRef> {
         let drawn = self.drawn.as_ref();
         let drawn = drawn.ok_or_else(|| Error::internal("noise without the column's standard deviation"))?;
-        let (values, ranks) = (unmasked.values, unmasked.ranks()?);
+        let (values, ids) = (unmasked.values, unmasked.ids()?);
         // A sum outside the range of a type becomes the maximum or the minimum of the type, never
         // NULL.
         match values.data_type() {
@@ -157,21 +159,28 @@ impl Mask for Noise {
             | DataType::Decimal64(digits, scale)
             | DataType::Decimal128(digits, scale) => {
                 let (unit, end) = (10_f64.powi((*scale).into()), 10_i128.pow((*digits).into()) - 1);
-                exact(values, (*digits, *scale), ranks, |x, rank| {
-                    x.saturating_add((drawn.of(rank) * unit).round() as i128)
-                        .clamp(-end, end)
+                exact(values, (*digits, *scale), ids, |x, id| {
+                    x.saturating_add((drawn.of(id) * unit).round() as i128).clamp(-end, end)
+                })
+            }
+            DataType::UInt64 => {
+                // Every whole number has at most 20 digits.
+                exact(values, (20, 0), ids, |x, id| {
+                    x.saturating_add(drawn.of(id).round() as i128).clamp(0, u64::MAX.into())
                 })
             }
             of if of.is_integer() => {
                 let (least, greatest) = ends(of);
-                // Every whole number has at most 20 digits.
-                exact(values, (20, 0), ranks, |x, rank| {
-                    x.saturating_add(drawn.of(rank).round() as i128).clamp(least, greatest)
-                })
+                let wide = cast(values, &DataType::Int64)?;
+                let sum = |x: i64, id: u64| {
+                    let sum = i128::from(x).saturating_add(drawn.of(id).round() as i128);
+                    sum.clamp(least.into(), greatest.into()) as i64
+                };
+                Ok(cast(&added::<Int64Type>(&wide, ids, sum)?, of)?)
             }
             of => {
                 let wide = cast(values, &DataType::Float64)?;
-                let sums = added::<Float64Type>(&wide, ranks, |x, rank| x + drawn.of(rank))?;
+                let sums = added::<Float64Type>(&wide, ids, |x, id| x + drawn.of(id))?;
                 Ok(cast(&sums, of)?)
             }
         }
@@ -189,21 +198,22 @@ fn unit(of: &DataType) -> f64 {
     }
 }
 
-/// Returns the result of `sum` for each value and the rank of its row; NULL for a row without a
+/// Returns the result of `sum` for each value and the id of its row; NULL for a row without a
 /// value.
 fn added<T: ArrowPrimitiveType>(
     values: &ArrayRef,
-    ranks: &UInt64Array,
+    ids: &UInt64Array,
     sum: impl Fn(T::Native, u64) -> T::Native,
 ) -> Result<ArrayRef> {
-    let rows = values.as_primitive::<T>().iter().zip(ranks.values());
-    let sums = rows.map(|(value, rank)| value.map(|value| sum(value, *rank)));
+    let rows = values.as_primitive::<T>().iter().zip(ids.values());
+    let sums = rows.map(|(value, id)| value.map(|value| sum(value, *id)));
     let sums: PrimitiveArray<T> = sums.collect();
     Ok(Arc::new(sums.with_data_type(values.data_type().clone())))
 }
 
-/// Returns the minimum and the maximum of a type of whole numbers.
-fn ends(of: &DataType) -> (i128, i128) {
+/// Returns the minimum and the maximum of a type of whole numbers other than `UInt64`, which is the
+/// only one with values above those of `i64`.
+fn ends(of: &DataType) -> (i64, i64) {
     match of {
         DataType::Int8 => (i8::MIN.into(), i8::MAX.into()),
         DataType::Int16 => (i16::MIN.into(), i16::MAX.into()),
@@ -211,22 +221,21 @@ fn ends(of: &DataType) -> (i128, i128) {
         DataType::UInt8 => (0, u8::MAX.into()),
         DataType::UInt16 => (0, u16::MAX.into()),
         DataType::UInt32 => (0, u32::MAX.into()),
-        DataType::UInt64 => (0, u64::MAX.into()),
-        _ => (i64::MIN.into(), i64::MAX.into()),
+        _ => (i64::MIN, i64::MAX),
     }
 }
 
-/// Returns the result of `sum` for each value and the rank of its row, in the type of the values.
+/// Returns the result of `sum` for each value and the id of its row, in the type of the values.
 /// The sums are computed on decimals with `digits` digits and the scale `scale`, which represent
 /// the values exactly.
 fn exact(
     values: &ArrayRef,
     (digits, scale): (u8, i8),
-    ranks: &UInt64Array,
+    ids: &UInt64Array,
     sum: impl Fn(i128, u64) -> i128,
 ) -> Result<ArrayRef> {
     let wide = cast(values, &DataType::Decimal128(digits, scale))?;
-    let sums = added::<Decimal128Type>(&wide, ranks, sum)?;
+    let sums = added::<Decimal128Type>(&wide, ids, sum)?;
     let options = CastOptions {
         safe: false,
         ..CastOptions::default()
@@ -261,7 +270,6 @@ fn deviation(survey: &Survey) -> Result<f64> {
 mod tests {
     use super::*;
     use arrow::array::{Decimal128Array, Float64Array, Int64Array, UInt8Array};
-    use arrow::datatypes::Int64Type;
     use proptest::prelude::*;
 
     const SECRET: &[u8] = b"0123456789abcdef";
@@ -271,16 +279,16 @@ mod tests {
             column: "pay".into(),
             values,
             counts,
-            ranks: "r".into(),
+            order: vec![],
         }
     }
 
-    fn masked(share: f64, survey: &Survey, values: &ArrayRef, ranks: Vec<u64>) -> Result<ArrayRef> {
+    fn masked(share: f64, survey: &Survey, values: &ArrayRef, ids: Vec<u64>) -> Result<ArrayRef> {
         let key = Key::new(SECRET)?;
         let noise = Noise { share, drawn: None }.surveyed(survey, &key)?;
         noise.mask(&Unmasked {
             values,
-            beside: &[Arc::new(UInt64Array::from(ranks))],
+            beside: &[Arc::new(UInt64Array::from(ids))],
             key: Some(&key),
         })
     }
@@ -336,7 +344,7 @@ mod tests {
     }
 
     proptest! {
-        /// The noise of a row is a normal random number for the row's rank, times the share and the
+        /// The noise of a row is a normal random number for the row's id, times the share and the
         /// standard deviation. It is rounded for whole numbers, but not for floating-point numbers.
         #[test]
         fn noise_is_as_defined(values in prop::collection::vec(-1_000i64..1_000, 2..40), share in 0.01f64..3.0) {
@@ -346,18 +354,18 @@ mod tests {
             let n = sorted.len() as f64;
             let mean = sorted.iter().sum::<i64>() as f64 / n;
             let deviation = f64::sqrt(sorted.iter().map(|x| (*x as f64 - mean).powi(2)).sum::<f64>() / (n - 1.0));
-            let ranks: Vec<u64> = (1..=sorted.len() as u64).collect();
+            let ids: Vec<u64> = (1..=sorted.len() as u64).collect();
             let mut distinct = sorted.clone();
             distinct.dedup();
             let counts = distinct.iter().map(|x| sorted.iter().filter(|y| *y == x).count() as u64).collect();
             let survey = survey(Arc::new(Int64Array::from(distinct)), counts);
-            let draws = Draws::new(&Key::new(SECRET).unwrap(), "noise", "pay").unwrap();
+            let draws = Draws::new(&Key::new(SECRET).unwrap(), &format!("noise {share}"), "pay").unwrap();
             let whole: ArrayRef = Arc::new(Int64Array::from(sorted.clone()));
             let real = cast(&whole, &DataType::Float64).unwrap();
-            let whole = masked(share, &survey, &whole, ranks.clone()).unwrap();
-            let real = masked(share, &survey, &real, ranks.clone()).unwrap();
-            for (row, (x, rank)) in sorted.iter().zip(&ranks).enumerate() {
-                let noise = share * deviation * draws.of(*rank).normal();
+            let whole = masked(share, &survey, &whole, ids.clone()).unwrap();
+            let real = masked(share, &survey, &real, ids.clone()).unwrap();
+            for (row, (x, id)) in sorted.iter().zip(&ids).enumerate() {
+                let noise = share * deviation * draws.normal(*id);
                 let (whole, real) = (whole.as_primitive::<Int64Type>().value(row), real.as_primitive::<Float64Type>().value(row));
                 prop_assert!((real - *x as f64 - noise).abs() < 1e-9 * (1.0 + noise.abs()));
                 prop_assert!((whole - x) as f64 - noise <= 0.5 + 1e-6 && noise - (whole - x) as f64 <= 0.5 + 1e-6);

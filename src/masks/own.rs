@@ -67,7 +67,7 @@ impl OwnCounter {
     /// their released values.
     pub(super) fn add(&self, values: &ArrayRef, released: &ArrayRef, suppressed: &BooleanArray) -> Result<()> {
         let values = one_spelling(&cast(values, &plain(values.data_type()))?)?;
-        let released = one_spelling(released)?;
+        let released = one_spelling(&cast(released, &plain(released.data_type()))?)?;
         let known = and(&is_not_null(&values)?, &is_not_null(&released)?)?;
         let counted = and(&known, &not(suppressed)?)?;
         let add = |to: &AtomicU64, rows: usize| to.fetch_add(rows as u64, Ordering::Relaxed);
@@ -110,7 +110,7 @@ mod tests {
             column: "a".into(),
             values,
             counts: counts.to_vec(),
-            ranks: "r".into(),
+            order: vec![],
         };
         OwnCounter::of(&survey).unwrap()
     }

@@ -28,17 +28,19 @@ use super::values::{Mask, Unmasked};
 use crate::canonical::{one_spelling, plain};
 use crate::catalogue::Info;
 use crate::error::{Error, Result};
-use arrow::array::ArrayRef;
+use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, Int32Array, UInt32Array};
 use arrow::compute::{cast, take};
-use arrow::datatypes::DataType;
-use arrow::row::{RowConverter, SortField};
-use std::collections::HashMap;
+use arrow::datatypes::{DataType, Int32Type, UInt32Type};
+use arrow::row::{Row, RowConverter, SortField};
+use hashbrown::HashMap;
 use std::sync::Arc;
 
 /// The maximum number of categories. The matrix for this number has a million cells.
 const MOST: usize = 1_000;
 /// The value of ALPHA if the clause does not give one.
 const ALPHA: f64 = 0.5;
+/// The index of a value that is not among the categories.
+const UNKNOWN: u32 = u32::MAX;
 
 pub(super) const KIND: MaskKind = MaskKind {
     info: Info {
@@ -119,11 +121,28 @@ struct Drawn {
 }
 
 impl Drawn {
-    /// Returns the index of the category that replaces `category` in the row with this rank; `None`
+    /// Returns the index of each value among the categories: [`UNKNOWN`] for any other value, and
+    /// NULL for NULL. The values of a dictionary are looked up once for all rows.
+    fn own(&self, values: &ArrayRef) -> Result<UInt32Array> {
+        if let Some(coded) = values.as_any_dictionary_opt() {
+            let found = take(&self.own(coded.values())?, coded.keys(), None)?;
+            return Ok(found.as_primitive::<UInt32Type>().clone());
+        }
+        let values = one_spelling(&cast(values, &plain(values.data_type()))?)?;
+        let nulls = values.logical_nulls();
+        let rows = self.rows.convert_columns(std::slice::from_ref(&values))?;
+        let place = |row: Row| {
+            let category: &[u8] = row.as_ref();
+            self.places.get(category).copied().unwrap_or(UNKNOWN)
+        };
+        let found: Vec<u32> = rows.iter().map(place).collect();
+        Ok(UInt32Array::new(found.into(), nulls))
+    }
+
+    /// Returns the index of the category that replaces `category` in the row with this id; `None`
     /// if `category` is unknown.
-    fn place(&self, category: &[u8], rank: u64) -> Option<u32> {
-        let category = *self.places.get(category)?;
-        let (sums, number) = (&self.sums[category as usize], self.draws.of(rank).uniform());
+    fn place(&self, category: u32, id: u64) -> Option<u32> {
+        let (sums, number) = (self.sums.get(category as usize)?, self.draws.uniform(id));
         // The last sum may be slightly below 1 because of rounding.
         let place = sums.partition_point(|sum| *sum <= number).min(sums.len() - 1);
         u32::try_from(place).ok()
@@ -181,13 +200,21 @@ impl Mask for Pram {
     fn mask(&self, unmasked: &Unmasked) -> Result<ArrayRef> {
         let drawn = self.drawn.as_ref();
         let drawn = drawn.ok_or_else(|| Error::internal("transitions without the column's categories"))?;
-        let values = one_spelling(unmasked.values)?;
-        let rows = drawn.rows.convert_columns(std::slice::from_ref(&values))?;
-        let places = unmasked.places(|row, rank| drawn.place(rows.row(row).as_ref(), rank))?;
-        Ok(cast(
-            &take(&drawn.categories, &places, None)?,
-            unmasked.values.data_type(),
-        )?)
+        let own = drawn.own(unmasked.values)?;
+        let places = unmasked.places(|row, id| drawn.place(own.value(row), id))?;
+        if !matches!(unmasked.values.data_type(), DataType::Dictionary(..)) {
+            let masked = take(&drawn.categories, &places, None)?;
+            return Ok(cast(&masked, &plain(unmasked.values.data_type()))?);
+        }
+        let (places, nulls) = (places.values(), places.nulls().cloned());
+        let keys: Vec<i32> = places.iter().map(|place| *place as i32).collect();
+        let keys = Int32Array::new(keys.into(), nulls);
+        let categories = Arc::clone(&drawn.categories);
+        Ok(Arc::new(DictionaryArray::<Int32Type>::try_new(keys, categories)?))
+    }
+
+    fn keeps_dictionaries(&self) -> bool {
+        true
     }
 }
 
@@ -202,7 +229,7 @@ fn sums(probabilities: Vec<f64>) -> Vec<f64> {
 
 /// Returns the transition matrix R. Each of its rows adds up to 1.
 fn transitions(counts: &[u64], least: f64, alpha: f64, draws: &Draws) -> Vec<Vec<f64>> {
-    let (categories, mut numbers) = (counts.len(), draws.of(0));
+    let (categories, mut numbers) = (counts.len(), draws.of_column());
     let rows = counts.iter().sum::<u64>() as f64;
     let shares: Vec<f64> = counts.iter().map(|count| *count as f64 / rows).collect();
     let kept: Vec<f64> = (0..categories)
@@ -228,8 +255,8 @@ fn transitions(counts: &[u64], least: f64, alpha: f64, draws: &Draws) -> Vec<Vec
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow::array::{AsArray, StringArray, UInt64Array};
-    use arrow::datatypes::Int32Type;
+    use arrow::array::{Int8Array, StringArray, UInt64Array};
+    use arrow::datatypes::Int8Type;
     use proptest::prelude::*;
 
     fn draws() -> Draws {
@@ -267,7 +294,7 @@ mod tests {
         // With the probabilities that `transitions` draws, it returns the same matrix as these
         // steps.
         let draws = draws();
-        let mut numbers = draws.of(0);
+        let mut numbers = draws.of_column();
         let kept: Vec<f64> = (0..2).map(|_| 0.5 + 0.5 * numbers.uniform()).collect();
         let p = [[kept[0], 1.0 - kept[0]], [1.0 - kept[1], kept[1]]];
         let reached = [0.75 * p[0][0] + 0.25 * p[1][0], 0.75 * p[0][1] + 0.25 * p[1][1]];
@@ -292,7 +319,7 @@ mod tests {
             column: "a".into(),
             values: Arc::new(StringArray::from(vec!["x", "y", "z"])),
             counts: counts.clone(),
-            ranks: "r".into(),
+            order: vec![],
         };
         let pram = Pram {
             least: 0.6,
@@ -302,11 +329,11 @@ mod tests {
         let mask = pram.surveyed(&survey, &key).unwrap();
         let own: Vec<usize> = (0..3).flat_map(|i| vec![i; counts[i] as usize]).collect();
         let values: ArrayRef = Arc::new(own.iter().map(|i| Some(["x", "y", "z"][*i])).collect::<StringArray>());
-        let ranks: ArrayRef = Arc::new((1..=60_000).collect::<UInt64Array>());
+        let ids: ArrayRef = Arc::new((1..=60_000).collect::<UInt64Array>());
         let found = mask
             .mask(&Unmasked {
                 values: &values,
-                beside: std::slice::from_ref(&ranks),
+                beside: std::slice::from_ref(&ids),
                 key: Some(&key),
             })
             .unwrap();
@@ -324,6 +351,45 @@ mod tests {
         }
     }
 
+    /// A dictionary array has the same masked values as a plain array, also in batches of other
+    /// sizes. Values of the dictionary that no row has need not be categories.
+    #[test]
+    fn a_dictionary_has_the_values_of_its_rows() {
+        let key = Key::new(b"0123456789abcdef").unwrap();
+        let survey = Survey {
+            column: "a".into(),
+            values: Arc::new(StringArray::from(vec!["x", "y"])),
+            counts: vec![30, 30],
+            order: vec![],
+        };
+        let pram = Pram {
+            least: 0.1,
+            alpha: 1.0,
+            drawn: None,
+        };
+        let mask = pram.surveyed(&survey, &key).unwrap();
+        let masked = |values: &ArrayRef, ids: Vec<u64>| {
+            mask.mask(&Unmasked {
+                values,
+                beside: &[Arc::new(UInt64Array::from(ids))],
+                key: Some(&key),
+            })
+        };
+        let keys: Int8Array = (0..90).map(|row| [Some(0_i8), None, Some(2)][row % 3]).collect();
+        let texts = Arc::new(StringArray::from(vec!["y", "unused", "x"]));
+        let coded: ArrayRef = Arc::new(DictionaryArray::<Int8Type>::try_new(keys, texts).unwrap());
+        let plain = cast(&coded, &DataType::Utf8).unwrap();
+        let found = masked(&coded, (1..=90).collect()).unwrap();
+        let wanted = masked(&plain, (1..=90).collect()).unwrap();
+        assert_eq!(wanted.null_count(), 30);
+        assert_ne!(&wanted, &plain);
+        assert_eq!(&cast(&found, &DataType::Utf8).unwrap(), &wanted);
+        let part = masked(&coded.slice(40, 50), (41..=90).collect()).unwrap();
+        assert_eq!(&cast(&part, &DataType::Utf8).unwrap(), &wanted.slice(40, 50));
+        let other: ArrayRef = Arc::new(StringArray::from(vec!["unused"]));
+        assert!(masked(&other, vec![1]).unwrap_err().to_string().contains("changed"));
+    }
+
     #[test]
     fn one_category_or_too_many_are_refused() {
         let key = Key::new(b"0123456789abcdef").unwrap();
@@ -333,7 +399,7 @@ mod tests {
                 column: "a".into(),
                 values: Arc::new(values),
                 counts: vec![1; number],
-                ranks: "r".into(),
+                order: vec![],
             };
             let pram = Pram {
                 least: 0.8,

@@ -95,20 +95,56 @@ struct RankSwap {
 #[derive(Debug)]
 struct Drawn {
     values: ArrayRef,
-    /// For each value, the number of rows with this value or a smaller value.
-    ends: Vec<u64>,
-    /// The partner of each rank. Ranks and partners are counted from 0 here.
-    partners: Vec<u32>,
+    /// The ids of the rows with a value, in ascending order.
+    ids: Vec<u64>,
+    /// For each of `ids`, the index of the value that the row receives from its partner.
+    places: Vec<u32>,
+    /// For each number that the upper bits of an id can be, the index of the first id with these
+    /// or greater upper bits. One more entry is the number of ids.
+    starts: Vec<u32>,
 }
 
 impl Drawn {
-    /// Returns the index of the value that the row with this rank receives from its partner; `None`
-    /// if there is no such rank. `rank` begins at 1.
-    fn place(&self, rank: u64) -> Option<u32> {
-        let rank = usize::try_from(rank.checked_sub(1)?).ok()?;
-        let partner = u64::from(*self.partners.get(rank)?);
-        u32::try_from(self.ends.partition_point(|end| *end <= partner)).ok()
+    /// Creates the swaps. `order` contains the id of the row with each rank, `counts` the number of
+    /// rows with each value, and `partners` the partner of each rank.
+    fn new(values: ArrayRef, counts: &[u64], order: &[u64], partners: &[u32]) -> Self {
+        let own = (0..).zip(counts);
+        let own: Vec<u32> = own.flat_map(|(place, count)| (0..*count).map(move |_| place)).collect();
+        let received = partners.iter().map(|partner| own[*partner as usize]);
+        let mut rows: Vec<(u64, u32)> = order.iter().copied().zip(received).collect();
+        rows.sort_unstable();
+        let (ids, places): (Vec<u64>, Vec<u32>) = rows.into_iter().unzip();
+        let bits = (ids.len() / 2).max(1).ilog2();
+        let mut starts = vec![0; (1 << bits) + 1];
+        for id in &ids {
+            starts[upper(*id, bits) + 1] += 1;
+        }
+        let mut sum = 0;
+        for start in &mut starts {
+            sum += *start;
+            *start = sum;
+        }
+        Self {
+            values,
+            ids,
+            places,
+            starts,
+        }
     }
+
+    /// Returns the index of the value that the row with this id receives from its partner; `None`
+    /// if there is no such row.
+    fn place(&self, id: u64) -> Option<u32> {
+        let upper = upper(id, (self.starts.len() - 1).ilog2());
+        let (start, end) = (self.starts[upper] as usize, self.starts[upper + 1] as usize);
+        let found = self.ids[start..end].binary_search(&id).ok()?;
+        Some(self.places[start + found])
+    }
+}
+
+/// Returns the upper bits of an id.
+fn upper(id: u64, bits: u32) -> usize {
+    id.checked_shr(u64::BITS - bits).unwrap_or(0) as usize
 }
 
 impl Mask for RankSwap {
@@ -134,21 +170,22 @@ impl Mask for RankSwap {
                 "RANK SWAP of this share swaps no rows, because the column has too few values; write a larger share",
             ));
         }
+        if survey.order.len() != rows as usize {
+            return Err(Error::data("the source changed during the run"));
+        }
         let draws = Draws::new(key, KIND.info.name, &survey.column)?;
+        let partners = partners(rows, most, &mut draws.of_column());
+        let values = one_spelling(&cast(&survey.values, &plain(survey.values.data_type()))?)?;
         Ok(Arc::new(Self {
             clause: self.clause.clone(),
-            drawn: Some(Drawn {
-                values: one_spelling(&cast(&survey.values, &plain(survey.values.data_type()))?)?,
-                ends: survey.ends(),
-                partners: partners(rows, most, &mut draws.of(0)),
-            }),
+            drawn: Some(Drawn::new(values, &survey.counts, &survey.order, &partners)),
         }))
     }
 
     fn mask(&self, unmasked: &Unmasked) -> Result<ArrayRef> {
         let drawn = self.drawn.as_ref();
         let drawn = drawn.ok_or_else(|| Error::internal("swaps without the column's values"))?;
-        let places = unmasked.places(|_, rank| drawn.place(rank))?;
+        let places = unmasked.places(|_, id| drawn.place(id))?;
         Ok(cast(&take(&drawn.values, &places, None)?, unmasked.values.data_type())?)
     }
 }
@@ -185,7 +222,7 @@ mod tests {
 
     fn swaps(rows: u32, most: u32) -> Vec<u32> {
         let draws = Draws::new(&Key::new(b"0123456789abcdef").unwrap(), "rank_swap", "a").unwrap();
-        partners(rows, most, &mut draws.of(0))
+        partners(rows, most, &mut draws.of_column())
     }
 
     fn swap(share: &str) -> RankSwap {
@@ -246,15 +283,13 @@ mod tests {
     }
 
     #[test]
-    fn a_row_without_a_value_has_no_rank() {
+    fn a_row_without_a_value_has_no_place() {
         let values: ArrayRef = Arc::new(StringArray::from(vec!["a", "b"]));
-        let drawn = Drawn {
-            values,
-            ends: vec![2, 3],
-            partners: vec![2, 1, 0],
-        };
-        let places: Vec<Option<u32>> = (0..=4).map(|rank| drawn.place(rank)).collect();
-        assert_eq!(places, [None, Some(1), Some(0), Some(0), None]);
+        let drawn = Drawn::new(Arc::clone(&values), &[2, 1], &[9, u64::MAX, 3], &[2, 1, 0]);
+        let places = [9, u64::MAX, 3, 0, 4, 1 << 63].map(|id| drawn.place(id));
+        assert_eq!(places, [Some(1), Some(0), Some(0), None, None, None]);
+        let none = Drawn::new(values.slice(0, 0), &[], &[], &[]);
+        assert_eq!([0, u64::MAX].map(|id| none.place(id)), [None, None]);
     }
 
     proptest! {
@@ -264,7 +299,7 @@ mod tests {
             prop_assume!(most > 0);
             let found = swaps(rows, most);
             let draws = Draws::new(&Key::new(b"0123456789abcdef").unwrap(), "rank_swap", "a").unwrap();
-            prop_assert_eq!(&found, &of_argus(rows.into(), most.into(), &mut draws.of(0)));
+            prop_assert_eq!(&found, &of_argus(rows.into(), most.into(), &mut draws.of_column()));
             for (rank, partner) in (0..).zip(&found) {
                 prop_assert_eq!(found[*partner as usize], rank);
                 prop_assert!(partner.abs_diff(rank) <= most);
@@ -281,13 +316,16 @@ mod tests {
             let mut counts = BTreeMap::new();
             texts.iter().flatten().for_each(|text| *counts.entry(text.clone()).or_insert(0) += 1);
             let distinct: StringArray = counts.keys().map(Some).collect();
-            let survey = Survey { column: "a".into(), values: Arc::new(distinct), counts: counts.into_values().collect(), ranks: "r".into() };
+            let known = texts.iter().flatten().count() as u64;
+            // The ids are spread over all 64 bits, and do not ascend with the ranks.
+            let id = |rank: u64| rank.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let survey = Survey { column: "a".into(), values: Arc::new(distinct), counts: counts.into_values().collect(), order: (0..known).map(id).collect() };
             let key = Key::new(b"0123456789abcdef").unwrap();
             let mask = swap("0.5").surveyed(&survey, &key);
             let Ok(mask) = mask else { return Ok(()) };
             let values: ArrayRef = Arc::new(StringArray::from(texts.clone()));
-            let ranks: ArrayRef = Arc::new((1..=texts.len() as u64).collect::<UInt64Array>());
-            let found = mask.mask(&Unmasked { values: &values, beside: std::slice::from_ref(&ranks), key: Some(&key) }).unwrap();
+            let ids: ArrayRef = Arc::new((0..texts.len() as u64).map(id).collect::<UInt64Array>());
+            let found = mask.mask(&Unmasked { values: &values, beside: std::slice::from_ref(&ids), key: Some(&key) }).unwrap();
             let mut found: Vec<Option<String>> = found.as_string::<i32>().iter().map(|text| text.map(Into::into)).collect();
             for (own, other) in texts.iter().zip(&found) {
                 prop_assert_eq!(own.is_none(), other.is_none());

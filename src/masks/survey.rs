@@ -15,10 +15,9 @@ pub struct Survey {
     pub values: ArrayRef,
     /// For each of `values`, the number of rows with this value.
     pub counts: Vec<u64>,
-    /// The name of the column that contains the rank of each row, starting at 1. For a mask that
-    /// reads [`Reads::Ranks`](super::Reads::Ranks), rows are ranked by their value, with NULL last,
-    /// and then by their other columns. For any other mask, the rank only distinguishes rows.
-    pub ranks: String,
+    /// For a mask that reads [`Reads::Ranks`](super::Reads::Ranks), the ids of the rows with a
+    /// value, ordered by their value and then by their id. Empty for any other mask.
+    pub order: Vec<u64>,
 }
 
 impl Survey {
@@ -30,16 +29,6 @@ impl Survey {
     /// Returns a data error for the column. `why` is the reason, followed by advice on what to do.
     pub(super) fn unfit(&self, why: &str) -> Error {
         Error::data(format!("column {}: {why}", self.column))
-    }
-
-    /// Returns, for each value in ascending order, the number of rows with this value or a smaller
-    /// value.
-    pub(super) fn ends(&self) -> Vec<u64> {
-        let sums = self.counts.iter().scan(0, |sum, count| {
-            *sum += count;
-            Some(*sum)
-        });
-        sums.collect()
     }
 
     /// Returns the standard deviation of the column over all rows with a value. Returns `None` if

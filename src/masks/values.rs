@@ -27,6 +27,12 @@ pub trait Mask: fmt::Debug + Send + Sync {
         Err(Error::internal("a mask of values alone is drawn"))
     }
 
+    /// Returns true if the mask masks a dictionary array without its conversion to a plain array.
+    /// Its masked values are then a dictionary array, too.
+    fn keeps_dictionaries(&self) -> bool {
+        false
+    }
+
     /// Returns the masked values.
     fn mask(&self, unmasked: &Unmasked) -> Result<ArrayRef>;
 }
@@ -37,6 +43,7 @@ pub struct Unmasked<'a> {
     /// The values to mask.
     pub values: &'a ArrayRef,
     /// The values of the columns in [`Masking::beside`](super::Masking::beside), in the same rows.
+    /// For a drawn mask, the ids of the rows instead.
     pub beside: &'a [ArrayRef],
     /// The secret; `None` if the mask has none.
     pub key: Option<&'a Key>,
@@ -48,16 +55,16 @@ impl Unmasked<'_> {
         self.key.ok_or_else(|| Error::internal("a mask without its secret"))
     }
 
-    /// Calls `place` with the index and the rank of each row that has a value, and returns the
+    /// Calls `place` with the index and the id of each row that has a value, and returns the
     /// results; NULL for a row without a value. If `place` returns `None`, the value was not in the
     /// survey, and the function fails with `ErrorKind::Data`.
     pub(super) fn places(&self, place: impl Fn(usize, u64) -> Option<u32>) -> Result<UInt32Array> {
         let nulls = self.values.logical_nulls();
         let is_null = |row: usize| nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
-        let ranks = self.ranks()?.values().iter().enumerate();
-        let places = ranks.map(|(row, rank)| match is_null(row) {
+        let ids = self.ids()?.values().iter().enumerate();
+        let places = ids.map(|(row, id)| match is_null(row) {
             true => Ok(None),
-            false => match place(row, *rank) {
+            false => match place(row, *id) {
                 Some(place) => Ok(Some(place)),
                 None => Err(Error::data("the source changed during the run")),
             },
@@ -65,9 +72,9 @@ impl Unmasked<'_> {
         places.collect()
     }
 
-    /// Returns the rank of each row, starting at 1. Fails if the input has no ranks.
-    pub(super) fn ranks(&self) -> Result<&UInt64Array> {
-        let ranks = self.beside.first().and_then(|ranks| ranks.as_primitive_opt());
-        ranks.ok_or_else(|| Error::internal("a mask is drawn without the ranks of its rows"))
+    /// Returns the id of each row. Fails if the input has no ids.
+    pub(super) fn ids(&self) -> Result<&UInt64Array> {
+        let ids = self.beside.first().and_then(|ids| ids.as_primitive_opt());
+        ids.ok_or_else(|| Error::internal("a mask is drawn without the ids of its rows"))
     }
 }

@@ -75,6 +75,15 @@ pub trait Operator: fmt::Debug + fmt::Display + Send + Sync + 'static {
         None
     }
 
+    /// Returns the operator for another execution of the plan, without what the executions so far
+    /// have counted. Returns `None` if an execution leaves nothing in the operator.
+    fn renewed(&self) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        None
+    }
+
     /// Returns the approximate number of output rows for `input` input rows; `None` if the number
     /// is not known.
     fn estimate(&self, input: Option<usize>) -> Option<usize> {
@@ -203,6 +212,12 @@ impl<O: Operator> ExecutionPlan for OperatorExec<O> {
 
     fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> DfResult<Arc<dyn ExecutionPlan>> {
         self.replace_children(children, ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute))
+    }
+
+    fn reset_state(self: Arc<Self>) -> DfResult<Arc<dyn ExecutionPlan>> {
+        let operator = self.operator.renewed();
+        let operator = operator.map_or_else(|| Arc::clone(&self.operator), Arc::new);
+        Ok(Arc::new(Self::assemble(self.input.clone(), operator, self.schema())))
     }
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> DfResult<SendableRecordBatchStream> {

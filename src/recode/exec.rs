@@ -6,20 +6,51 @@ use crate::canonical::one_spelling;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::Encoder;
 use crate::hierarchy::{Cover, LabelForm, OnUnmapped, Proven};
+use crate::masks::{RowIds, SeenRows};
 use crate::operator::{Operator, OperatorExec, Rows};
 use arrow::array::{Array, ArrayRef, BooleanArray, DictionaryArray, Int32Array, UInt32Array, UInt64Array};
 use arrow::compute::{cast, filter_record_batch, nullif, take};
 use arrow::datatypes::{Int32Type, SchemaRef};
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use futures::StreamExt;
+use parking_lot::Mutex;
 use std::fmt;
 use std::sync::Arc;
 
 /// Converts rows of the source to released rows, with the order key.
 #[derive(Debug)]
-pub struct Recode(pub(super) Arc<RecodingPlan>);
+pub struct Recode {
+    pub(super) recoding: Arc<RecodingPlan>,
+    /// The number of partitions of the source.
+    partitions: usize,
+    /// The rows that the scan has seen, and the number of its partitions that have begun; `None`
+    /// before the first partition begins, and after the last one has begun.
+    begun: Mutex<Option<(Arc<SeenRows>, usize)>>,
+}
+
+impl Recode {
+    /// Creates the operator that applies a plan to the partitions of a source.
+    pub(crate) fn with(recoding: Arc<RecodingPlan>, partitions: usize) -> Self {
+        Self {
+            recoding,
+            partitions,
+            begun: Mutex::new(None),
+        }
+    }
+
+    /// Returns the rows that the scan has seen, for the ids of the rows in the next partition. All
+    /// partitions of a scan share them, and another scan begins with none.
+    fn seen(&self, ids: &RowIds) -> Arc<SeenRows> {
+        let mut begun = self.begun.lock();
+        let (seen, before) = begun.take().unwrap_or_else(|| (Arc::new(ids.scan()), 0));
+        if before + 1 < self.partitions {
+            *begun = Some((Arc::clone(&seen), before + 1));
+        }
+        seen
+    }
+}
 
 /// [`Recode`] as an operator.
 pub type RecodeExec = OperatorExec<Recode>;
@@ -29,13 +60,14 @@ impl RecodeExec {
     /// `schema` is the schema of the output: the result of `RecodingPlan::ordered_schema`, or the
     /// same schema in which kept columns have the types with which they are read.
     pub fn over_source(input: Arc<dyn ExecutionPlan>, recoding: Arc<RecodingPlan>, schema: SchemaRef) -> Self {
-        Self::over(input, Recode(recoding), schema)
+        let partitions = input.output_partitioning().partition_count();
+        Self::over(input, Recode::with(recoding, partitions), schema)
     }
 }
 
 impl fmt::Display for Recode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.labelling.fmt(f)
+        self.recoding.labelling.fmt(f)
     }
 }
 
@@ -44,15 +76,21 @@ impl Operator for Recode {
 
     fn run(&self, input: SendableRecordBatchStream, schema: SchemaRef, _: &Arc<TaskContext>) -> Result<Rows> {
         let proven = |cover: &Option<Arc<Cover>>| cover.clone().map(Proven::new);
+        let recoding = &self.recoding;
         let mut recoder = Recoder {
-            encoders: self.0.encoders()?,
-            item_encoders: self.0.item_encoders()?,
-            proven: self.0.covers.iter().map(proven).collect(),
-            chosen: self.0.chosen.iter().map(proven).collect(),
-            recoding: Arc::clone(&self.0),
+            encoders: recoding.encoders()?,
+            item_encoders: recoding.item_encoders()?,
+            proven: recoding.covers.iter().map(proven).collect(),
+            chosen: recoding.chosen.iter().map(proven).collect(),
+            ids: recoding.row_ids().map(|ids| (Arc::clone(ids), self.seen(ids))),
+            recoding: Arc::clone(recoding),
             schema,
         };
         Ok(input.map(move |batch| Ok(recoder.recode(&batch?)?)).boxed())
+    }
+
+    fn renewed(&self) -> Option<Self> {
+        Some(Self::with(Arc::clone(&self.recoding), self.partitions))
     }
 
     fn estimate(&self, input: Option<usize>) -> Option<usize> {
@@ -67,6 +105,8 @@ struct Recoder {
     item_encoders: Vec<Option<Encoder>>,
     proven: Vec<Option<Proven>>,
     chosen: Vec<Option<Proven>>,
+    /// The ids of the rows from which masks are drawn, and the rows that the scan has seen.
+    ids: Option<(Arc<RowIds>, Arc<SeenRows>)>,
     schema: SchemaRef,
 }
 
@@ -129,6 +169,7 @@ impl Recoder {
         }
         let mut sets = sets.into_iter();
         let suppressed = BooleanArray::from(suppressed.to_vec());
+        let ids = self.ids(batch)?;
         let mut columns: Vec<ArrayRef> = vec![];
         for (released, field) in recoding.columns.iter().zip(self.schema.fields()) {
             let as_they_are = || one_spelling(&cast(column(batch, &released.name)?, field.data_type())?);
@@ -144,11 +185,13 @@ impl Recoder {
                     .next()
                     .ok_or_else(|| Error::internal("a column of sets is missing"))?,
                 ColumnTreatment::Mask { masking, is_protected } => {
-                    let beside = masking.beside().iter().map(|name| column(batch, name).cloned());
-                    let beside = beside.collect::<Result<Vec<_>>>()?;
                     let values = column(batch, &released.name)?;
-                    let masked = masking.apply(values, &beside);
+                    let masked = match (masking.is_drawn(), &ids) {
+                        (true, Some(ids)) => masking.apply(values, std::slice::from_ref(ids)),
+                        _ => masking.apply(values, &columns_of(batch, masking.beside())?),
+                    };
                     let masked = masked.map_err(|e| e.context(format!("column {}", released.name)))?;
+                    let masked = cast(&masked, field.data_type())?;
                     masking.count_own(values, &masked, &suppressed)?;
                     match *is_protected && recoding.starred {
                         true => nullif(&masked, &suppressed)?,
@@ -160,6 +203,14 @@ impl Recoder {
             });
         }
         Ok(columns)
+    }
+
+    /// Returns the id of each row; `None` if no mask is drawn.
+    fn ids(&self, batch: &RecordBatch) -> Result<Option<ArrayRef>> {
+        let Some((ids, seen)) = &self.ids else {
+            return Ok(None);
+        };
+        Ok(Some(Arc::new(ids.of(&columns_of(batch, ids.columns())?, seen)?)))
     }
 
     /// Returns, for each row, true if the row is suppressed because of an unmapped value.
@@ -265,6 +316,11 @@ fn require(recoding: &RecodingPlan, i: usize, are_covered: bool) -> Result<()> {
             recoding.quasi_identifiers[i]
         ),
     ))
+}
+
+/// Returns the columns with these names.
+fn columns_of(batch: &RecordBatch, names: &[String]) -> Result<Vec<ArrayRef>> {
+    names.iter().map(|name| column(batch, name).cloned()).collect()
 }
 
 fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef> {

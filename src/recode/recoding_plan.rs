@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::frequency::{Encoder, FrequencySet};
 use crate::hierarchy::{Cover, LabelForm, OnUnmapped};
 use crate::key::{KeySchema, PackedLayout, bits_for};
-use crate::masks::{Masking, OwnRows};
+use crate::masks::{Masking, OwnRows, RowIds};
 use arrow::array::ArrayRef;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use std::sync::Arc;
@@ -244,6 +244,15 @@ impl RecodingPlan {
         columns.filter_map(|c| Some((c.name.as_str(), counted(c)?))).collect()
     }
 
+    /// Returns the ids of the rows from which masks are drawn. All drawn masks of a release share
+    /// them. Returns `None` if no mask is drawn.
+    pub(super) fn row_ids(&self) -> Option<&Arc<RowIds>> {
+        self.columns.iter().find_map(|c| match &c.treatment {
+            ColumnTreatment::Mask { masking, .. } => masking.ids(),
+            _ => None,
+        })
+    }
+
     /// Returns true if the order key determines the value of a released column. This is true only
     /// for quasi-identifiers.
     pub fn is_in_order_key(&self, column: &str) -> bool {
@@ -318,20 +327,25 @@ impl RecodingPlan {
     }
 
     /// Returns the schema `recoded`, except that a kept column that is a dictionary in `read`
-    /// remains a dictionary, because its values can be counted faster.
+    /// remains a dictionary, because its values can be counted faster. So does a masked column if
+    /// its mask keeps dictionaries.
     pub(crate) fn as_read(&self, recoded: &Schema, read: &Schema) -> SchemaRef {
-        let is_kept = |name: &str| {
-            let mut kept = self
-                .columns
-                .iter()
-                .filter(|c| matches!(c.treatment, ColumnTreatment::Keep | ColumnTreatment::Protect));
-            kept.any(|c| c.name == name)
-        };
-        let field = |f: &Arc<Field>| match read.field_with_name(f.name()) {
-            Ok(read) if is_kept(f.name()) && matches!(read.data_type(), DataType::Dictionary(..)) => {
-                Arc::new(f.as_ref().clone().with_data_type(read.data_type().clone()))
+        let coded = |name: &str| {
+            let read = read.field_with_name(name).ok()?.data_type();
+            let column = self.columns.iter().find(|c| c.name == name)?;
+            match (&column.treatment, read) {
+                (ColumnTreatment::Keep | ColumnTreatment::Protect, DataType::Dictionary(..)) => Some(read.clone()),
+                (ColumnTreatment::Mask { masking, .. }, DataType::Dictionary(_, values))
+                    if masking.keeps_dictionaries() =>
+                {
+                    Some(DataType::Dictionary(Box::new(DataType::Int32), Box::new(plain(values))))
+                }
+                _ => None,
             }
-            _ => Arc::clone(f),
+        };
+        let field = |f: &Arc<Field>| match coded(f.name()) {
+            Some(data_type) => Arc::new(f.as_ref().clone().with_data_type(data_type)),
+            None => Arc::clone(f),
         };
         Arc::new(Schema::new(recoded.fields().iter().map(field).collect::<Vec<_>>()))
     }

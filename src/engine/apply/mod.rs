@@ -1,6 +1,7 @@
 //! Stage 3: turns a decision into the plan that rewrites the source.
 
 mod by_row;
+mod by_value;
 mod draw;
 mod order;
 pub(in crate::engine) mod plan;

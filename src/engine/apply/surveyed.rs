@@ -1,82 +1,72 @@
-//! The source, prepared for the scans that rewrite it. A drawn mask needs the rank of each row and
-//! all values of its column.
+//! The source, prepared for the scans that rewrite it. A drawn mask needs an id of each row and all
+//! values of its column.
 //!
-//! The rank of a row follows from the values in its columns alone, so the masks do not depend on
-//! the order in which the rows are read.
+//! The id of a row follows from the values in its columns alone, so the masks do not depend on the
+//! order in which the rows are read.
 
+use super::by_value::ids_by_value;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::gathered;
 use crate::job::{Input, Job, MaskOf};
-use crate::masks::{Masking, Reads, Survey, has_text};
-use crate::recode::ORDER_PREFIX;
+use crate::masks::{Masking, Reads, RowIds, SeenRows, Survey, has_text};
 use crate::source::select_columns;
-use arrow::array::{Array, AsArray};
+use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::datatypes::{DataType, Int64Type};
 use datafusion::common::Column;
 use datafusion::dataframe::DataFrame;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::functions_aggregate::expr_fn::count;
-use datafusion::functions_window::expr_fn::row_number;
-use datafusion::logical_expr::{ExprFunctionExt, SortExpr};
 use datafusion::prelude::{Expr, lit};
+use std::sync::Arc;
 
-/// The rows of the source with the ranks that drawn masks need, and the surveys of the masked
-/// columns.
+/// The bytes per row of the order of the rows by a value, and of the swaps of the rows.
+const ORDERED: usize = 40;
+
+/// The rows of the source, the ids that drawn masks need, and the surveys of the masked columns.
 pub(super) struct Surveyed {
-    /// The rows of the source, with the columns of ranks that drawn masks read.
+    /// The rows of the source.
     pub(super) rows: DataFrame,
     surveys: Vec<Survey>,
-    /// The memory reservation for the surveys and for the values that are drawn from them.
+    /// The ids of the rows; `None` if no mask is drawn.
+    ids: Option<Arc<RowIds>>,
+    /// The memory reservation for the surveys, for the values that are drawn from them, and for the
+    /// ids.
     _held: Option<MemoryReservation>,
 }
 
 impl Surveyed {
-    /// Reads the columns of drawn masks, and adds columns of ranks to the rows.
+    /// Reads the columns of drawn masks.
     pub(super) async fn of(job: &Job) -> Result<Self> {
         let mut own = Self {
             rows: job.input.source.rows.clone(),
             surveys: vec![],
+            ids: None,
             _held: None,
         };
-        let mut drawn: Vec<&MaskOf> = job.roles.masks.iter().filter(|of| of.clause.kind.is_drawn()).collect();
-        // Masks that need ranks of their own come first, so that other masks can share these ranks.
-        drawn.sort_by_key(|of| of.clause.kind.reads != Reads::Ranks);
-        if drawn.is_empty() {
+        let drawn: Vec<&MaskOf> = job.roles.masks.iter().filter(|of| of.clause.kind.is_drawn()).collect();
+        let Some(first) = drawn.first() else {
             return Ok(own);
-        }
+        };
         let held = MemoryConsumer::new("anonsql masks").register(job.input.source.rows.task_ctx().memory_pool());
-        for (i, of) in drawn.into_iter().enumerate() {
-            let survey = survey(&job.input, &of.column, i).await?;
-            let rows: u64 = survey.counts.iter().sum();
-            let bytes = survey.values.get_array_memory_size() + 16 * survey.counts.len();
-            let bytes = bytes.saturating_add(4 * usize::try_from(rows).unwrap_or(usize::MAX / 4));
-            held.try_grow(bytes).map_err(|e| {
-                Error::new(
-                    ErrorKind::Resources,
-                    format!(
-                        "the values of column {} do not fit the memory limit, and {} is drawn from all of them; raise \
-                         --memory-limit: {e}",
-                        of.column, of.clause.kind.clause.start
-                    ),
-                )
-            })?;
-            // A mask that needs the ranks only to distinguish rows shares the ranks of another
-            // mask.
-            let shared = own.surveys.first().filter(|_| of.clause.kind.reads == Reads::Column);
-            let survey = match shared {
-                Some(other) => Survey {
-                    ranks: other.ranks.clone(),
-                    ..survey
-                },
-                None => {
-                    // Ranks are added one at a time, because all functions of one window have the
-                    // same order.
-                    own.rows = own.rows.window(vec![rank(job, &survey)?])?;
-                    survey
-                }
-            };
-            own.surveys.push(survey);
+        let (mut all, mut rows) = (vec![], 0);
+        for of in &drawn {
+            let counted = counted(&job.input, &of.column).await?;
+            rows = counted.counts.iter().sum();
+            reserve(&held, of, counted.bytes(of))?;
+            own.surveys.push(counted.survey(of));
+            all.push(counted.values);
         }
+        reserve(&held, first, SeenRows::bytes(rows))?;
+        let ids = first.with_secret()?.ids_of(distinguishing(job), rows, &own.surveys)?;
+        let ids = Arc::new(ids);
+        for (survey, values) in own.surveys.iter_mut().zip(&all) {
+            let of = job.roles.mask(&survey.column);
+            if of.is_some_and(|of| of.clause.kind.reads == Reads::Ranks) {
+                let of = (survey.column.as_str(), values, survey.values.len());
+                survey.order = ids_by_value(&job.input, of, &ids).await?;
+            }
+        }
+        own.ids = Some(ids);
         own._held = Some(held);
         Ok(own)
     }
@@ -89,12 +79,27 @@ impl Surveyed {
         if of.clause.kind.reads == Reads::Identifiers {
             return Ok(masking.reading(identifiers(job)));
         }
-        match self.surveys.iter().find(|survey| survey.column == of.column) {
-            Some(survey) if job.output.report.is_some() => masking.surveyed(survey)?.counting(survey),
-            Some(survey) => masking.surveyed(survey),
-            None => Ok(masking),
+        let survey = self.surveys.iter().find(|survey| survey.column == of.column);
+        match (survey, &self.ids) {
+            (Some(survey), Some(ids)) if job.output.report.is_some() => masking.surveyed(survey, ids)?.counting(survey),
+            (Some(survey), Some(ids)) => masking.surveyed(survey, ids),
+            _ => Ok(masking),
         }
     }
+}
+
+/// Reserves memory for a mask. Fails with `ErrorKind::Resources` if the memory limit is reached.
+fn reserve(held: &MemoryReservation, of: &MaskOf, bytes: usize) -> Result<()> {
+    held.try_grow(bytes).map_err(|e| {
+        Error::new(
+            ErrorKind::Resources,
+            format!(
+                "the values of column {} do not fit the memory limit, and {} is drawn from all of them; raise \
+                 --memory-limit: {e}",
+                of.column, of.clause.kind.clause.start
+            ),
+        )
+    })
 }
 
 /// Returns the identifiers whose values can be read as text.
@@ -111,27 +116,55 @@ fn column(name: &str) -> Expr {
     Expr::Column(Column::from_name(name))
 }
 
+/// The distinct values of a column in ascending order, with NULL last.
+struct ValueCounts {
+    values: ArrayRef,
+    /// For each value, the number of its rows.
+    counts: Vec<u64>,
+}
+
+impl ValueCounts {
+    /// Returns the memory of the values, and of what the mask draws from them, in bytes.
+    fn bytes(&self, of: &MaskOf) -> usize {
+        let rows = usize::try_from(self.counts.iter().sum::<u64>()).unwrap_or(usize::MAX);
+        let ordered = match of.clause.kind.reads {
+            Reads::Ranks => rows.saturating_mul(ORDERED),
+            _ => 0,
+        };
+        let values = self.values.get_array_memory_size() + 16 * self.counts.len();
+        values.saturating_add(ordered)
+    }
+
+    /// Returns the survey of the column, without the order of its rows. NULL comes last, and is not
+    /// a value of the survey.
+    fn survey(&self, of: &MaskOf) -> Survey {
+        let known = self.values.len() - self.values.logical_null_count();
+        Survey {
+            column: of.column.clone(),
+            values: self.values.slice(0, known),
+            counts: self.counts[..known].to_vec(),
+            order: vec![],
+        }
+    }
+}
+
 /// Returns the distinct values of a column of the source, each with its number of rows.
-async fn survey(input: &Input, name: &str, number: usize) -> Result<Survey> {
+async fn counted(input: &Input, name: &str) -> Result<ValueCounts> {
     let values = select_columns(&input.source.rows, &[name])?;
     let counted = values.aggregate(vec![column(name)], vec![count(lit(1)).alias("rows")])?;
     let counted = counted.sort(vec![column(name).sort(true, false)])?;
     let counted = gathered(counted).await?;
-    let (values, counts) = (counted.column(0), counted.column(1).as_primitive::<Int64Type>());
-    // NULL comes last, and is not a value of the survey.
-    let known = values.len() - values.logical_null_count();
-    Ok(Survey {
-        column: name.into(),
-        values: values.slice(0, known),
-        counts: counts.values()[..known].iter().map(|n| n.unsigned_abs()).collect(),
-        ranks: format!("{ORDER_PREFIX}rank_{number}"),
+    let counts = counted.column(1).as_primitive::<Int64Type>().values();
+    Ok(ValueCounts {
+        values: Arc::clone(counted.column(0)),
+        counts: counts.iter().map(|n| n.unsigned_abs()).collect(),
     })
 }
 
-/// Returns the expression for the rank of a row by the surveyed column. Rows with equal values in
-/// this column are ranked by all other columns that the release depends on. Only rows with equal
-/// released values can therefore exchange their ranks.
-fn rank(job: &Job, survey: &Survey) -> Result<Expr> {
+/// Returns the names of the columns that distinguish the rows: all columns that the release depends
+/// on. Rows with equal values in these columns may exchange their ids, because they are released
+/// with equal values otherwise.
+fn distinguishing(job: &Job) -> Vec<String> {
     let is_redacted = job
         .roles
         .masks
@@ -142,17 +175,13 @@ fn rank(job: &Job, survey: &Survey) -> Result<Expr> {
     let deciding: Vec<&str> = named.chain(redacting).collect();
     let limit = job.guarantees.limit_column();
     let fields = job.input.source.rows.schema().fields().iter();
-    let others = fields.filter(|field| {
+    let read = fields.filter(|field| {
         let name = field.name().as_str();
         let is_read = job.roles.releases(name)
             || deciding.contains(&name)
             || limit == Some(name)
             || job.input.entity.as_deref() == Some(name);
-        is_read && name != survey.column && !matches!(field.data_type(), DataType::Map(..) | DataType::Union(..))
+        is_read && !matches!(field.data_type(), DataType::Map(..) | DataType::Union(..))
     });
-    let order: Vec<SortExpr> = std::iter::once(survey.column.as_str())
-        .chain(others.map(|field| field.name().as_str()))
-        .map(|name| column(name).sort(true, false))
-        .collect();
-    Ok(row_number().order_by(order).build()?.alias(&survey.ranks))
+    read.map(|field| field.name().clone()).collect()
 }

@@ -183,13 +183,6 @@ impl RecodingPlan {
     }
 }
 
-impl Recode {
-    /// Creates the operator that applies a plan.
-    pub(crate) fn with(recoding: Arc<RecodingPlan>) -> Self {
-        Self(recoding)
-    }
-}
-
 impl Decode {
     /// Creates the operator that restores the quasi-identifiers of a plan.
     pub(crate) fn with(recoding: Arc<RecodingPlan>) -> Self {
@@ -205,7 +198,7 @@ fn needs_secrets() -> Error {
 
 impl Travels for Recode {
     fn pack(&self) -> Result<Parcel> {
-        self.0.pack()
+        self.recoding.pack()
     }
 
     fn unpack(_: Parcel) -> Result<Self> {

@@ -41,7 +41,8 @@ pub(super) const CODEC: Codec = Codec {
 type Input = Option<Arc<dyn ExecutionPlan>>;
 
 fn recode(parcel: Parcel, schema: SchemaRef, input: Input) -> Result<Arc<dyn ExecutionPlan>> {
-    let recode = Recode::with(restored(parcel)?);
+    // A plan with drawn masks is never sent, so the number of partitions is not needed.
+    let recode = Recode::with(restored(parcel)?, 1);
     Ok(Arc::new(OperatorExec::restored(input, recode, schema)))
 }
 
