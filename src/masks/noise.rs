@@ -13,10 +13,10 @@
 //! NULL. NOISE also fails for a column with NaN or infinity, or with the same value in all rows,
 //! because the column then has no usable standard deviation.
 //!
-//! Anyone with the secret can compute the random numbers. With the same secret and the same rows,
-//! each release of a table has the same noise. Two releases with different secrets or different
-//! rows have different noise, so the mean of a row's two released values is nearer to the original
-//! value.
+//! Anyone with the secret can compute the random numbers. The same source, statement and secret give
+//! the same noise. The noise is different with another secret, with other released columns or other
+//! masks, and after rows were added, changed or left out. The mean of a row's values in two such
+//! releases is nearer to the original value.
 //!
 //! Example: `KEEP (income NOISE (0.1) WITH SECRET 'env:ANONSQL_SECRET')`
 //!
@@ -75,8 +75,8 @@ pub(super) const KIND: MaskKind = MaskKind {
         "Values with noise",
         "A value far from all others stays far from them, and anyone who knows a value well finds the records near \
          it. The several values of one person have noise of their own, so their mean tells more than each. Two \
-         releases do so, too, with two secrets or of a table that changed. Zero and other values that many share get \
-         noise as all others. No model counts such values.",
+         releases of one table do so, too, unless their statements and secrets are the same. Zero and other values that \
+         many share get noise as all others. No model counts such values.",
     ),
     build: |clause| {
         let share = clause.share("share", None)?;

@@ -124,11 +124,14 @@ impl Drawn {
     /// Returns the index of each value among the categories: [`UNKNOWN`] for any other value, and
     /// NULL for NULL. The values of a dictionary are looked up once for all rows.
     fn own(&self, values: &ArrayRef) -> Result<UInt32Array> {
-        if let Some(coded) = values.as_any_dictionary_opt() {
+        // A dictionary with more values than the array has rows is not read as a whole.
+        if let Some(coded) = values.as_any_dictionary_opt()
+            && coded.values().len() <= values.len()
+        {
             let found = take(&self.own(coded.values())?, coded.keys(), None)?;
             return Ok(found.as_primitive::<UInt32Type>().clone());
         }
-        let values = one_spelling(&cast(values, &plain(values.data_type()))?)?;
+        let values = one_spelling(&cast(values, self.categories.data_type())?)?;
         let nulls = values.logical_nulls();
         let rows = self.rows.convert_columns(std::slice::from_ref(&values))?;
         let place = |row: Row| {

@@ -112,6 +112,7 @@ impl Drawn {
         let own: Vec<u32> = own.flat_map(|(place, count)| (0..*count).map(move |_| place)).collect();
         let received = partners.iter().map(|partner| own[*partner as usize]);
         let mut rows: Vec<(u64, u32)> = order.iter().copied().zip(received).collect();
+        drop(own);
         rows.sort_unstable();
         let (ids, places): (Vec<u64>, Vec<u32>) = rows.into_iter().unzip();
         let bits = (ids.len() / 2).max(1).ilog2();
@@ -173,7 +174,9 @@ impl Mask for RankSwap {
         if survey.order.len() != rows as usize {
             return Err(Error::data("the source changed during the run"));
         }
-        let draws = Draws::new(key, KIND.info.name, &survey.column)?;
+        // The ids differ in each table, so that another table has other partners.
+        let table = survey.order.iter().fold(0_u64, |sum, id| sum.wrapping_add(*id));
+        let draws = Draws::new(key, &format!("{} {table:x}", KIND.info.name), &survey.column)?;
         let partners = partners(rows, most, &mut draws.of_column());
         let values = one_spelling(&cast(&survey.values, &plain(survey.values.data_type()))?)?;
         Ok(Arc::new(Self {

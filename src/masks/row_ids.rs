@@ -12,7 +12,7 @@
 //! The hash of the values is no cryptographic one. It only distinguishes rows, and its seed follows
 //! from the secret. The random numbers of a row are drawn from its id by a cryptographic function
 //! (see `draws.rs`). Among 10 million rows, two have the same id, and so the same random numbers,
-//! with a probability of about three in a million.
+//! with a probability of a few in a million for each column.
 
 use super::key::Key;
 use super::seen_rows::SeenRows;
@@ -41,7 +41,9 @@ impl RowIds {
         let seed = Seed::new(key, "anonsql table")?;
         let mut table = [rows; 2];
         for survey in surveys {
-            seed.each(&survey.values, |_, word| table = seed.mixed(table, word))?;
+            // The values of a dictionary have the same fingerprint as plain values.
+            let values = cast(&survey.values, &plain(survey.values.data_type()))?;
+            seed.each(&values, |_, word| table = seed.mixed(table, word))?;
             survey
                 .counts
                 .iter()
@@ -161,6 +163,10 @@ impl Seed {
             }
             (DataType::Utf8, _) => {
                 let texts = values.as_string::<i32>();
+                self.pass(values, &mut take, |row| self.of_bytes(texts.value(row).as_bytes()));
+            }
+            (DataType::LargeUtf8, _) => {
+                let texts = values.as_string::<i64>();
                 self.pass(values, &mut take, |row| self.of_bytes(texts.value(row).as_bytes()));
             }
             (DataType::Utf8View, _) => {

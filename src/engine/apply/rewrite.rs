@@ -13,6 +13,7 @@ use crate::observe::{Observer, Phase};
 use crate::recode::randomize::{MeasuredInformation, Permutation, RandomizeExec};
 use crate::recode::{Classes, KeptClasses, RecodingPlan, RowOutcome};
 use arrow::datatypes::Schema;
+use datafusion::execution::memory_pool::MemoryReservation;
 use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;
 
@@ -30,6 +31,8 @@ pub(in crate::engine) struct Rewrite {
     pub(in crate::engine) is_of_classes: bool,
     row_promise: Option<Box<dyn RowPromise>>,
     measured: Option<MeasuredInformation>,
+    /// The memory reservation for what drawn masks hold until the plan was executed.
+    _held: Option<MemoryReservation>,
 }
 
 /// Reads the inputs of the rewriting scan other than the rows: personal limits, matrices, and the
@@ -105,6 +108,7 @@ pub(in crate::engine) async fn rewrite(
         is_of_classes,
         row_promise,
         measured,
+        _held: source.held,
     })
 }
 

@@ -20,7 +20,7 @@ use datafusion::prelude::{Expr, lit};
 use std::sync::Arc;
 
 /// The bytes per row of the order of the rows by a value, and of the swaps of the rows.
-const ORDERED: usize = 40;
+const ORDERED: usize = 64;
 
 /// The rows of the source, the ids that drawn masks need, and the surveys of the masked columns.
 pub(super) struct Surveyed {
@@ -31,7 +31,7 @@ pub(super) struct Surveyed {
     ids: Option<Arc<RowIds>>,
     /// The memory reservation for the surveys, for the values that are drawn from them, and for the
     /// ids.
-    _held: Option<MemoryReservation>,
+    pub(super) held: Option<MemoryReservation>,
 }
 
 impl Surveyed {
@@ -41,33 +41,32 @@ impl Surveyed {
             rows: job.input.source.rows.clone(),
             surveys: vec![],
             ids: None,
-            _held: None,
+            held: None,
         };
         let drawn: Vec<&MaskOf> = job.roles.masks.iter().filter(|of| of.clause.kind.is_drawn()).collect();
         let Some(first) = drawn.first() else {
             return Ok(own);
         };
         let held = MemoryConsumer::new("anonsql masks").register(job.input.source.rows.task_ctx().memory_pool());
-        let (mut all, mut rows) = (vec![], 0);
+        let mut rows = 0;
         for of in &drawn {
             let counted = counted(&job.input, &of.column).await?;
             rows = counted.counts.iter().sum();
             reserve(&held, of, counted.bytes(of))?;
             own.surveys.push(counted.survey(of));
-            all.push(counted.values);
         }
         reserve(&held, first, SeenRows::bytes(rows))?;
         let ids = first.with_secret()?.ids_of(distinguishing(job), rows, &own.surveys)?;
         let ids = Arc::new(ids);
-        for (survey, values) in own.surveys.iter_mut().zip(&all) {
+        for survey in &mut own.surveys {
             let of = job.roles.mask(&survey.column);
             if of.is_some_and(|of| of.clause.kind.reads == Reads::Ranks) {
-                let of = (survey.column.as_str(), values, survey.values.len());
+                let of = (survey.column.as_str(), &survey.values);
                 survey.order = ids_by_value(&job.input, of, &ids).await?;
             }
         }
         own.ids = Some(ids);
-        own._held = Some(held);
+        own.held = Some(held);
         Ok(own)
     }
 
