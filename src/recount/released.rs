@@ -4,8 +4,8 @@
 //! columns as they are read back, and each model states its guarantee as an aggregate query of its
 //! own ([`crate::model::PrivacyModel::audit`]).
 
+use super::remaining::Remaining;
 use super::sql::{count, histogram, number, register, with_one_zero};
-use super::suppressed::Remaining;
 use crate::error::Result;
 use crate::folder::Check;
 use crate::frequency::gathered;

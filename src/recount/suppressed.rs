@@ -6,23 +6,12 @@
 //! rows. [`Remaining`] names the two extreme choices.
 
 use super::released::ReleasedTable;
+use super::remaining::Remaining;
 use super::sql::count;
 use crate::error::Result;
 use crate::hierarchy::TOP;
 use crate::quoting::quote;
 use datafusion::prelude::SessionContext;
-
-/// The choice of the suppressed rows among the rows that look suppressed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Remaining {
-    /// The class with `*` in every quasi-identifier retains as many entities as possible. No
-    /// release has fewer entities than its search counted.
-    #[default]
-    MostEntities,
-    /// This class retains as few entities as possible. A size that is reached in this case is
-    /// reached in any case.
-    FewestEntities,
-}
 
 /// Whether a row's entity also has a row in the class that does not look suppressed.
 const STAYS: &str = "__anonsql_stays";
