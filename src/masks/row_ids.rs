@@ -73,6 +73,7 @@ impl RowIds {
         for values in values {
             self.seed.add(values, &mut hashes)?;
         }
+        seen.read_ahead(&hashes);
         let id = |hash: [u64; 2]| -> Result<u64> {
             Ok(match seen.add(hash)? {
                 0 => hash[0],

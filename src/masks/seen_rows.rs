@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::fmt;
+use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The bits of a word that contain the number of rows. It is also the largest such number.
@@ -49,11 +50,25 @@ impl SeenRows {
         slots(rows).saturating_mul(size_of::<AtomicU64>())
     }
 
+    /// Reads the first slot of each of these rows. Unlike the changes of `add`, several reads can
+    /// wait for memory at the same time, and the slots are then in the cache.
+    pub(super) fn read_ahead(&self, hashes: &[[u64; 2]]) {
+        let words = hashes
+            .iter()
+            .map(|[low, _]| self.slots[self.slot(*low)].load(Ordering::Relaxed));
+        black_box(words.fold(0, |all, word| all ^ word));
+    }
+
+    /// Returns the first slot in which a row is looked for.
+    fn slot(&self, low: u64) -> usize {
+        ((u128::from(low) * self.slots.len() as u128) >> 64) as usize
+    }
+
     /// Adds a row, and returns the number of rows with the same hash before it. Fails with
     /// `ErrorKind::Data` if the table is full, because the source then has more rows than before.
     pub(super) fn add(&self, [low, high]: [u64; 2]) -> Result<u64> {
         let known = high & !NUMBER;
-        let mut slot = ((u128::from(low) * self.slots.len() as u128) >> 64) as usize;
+        let mut slot = self.slot(low);
         let mut passed = 0;
         while passed < self.slots.len() {
             let word = self.slots[slot].load(Ordering::Relaxed);

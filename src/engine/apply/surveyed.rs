@@ -6,17 +6,16 @@
 
 use super::by_value::ids_by_value;
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::gathered;
+use crate::frequency::{Marginals, Shared};
 use crate::job::{Input, Job, MaskOf};
 use crate::masks::{Masking, Reads, RowIds, SeenRows, Survey, has_text};
-use crate::source::select_columns;
-use arrow::array::{Array, ArrayRef, AsArray};
-use arrow::datatypes::{DataType, Int64Type};
-use datafusion::common::Column;
+use crate::pool::blocking;
+use crate::source::{select_columns, source_plan};
+use arrow::array::{Array, ArrayRef};
+use arrow::datatypes::DataType;
 use datafusion::dataframe::DataFrame;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
-use datafusion::functions_aggregate::expr_fn::count;
-use datafusion::prelude::{Expr, lit};
+use datafusion::physical_plan::execute_stream_partitioned;
 use std::sync::Arc;
 
 /// The bytes per row of the order of the rows by a value, and of the swaps of the rows.
@@ -49,8 +48,8 @@ impl Surveyed {
         };
         let held = MemoryConsumer::new("anonsql masks").register(job.input.source.rows.task_ctx().memory_pool());
         let mut rows = 0;
-        for of in &drawn {
-            let counted = counted(&job.input, &of.column).await?;
+        let names: Vec<&str> = drawn.iter().map(|of| of.column.as_str()).collect();
+        for (of, counted) in drawn.iter().zip(counted(&job.input, &names).await?) {
             rows = counted.counts.iter().sum();
             reserve(&held, of, counted.bytes(of))?;
             own.surveys.push(counted.survey(of));
@@ -111,10 +110,6 @@ fn identifiers(job: &Job) -> Vec<String> {
     job.roles.identifiers.iter().filter(has_text).cloned().collect()
 }
 
-fn column(name: &str) -> Expr {
-    Expr::Column(Column::from_name(name))
-}
-
 /// The distinct values of a column in ascending order, with NULL last.
 struct ValueCounts {
     values: ArrayRef,
@@ -147,17 +142,28 @@ impl ValueCounts {
     }
 }
 
-/// Returns the distinct values of a column of the source, each with its number of rows.
-async fn counted(input: &Input, name: &str) -> Result<ValueCounts> {
-    let values = select_columns(&input.source.rows, &[name])?;
-    let counted = values.aggregate(vec![column(name)], vec![count(lit(1)).alias("rows")])?;
-    let counted = counted.sort(vec![column(name).sort(true, false)])?;
-    let counted = gathered(counted).await?;
-    let counts = counted.column(1).as_primitive::<Int64Type>().values();
-    Ok(ValueCounts {
-        values: Arc::clone(counted.column(0)),
-        counts: counts.iter().map(|n| n.unsigned_abs()).collect(),
-    })
+/// Returns the distinct values of each of these columns, each value with its number of rows. Reads
+/// the source once.
+async fn counted(input: &Input, names: &[&str]) -> Result<Vec<ValueCounts>> {
+    let rows = select_columns(&input.source.rows, names)?;
+    let context = Arc::new(rows.task_ctx());
+    let plan = source_plan(rows.create_physical_plan().await?).await?;
+    let schema = plan.schema();
+    let places = names.iter().map(|name| Ok(schema.index_of(name)?));
+    let places: Vec<usize> = places.collect::<Result<_>>()?;
+    let columns = schema.fields().iter();
+    let columns = columns.map(|field| Ok(Arc::new(Shared::new(field.name(), field.data_type())?)));
+    let columns: Vec<Arc<Shared>> = columns.collect::<Result<_>>()?;
+    let streams = execute_stream_partitioned(plan, Arc::clone(&context)).map_err(Error::from_data)?;
+    let found = Marginals::read(columns, streams, context.memory_pool()).await?;
+    let counted = move || {
+        let counted = places.into_iter().map(|place| {
+            let (values, counts) = found.take(place)?;
+            Ok(ValueCounts { values, counts })
+        });
+        counted.collect::<Result<Vec<_>>>()
+    };
+    blocking("ordering the values of masked columns", counted).await
 }
 
 /// Returns the names of the columns that distinguish the rows: all columns that the release depends
