@@ -410,14 +410,19 @@ class Bench:
         self.report(f"{name}, share of time in no phase", statistics.median(outside), 0.05)
 
     def masks(self):
-        """Compares a release with three masked columns with releases of the same columns as they are, and without them."""
+        """Compares releases with three masked columns with releases of the same columns as they are, and without them."""
         text = self.wide_script(self.wide_table(self.rows)).read_text()
         identifiers = "IDENTIFIERS (name, ssn, birth_date)"
         secret = f"WITH SECRET 'file:{self.scratch / 'secret'}'"
         (self.scratch / "secret").write_text(hashlib.sha256(b"benches/ratios.py").hexdigest())
         masked = f"IDENTIFIERS (name HASH {secret}, ssn MASK 'XXX-XX-####', birth_date SHIFT BY ssn 365 DAYS {secret})"
         kept = text.replace(identifiers, "").replace("SATISFYING", "KEEP (name, ssn, birth_date) SATISFYING")
+        sensitive = f"SENSITIVE ({', '.join(BESIDE)})"
         jobs = {"masked": text.replace(identifiers, masked), "kept": kept, "dropped": text}
+        for name, income in (("noise", "NOISE (0.1)"), ("swaps", "RANK SWAP (5 PERCENT)")):
+            drawn = {"income": income, "workclass": "PRAM (0.8)", "occupation": "PRAM (0.8)"}
+            columns = [f"{column} {drawn[column]} {secret}" if column in drawn else column for column in BESIDE]
+            jobs[name] = text.replace(sensitive, f"SENSITIVE ({', '.join(columns)})")
         runs = {name: [] for name in jobs}
         for _ in range(self.runs):
             for name, job in jobs.items():
@@ -426,9 +431,14 @@ class Bench:
                 runs[name].append(self.job(script))
         shutil.rmtree(self.scratch / "wide", ignore_errors=True)
         wall = {name: median(found, "wall_s") for name, found in runs.items()}
-        for other, limit in (("kept", 1.3), ("dropped", None)):
-            self.report(f"three masks / columns {other}", wall["masked"] / wall[other], limit, masked_s=wall["masked"],
-                        other_s=wall[other], rows=self.rows)
+        lines = (
+            ("three masks / columns kept", "masked", "kept", 1.3),
+            ("three masks / columns dropped", "masked", "dropped", None),
+            ("noise and two PRAM / columns as they are", "noise", "dropped", 1.3),
+            ("rank swap and two PRAM / columns as they are", "swaps", "dropped", 1.3),
+        )
+        for line, name, other, limit in lines:
+            self.report(line, wall[name] / wall[other], limit, masked_s=wall[name], other_s=wall[other], rows=self.rows)
 
     def billion(self):
         """Measures ten times more rows than `growth`, in ten files, within 2 GB."""
