@@ -8,6 +8,10 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::JoinHandle;
 
+/// The stack of a thread in bytes, as large as that of a process's first thread. In a build without
+/// optimization, the nested futures of a statement with a report need more than the usual 2 MB.
+const STACK: usize = 8 << 20;
+
 /// The runtime on which statements run. A cancelled task stops at its next await point, but the
 /// inner loop of a join may compute for minutes before it reaches one. In this case, the runtime is
 /// abandoned, and the next statement gets a new one.
@@ -66,6 +70,7 @@ fn running(threads: NonZeroUsize) -> Result<(Runtime, Waiter)> {
     let runtime = Builder::new_multi_thread()
         .worker_threads(threads.get())
         .thread_name("anonsql")
+        .thread_stack_size(STACK)
         .on_thread_start(move || of_threads.clone().adopt())
         .enable_all()
         .build()
