@@ -76,7 +76,22 @@ pub(super) async fn number(session: &SessionContext, sql: &str) -> Result<Option
     let Some(batch) = batches.iter().find(|b| b.num_rows() > 0) else {
         return Ok(None);
     };
-    let values = arrow::compute::cast(batch.column(0), &DataType::Float64)?;
+    first_number(batch.column(0))
+}
+
+/// Returns the numbers in the first row of a query's result, each `None` if it is NULL. Returns no
+/// numbers if the result has no rows.
+pub(super) async fn row(session: &SessionContext, sql: &str) -> Result<Vec<Option<f64>>> {
+    let batches = session.sql(sql).await?.collect().await.map_err(Error::from_data)?;
+    match batches.iter().find(|b| b.num_rows() > 0) {
+        Some(batch) => batch.columns().iter().map(first_number).collect(),
+        None => Ok(vec![]),
+    }
+}
+
+/// Returns the first value of a column with at least one row; `None` if it is NULL.
+fn first_number(column: &ArrayRef) -> Result<Option<f64>> {
+    let values = arrow::compute::cast(column, &DataType::Float64)?;
     let values = values.as_primitive::<Float64Type>();
     Ok((!values.is_null(0)).then(|| values.value(0)))
 }

@@ -1,5 +1,6 @@
 //! The comparison of a release with its source, and the computation of its measures.
 
+use super::basis::FigureBasis;
 use super::correlation::pearson;
 use super::decision_tree::DecisionTree;
 use super::distance::{earth_mover, kullback_leibler, total_variation};
@@ -43,9 +44,19 @@ impl ReleaseComparison {
         figures
     }
 
+    /// Returns the numbers of rows in the release and in the source.
+    fn rows(&self) -> [u64; 2] {
+        [self.release.rows(), self.source.rows()]
+    }
+
+    /// Returns the basis of figures of all rows, in which each row is a person.
+    pub fn basis(&self) -> FigureBasis {
+        FigureBasis::new(self.rows(), self.rows())
+    }
+
     /// Returns the measure of the share of released rows.
     pub fn of_rows(&self) -> Figure {
-        let (released, read) = (self.release.rows(), self.source.rows());
+        let [released, read] = self.rows();
         let share = (read > 0).then(|| released as f64 / read as f64);
         Figure::new(MeasureKind::Rows, share).note(format!("{released} of {read} rows"))
     }
@@ -123,15 +134,23 @@ impl ReleaseComparison {
             let labels = sample.columns[numeric[i]].iter().zip(&sample.columns[numeric[j]]);
             let number =
                 |((a, b), n): ((&u32, &u32), &u64)| Some((numbers[i][*a as usize]?, numbers[j][*b as usize]?, *n));
-            pearson(labels.zip(&sample.counts).filter_map(number))
+            let pairs = labels.zip(&sample.counts).filter_map(number);
+            let rows: u64 = pairs.clone().map(|(_, _, n)| n).sum();
+            (pearson(pairs), rows)
         };
         let mut figures = vec![];
         let mut differences = vec![];
+        let mut of_all = self.basis();
         for (i, a) in numeric.iter().enumerate() {
             for (j, b) in numeric.iter().enumerate().skip(i + 1) {
-                let (released, raw) = (of(&self.release, &released, i, j), of(&self.source, &raw, i, j));
+                let (released, rows_out) = of(&self.release, &released, i, j);
+                let (raw, rows_in) = of(&self.source, &raw, i, j);
+                // Rows in which a value is NULL do not count.
+                let basis = FigureBasis::new([rows_out, rows_in], self.rows());
+                of_all = of_all.and(basis);
                 let measure = MeasureKind::Correlation(self.columns[*b].name.clone());
-                let figure = Figure::new(measure, released).beside(raw).of(&self.columns[*a].name);
+                let figure = Figure::new(measure, released).beside(raw).on(basis);
+                let figure = figure.of(&self.columns[*a].name);
                 figures.push(match (released, raw) {
                     (_, None) => figure.note("one of the two does not vary in the source"),
                     (None, Some(_)) => figure.note("one of the two does not vary in the release: it counts as 0"),
@@ -146,7 +165,8 @@ impl ReleaseComparison {
                 1 => "1 pair".to_string(),
                 n => format!("{n} pairs"),
             };
-            figures.push(Figure::new(MeasureKind::Correlations, Some(mean)).note(format!("of {pairs} of columns")));
+            let figure = Figure::new(MeasureKind::Correlations, Some(mean)).on(of_all);
+            figures.push(figure.note(format!("of {pairs} of columns")));
         }
         figures
     }

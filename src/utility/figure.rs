@@ -1,6 +1,7 @@
 //! The measures of a comparison: counts, shares and distances. They contain names of columns, but
 //! no values of rows.
 
+use super::basis::FigureBasis;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -30,6 +31,10 @@ pub enum MeasureKind {
     Mean,
     /// The standard deviation of all values.
     Deviation,
+    /// The mean of all dates or timestamps, in days since 1970-01-01.
+    MeanDate,
+    /// The standard deviation of all dates or timestamps, in days.
+    DeviationInDays,
     /// The accuracy of a classifier.
     Accuracy(Classifier),
 }
@@ -70,6 +75,8 @@ impl fmt::Display for MeasureKind {
             Self::Total => f.write_str("total"),
             Self::Mean => f.write_str("mean"),
             Self::Deviation => f.write_str("standard deviation"),
+            Self::MeanDate => f.write_str("mean, days since 1970-01-01"),
+            Self::DeviationInDays => f.write_str("standard deviation, days"),
             Self::Accuracy(classifier) => write!(f, "accuracy, {classifier}"),
         }
     }
@@ -89,6 +96,13 @@ pub struct Figure {
     pub of_source: Option<f64>,
     /// A remark about the value.
     pub note: Option<String>,
+    /// The reason for which a report withholds the values that tell about the source; `None` if it
+    /// withholds none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub withheld: Option<String>,
+    /// The persons on whose values the figure is based; `None` if it is not based on values.
+    #[serde(skip)]
+    pub basis: Option<FigureBasis>,
 }
 
 impl Figure {
@@ -100,6 +114,8 @@ impl Figure {
             value,
             of_source: None,
             note: None,
+            withheld: None,
+            basis: None,
         }
     }
 
@@ -123,6 +139,39 @@ impl Figure {
             ..self
         }
     }
+
+    /// Returns the measure with this basis, in addition to the basis that it has.
+    pub fn on(self, basis: FigureBasis) -> Self {
+        let basis = self.basis.map_or(basis, |own| own.and(basis));
+        Self {
+            basis: Some(basis),
+            ..self
+        }
+    }
+
+    /// Returns the measure as a report gives it. If it tells about the values of fewer than `least`
+    /// persons, only a value remains that the release alone has.
+    fn reported(self, least: u64) -> Self {
+        let Some(reason) = self.basis.and_then(|basis| basis.reason(least)) else {
+            return self;
+        };
+        let is_of_release = matches!(
+            self.measure,
+            MeasureKind::Labels
+                | MeasureKind::Total
+                | MeasureKind::Mean
+                | MeasureKind::Deviation
+                | MeasureKind::MeanDate
+                | MeasureKind::DeviationInDays
+        );
+        Self {
+            value: self.value.filter(|_| is_of_release),
+            of_source: None,
+            note: None,
+            withheld: Some(reason),
+            ..self
+        }
+    }
 }
 
 /// All measures of a release.
@@ -140,4 +189,38 @@ pub struct Utility {
     pub class: Option<String>,
     /// The measures, in output order.
     pub figures: Vec<Figure>,
+}
+
+impl Utility {
+    /// Returns the measures as a report gives them: without those that tell about the values of
+    /// fewer than `least` persons.
+    pub fn reported(self, least: u64) -> Self {
+        let figures = self.figures.into_iter().map(|figure| figure.reported(least));
+        Self {
+            figures: figures.collect(),
+            ..self
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_has_no_figure_of_the_values_of_few() {
+        let of = |measure, persons| {
+            let figure = Figure::new(measure, Some(2.0)).beside(Some(3.0)).note("of 3");
+            figure.on(FigureBasis::new(persons, persons))
+        };
+        let few = of(MeasureKind::Mean, [9, 9]).reported(10);
+        assert_eq!((few.value, few.of_source, &few.note), (Some(2.0), None, &None));
+        assert!(few.withheld.is_some());
+        let few = of(MeasureKind::TotalVariation, [99, 100]).reported(10);
+        assert_eq!((few.value, few.of_source), (None, None));
+        let many = of(MeasureKind::Mean, [90, 100]);
+        assert_eq!(many.clone().reported(10), many);
+        let rows = Figure::new(MeasureKind::Rows, Some(0.99)).note("99 of 100 rows");
+        assert_eq!(rows.clone().reported(10), rows);
+    }
 }

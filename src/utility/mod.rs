@@ -23,7 +23,11 @@
 //! on the source, and tested on the same raw rows.
 //!
 //! Sums are computed over sorted rows, so results do not depend on threads.
+//!
+//! A report withholds the figures that tell about the values of few persons ([`FigureBasis`]).
 
+mod basis;
+mod calendar_date;
 mod compare;
 mod correlation;
 mod decision_tree;
@@ -35,6 +39,8 @@ mod sample;
 #[cfg(test)]
 mod tests;
 
+pub use basis::{FigureBasis, LEAST_PERSONS};
+pub use calendar_date::date_of;
 pub use compare::{MOST_CLASSES, ReleaseComparison};
 #[cfg(test)]
 pub use figure::Classifier;

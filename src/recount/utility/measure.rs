@@ -1,6 +1,7 @@
 //! Reads a release, its source and the rows for testing, and measures the release.
 
 use super::ascending::merged;
+use super::basis;
 use super::labels::{ComparedColumn, JointColumn, Readable, Reading};
 use super::masked;
 use super::sides::Tables;
@@ -9,7 +10,9 @@ use crate::error::{Error, Result};
 use crate::frequency::{Interner, ranked};
 use crate::pool::{Pool, map};
 use crate::quoting::quote;
-use crate::utility::{ColumnLabels, ColumnValues, Figure, MOST_CLASSES, MeasureKind, ReleaseComparison, Sample};
+use crate::utility::{
+    ColumnLabels, ColumnValues, Figure, FigureBasis, MOST_CLASSES, MeasureKind, ReleaseComparison, Sample,
+};
 use arrow::array::{Array, ArrayRef};
 use datafusion::prelude::SessionContext;
 use std::collections::HashMap;
@@ -41,7 +44,11 @@ pub(crate) async fn figures(tables: &Tables<'_>, readings: Vec<Reading>, class: 
         read.push(read_alone(tables, column, released, raw).await?);
     }
     let class = class.map(str::to_string);
-    let measure = move || measured(read, unread, class.as_deref());
+    let persons = match tables.entity {
+        Some(_) => Some(basis::whole(tables).await?),
+        None => None,
+    };
+    let measure = move || measured(read, unread, class.as_deref(), persons);
     let measured = Pool::of(&session.copied_config()).compute("measuring", measure).await?;
     Ok([measured, of_masks].concat())
 }
@@ -279,8 +286,14 @@ async fn texts(session: &SessionContext, columns: &[Numbered], table: &str, from
     Texts::read(session, &cells, from).await
 }
 
-/// Returns all figures, in the order of their columns.
-fn measured(read: Vec<Read>, mut unread: Vec<(String, String)>, class: Option<&str>) -> Result<Vec<Figure>> {
+/// Returns all figures, in the order of their columns. `persons` is the basis of figures of all rows;
+/// `None` if each row is a person.
+fn measured(
+    read: Vec<Read>,
+    mut unread: Vec<(String, String)>,
+    class: Option<&str>,
+    persons: Option<FigureBasis>,
+) -> Result<Vec<Figure>> {
     let compared = read.into_iter().map(|read| compared(read, &mut unread, class));
     let compared = compared.collect::<Result<Vec<_>>>()?;
     let mut columns: Vec<(usize, (usize, usize))> = vec![];
@@ -292,9 +305,13 @@ fn measured(read: Vec<Read>, mut unread: Vec<(String, String)>, class: Option<&s
         let (_, (of, i)) = columns[at];
         compared[of].1.of_column(i)
     });
-    let mut figures: Vec<Figure> = compared.first().map(|(_, first)| first.of_rows()).into_iter().collect();
-    figures.extend(of_columns.into_iter().flatten());
-    figures.extend(compared.iter().flat_map(|(_, comparison)| comparison.of_relations()));
+    let first = compared.first().map(|(_, first)| first);
+    let mut figures: Vec<Figure> = first.map(ReleaseComparison::of_rows).into_iter().collect();
+    let of_values = of_columns.into_iter().flatten();
+    let of_values = of_values.chain(compared.iter().flat_map(|(_, comparison)| comparison.of_relations()));
+    let bases: Vec<FigureBasis> = first.map(ReleaseComparison::basis).into_iter().chain(persons).collect();
+    let on_bases = |figure| bases.iter().fold(figure, |figure: Figure, basis| figure.on(*basis));
+    figures.extend(of_values.map(on_bases));
     let not_measured = |(name, why): (String, String)| {
         let figure = Figure::new(MeasureKind::TotalVariation, None).of(&name);
         figure.note(format!("not measured: {why}"))

@@ -1,8 +1,10 @@
 //! Measures a release against its source, both tables of a session ([`crate::utility`]).
 
 mod ascending;
+mod basis;
 mod labels;
 mod masked;
+mod measurable;
 mod measure;
 mod sides;
 mod tables;

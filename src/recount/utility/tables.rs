@@ -211,7 +211,7 @@ pub(super) async fn counted(
 
 /// Returns a query for these expressions over the rows of `table`. The columns of the result are
 /// called c0, c1 and so on.
-fn selected(expressions: &[String], table: &str) -> String {
+pub(super) fn selected(expressions: &[String], table: &str) -> String {
     let named = expressions.iter().enumerate();
     let named: Vec<String> = named.map(|(i, expression)| format!("{expression} AS c{i}")).collect();
     format!("SELECT {} FROM {table}", named.join(", "))

@@ -23,6 +23,7 @@ mod singling_out;
 mod terms;
 mod utility;
 mod warnings;
+mod withheld;
 
 use super::block::Tile;
 use super::facts::Report;

@@ -16,6 +16,7 @@ mod promises;
 mod risk;
 mod source_values;
 mod utility;
+mod withheld;
 
 pub(super) use facts::{ReleaseFacts, Staged};
 
@@ -49,13 +50,14 @@ impl ReleaseFacts<'_> {
             ..RiskSettings::default()
         };
         let before = self.risk_before(&settings).await?;
-        let (disclosure, sizes) = self.disclosure().await?;
+        let (persons_in, persons_out) = self.persons_in_and_out().await?;
+        let withheld = self.withheld(persons_out.zip(persons_in).map(|(released, read)| [released, read]));
+        let (disclosure, sizes) = self.disclosure(withheld.is_some()).await?;
         let after = match sizes.filter(|_| released.population.is_none()) {
             Some(sizes) => Risk::of(&sizes, None, &settings)?,
             None => risk(session, released, &settings).await?,
         };
         same_classes(release.classes, after.classes)?;
-        let (persons_in, persons_out) = self.persons_in_and_out().await?;
         let files = staged.map(files);
         let columns = self.columns();
         let free_text = self.free_text(&columns);
@@ -78,10 +80,11 @@ impl ReleaseFacts<'_> {
                 files,
             },
             warnings: release.warnings.clone(),
-            promises: self.kept_promises(),
+            promises: self.kept_promises(withheld.is_some()),
             risks: report::risks(&before, &after),
             class_sizes: report::class_sizes(&before.histogram, &after.histogram, required),
             disclosure,
+            withheld,
             own_values: self.own_values(),
             suppression: self.suppression(),
             utility: self.utility(staged.map(|s| s.target)).await?,

@@ -15,8 +15,9 @@ use crate::utility::Utility;
 pub(super) const MOST_ROWS: u64 = 1_000_000;
 
 impl ReleaseFacts<'_> {
-    /// Measures the released quasi-identifiers, sensitive attributes and class label. Returns
-    /// `None` for a source with too many rows, and if the memory limit is too low.
+    /// Measures the released quasi-identifiers, sensitive attributes and class label. Figures that
+    /// tell about the values of few persons are withheld. Returns `None` for a source with too many
+    /// rows, and if the memory limit is too low.
     pub(super) async fn utility(&self, target: Option<&Target>) -> Result<Option<Utility>> {
         let (job, recounted) = (self.job, self.recounted);
         if self.decision.evaluator.rows() > MOST_ROWS {
@@ -31,6 +32,7 @@ impl ReleaseFacts<'_> {
             source: WHOLE,
             testing: None,
             drawn: &drawn,
+            entity: job.input.entity.as_deref(),
         };
         let mut class = job.roles.class_label.clone();
         let mut found = figures(&tables, readings.clone(), class.as_deref()).await;
@@ -45,14 +47,15 @@ impl ReleaseFacts<'_> {
             Err(e) if e.kind() == ErrorKind::Resources => return Ok(None),
             Err(e) => return Err(e),
         };
-        Ok(Some(Utility {
+        let utility = Utility {
             software: format!("anonsql {}", env!("CARGO_PKG_VERSION")),
             release: target.map_or_else(|| "the released rows".into(), |t| t.path.display().to_string()),
             source: shown(&job.input.source),
             testing: None,
             class,
             figures,
-        }))
+        };
+        Ok(Some(utility.reported(self.least_persons())))
     }
 
     /// Returns the columns that are measured, each with the hierarchy and the form of its labels.

@@ -1,7 +1,7 @@
 //! The section on the class label: how much information the columns contain about it, and how
 //! accurately classifiers predict it.
 
-use super::{cell, name, note};
+use super::{cell, evidence, name, note};
 use crate::error::Result;
 use crate::report::bars::{BarLayout, Bars};
 use crate::report::block::{Block, Line, TableBlock};
@@ -68,7 +68,12 @@ fn side_by_side(
     let mut table = TableBlock::new(title, &[heading, "#Source", "#Release", "Note"]);
     for (label, figure) in figures {
         let first = Line::default().name(label);
-        table.row(vec![first, cell(figure.of_source), cell(figure.value), note(figure)]);
+        table.row(vec![
+            first,
+            cell(figure, figure.of_source),
+            cell(figure, figure.value),
+            note(figure),
+        ]);
     }
     let bars = Bars {
         title: title.into(),
@@ -76,11 +81,12 @@ fn side_by_side(
         series: ["source", "release"],
         groups: figures
             .iter()
+            .filter(|(_, figure)| figure.withheld.is_none())
             .map(|(label, f)| (label.clone(), [f.of_source, f.value]))
             .collect(),
         most,
         format,
         line: None,
     };
-    Ok(Some(Block::Evidence(bars.draw()?, table)))
+    evidence(&bars, table).map(Some)
 }

@@ -1,6 +1,6 @@
 //! The section on the correlations between columns.
 
-use super::{cell, name, note};
+use super::{cell, evidence, name, note};
 use crate::error::Result;
 use crate::report::bars::{BarLayout, Bars};
 use crate::report::block::{Block, Line, TableBlock};
@@ -35,12 +35,13 @@ fn blocks(utility: &Utility) -> Result<Vec<Block>> {
         table.row(vec![
             Line::default().name(name(pair)),
             Line::default().name(other(pair)),
-            cell(pair.of_source),
-            cell(pair.value),
+            cell(pair, pair.of_source),
+            cell(pair, pair.value),
             note(pair),
         ]);
     }
     let mut drawn = pairs.clone();
+    drawn.retain(|pair| pair.withheld.is_none());
     let strength = |f: &Figure| f.of_source.map_or(0.0, f64::abs);
     drawn.sort_by(|a, b| strength(b).total_cmp(&strength(a)));
     drawn.truncate(DRAWN);
@@ -61,6 +62,6 @@ fn blocks(utility: &Utility) -> Result<Vec<Block>> {
         Block::Paragraph(
             "A label of numbers, dates or timestamps is the mean of the values that it stands for.".into(),
         ),
-        Block::Evidence(bars.draw()?, table),
+        evidence(&bars, table)?,
     ])
 }

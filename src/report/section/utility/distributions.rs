@@ -1,6 +1,6 @@
 //! The section on the distribution of each column.
 
-use super::{cell, name, note};
+use super::{cell, evidence, name, note};
 use crate::error::Result;
 use crate::report::bars::{BarLayout, Bars};
 use crate::report::block::{Block, Line, TableBlock};
@@ -27,15 +27,44 @@ fn bars(groups: Vec<(String, [Option<f64>; 2])>) -> Bars<'static> {
     }
 }
 
-fn blocks(utility: &Utility) -> Result<Vec<Block>> {
-    let find = |measure: MeasureKind, of: &Figure| {
-        let mut found = utility.of(|m| *m == measure).filter(|f| f.column == of.column);
-        found.next()
+/// Returns the figure of a measure for the column of another figure.
+fn find<'a>(utility: &'a Utility, measure: &MeasureKind, of: &Figure) -> Option<&'a Figure> {
+    let mut found = utility.of(|m| m == measure).filter(|f| f.column == of.column);
+    found.next()
+}
+
+/// Returns the cells of a column. `figure` is its total variation.
+fn cells(utility: &Utility, figure: &Figure) -> Vec<Line> {
+    let of = |measure: MeasureKind, value: fn(&Figure) -> Option<f64>| match find(utility, &measure, figure) {
+        Some(found) => cell(found, value(found)),
+        None => "not measured".into(),
     };
-    let moved = |figure: &Figure| find(MeasureKind::EarthMover, figure).and_then(|f| f.value);
+    let divergence = find(utility, &MeasureKind::KullbackLeibler, figure);
+    let is_infinite = divergence.is_some_and(|f| f.value.is_none() && f.note.is_some());
+    let moved = find(utility, &MeasureKind::EarthMover, figure);
+    let moved = moved.filter(|f| f.value.is_some() || f.withheld.is_some());
+    vec![
+        Line::default().name(name(figure)),
+        cell(figure, figure.value),
+        match is_infinite {
+            true => "infinite".into(),
+            false => of(MeasureKind::KullbackLeibler, |f| f.value),
+        },
+        moved.map_or_else(|| "no order".into(), |f| cell(f, f.value)),
+        of(MeasureKind::Labels, |f| f.value),
+        of(MeasureKind::Labels, |f| f.of_source),
+    ]
+}
+
+fn blocks(utility: &Utility) -> Result<Vec<Block>> {
     let columns = || utility.of(|m| *m == MeasureKind::TotalVariation);
-    let group = |figure: &Figure| (name(figure), [figure.value, moved(figure)]);
-    let bars = bars(columns().map(group).collect());
+    let moved = |figure: &Figure| find(utility, &MeasureKind::EarthMover, figure).and_then(|f| f.value);
+    let given = columns().filter(|figure| figure.withheld.is_none());
+    let bars = bars(
+        given
+            .map(|figure| (name(figure), [figure.value, moved(figure)]))
+            .collect(),
+    );
     let mut table = TableBlock::new(
         "Distance from the source by column",
         &[
@@ -49,24 +78,12 @@ fn blocks(utility: &Utility) -> Result<Vec<Block>> {
     );
     let mut notes = TableBlock::new("Columns with a note", &["Column", "Measure", "Note"]);
     for figure in columns() {
-        let labels = find(MeasureKind::Labels, figure);
-        let divergence = find(MeasureKind::KullbackLeibler, figure);
-        let bits = divergence
-            .filter(|f| f.value.is_none() && f.note.is_some())
-            .map(|_| "infinite".into());
-        table.row(vec![
-            Line::default().name(name(figure)),
-            cell(figure.value),
-            bits.unwrap_or_else(|| cell(divergence.and_then(|f| f.value))),
-            match moved(figure) {
-                None => "no order".into(),
-                distance => cell(distance),
-            },
-            cell(labels.and_then(|f| f.value)),
-            cell(labels.and_then(|f| f.of_source)),
-        ]);
+        table.row(cells(utility, figure));
+        // The reason for which a column is withheld is noted once.
+        let divergence = find(utility, &MeasureKind::KullbackLeibler, figure);
+        let divergence = divergence.filter(|divergence| divergence.withheld.is_none());
         for noted in [Some(figure), divergence].into_iter().flatten() {
-            if noted.value.is_none() && noted.note.is_some() {
+            if noted.value.is_none() && (noted.note.is_some() || noted.withheld.is_some()) {
                 let measure = noted.measure.to_string().into();
                 notes.row(vec![Line::default().name(name(noted)), measure, note(noted)]);
             }
@@ -78,7 +95,7 @@ fn blocks(utility: &Utility) -> Result<Vec<Block>> {
              A label is spread evenly over its values."
                 .into(),
         ),
-        Block::Evidence(bars.draw()?, table),
+        evidence(&bars, table)?,
     ];
     if !notes.rows.is_empty() {
         blocks.push(Block::Table(notes));

@@ -1,6 +1,6 @@
 //! The section on the changes that randomly drawn masks make.
 
-use super::{cell, name};
+use super::{cell, name, note};
 use crate::error::Result;
 use crate::report::block::{Block, Line, TableBlock};
 use crate::report::section::entry::Entry;
@@ -14,21 +14,21 @@ pub(in crate::report::section) const ENTRY: Entry<Utility> = Entry {
 };
 
 fn blocks(utility: &Utility) -> Result<Vec<Block>> {
-    let is_of_numbers = |m: &MeasureKind| matches!(m, MeasureKind::Total | MeasureKind::Mean | MeasureKind::Deviation);
-    let figures: Vec<&Figure> = utility.of(is_of_numbers).collect();
+    let figures: Vec<&Figure> = utility.of(is_moment).collect();
     if figures.is_empty() {
         return Ok(vec![]);
     }
     let mut table = TableBlock::new(
-        "Masked columns of numbers",
-        &["Column", "Figure", "#Source", "#Release"],
+        "Masked columns of numbers, dates and timestamps",
+        &["Column", "Figure", "#Source", "#Release", "Note"],
     );
     for figure in figures {
         table.row(vec![
             Line::default().name(name(figure)),
-            figure.measure.to_string().into(),
-            cell(figure.of_source),
-            cell(figure.value),
+            what(&figure.measure).into(),
+            cell(figure, figure.of_source),
+            cell(figure, figure.value),
+            note_of(figure),
         ]);
     }
     Ok(vec![
@@ -39,4 +39,32 @@ fn blocks(utility: &Utility) -> Result<Vec<Block>> {
         ),
         Block::Table(table),
     ])
+}
+
+/// Returns true for the measures of a single column of numbers, dates or timestamps.
+fn is_moment(measure: &MeasureKind) -> bool {
+    matches!(
+        measure,
+        MeasureKind::Total
+            | MeasureKind::Mean
+            | MeasureKind::Deviation
+            | MeasureKind::MeanDate
+            | MeasureKind::DeviationInDays
+    )
+}
+
+/// Returns the name of a measure. A mean of dates is written as a date.
+fn what(measure: &MeasureKind) -> String {
+    match measure {
+        MeasureKind::MeanDate => "mean".into(),
+        other => other.to_string(),
+    }
+}
+
+/// Returns the note of a figure. That of a mean of dates only repeats its dates, so it is left out.
+fn note_of(figure: &Figure) -> Line {
+    match (&figure.measure, &figure.withheld) {
+        (MeasureKind::MeanDate, None) => Line::default(),
+        _ => note(figure),
+    }
 }

@@ -8,18 +8,41 @@ mod distributions;
 pub(super) mod list;
 mod masked;
 
-use crate::report::block::Line;
+use crate::error::Result;
+use crate::report::bars::Bars;
+use crate::report::block::{Block, Line, TableBlock};
 use crate::report::number::number;
-use crate::utility::Figure;
+use crate::utility::{Figure, MeasureKind, date_of};
 
-/// Returns a value as the content of a table cell; "not measured" if it is `None`.
-fn cell(value: Option<f64>) -> Line {
-    value.map_or_else(|| "not measured".into(), number).into()
+/// Returns a value of a figure as the content of a table cell; "withheld" or "not measured" if it is
+/// `None`.
+fn cell(figure: &Figure, value: Option<f64>) -> Line {
+    let text = match (value, &figure.withheld) {
+        (Some(value), _) => match figure.measure {
+            MeasureKind::MeanDate => date_of(value).unwrap_or_else(|| number(value)),
+            _ => number(value),
+        },
+        (None, Some(_)) => "withheld".into(),
+        (None, None) => "not measured".into(),
+    };
+    text.into()
 }
 
-/// Returns the note of a figure as the content of a table cell; empty if there is no note.
+/// Returns the note of a figure as the content of a table cell: the reason for which it is withheld,
+/// or its own note. The cell is empty if there is neither.
 fn note(figure: &Figure) -> Line {
-    figure.note.clone().unwrap_or_default().into()
+    match &figure.withheld {
+        Some(reason) => format!("withheld: {reason}").into(),
+        None => figure.note.clone().unwrap_or_default().into(),
+    }
+}
+
+/// Returns the bars with the table of their values. Without bars, only the table is returned.
+fn evidence(bars: &Bars<'_>, table: TableBlock) -> Result<Block> {
+    Ok(match bars.groups.is_empty() {
+        true => Block::Table(table),
+        false => Block::Evidence(bars.draw()?, table),
+    })
 }
 
 /// Returns the name of the column to which a figure belongs; empty if it belongs to no column.

@@ -60,12 +60,14 @@ impl AnonContext {
         let readings = names.iter().map(reading).collect::<Result<Vec<Reading>>>()?;
         let named: Vec<String> = statement.quasi_identifiers.iter().map(|q| q.column.clone()).collect();
         let drawn = manifest.as_ref().map(drawn).unwrap_or_default();
+        let entity = manifest.as_ref().and_then(|manifest| manifest.entity.as_deref());
         let tables = Tables {
             session: &session,
             released: &ReleasedTable::of(RELEASED, &named, &[], manifest.as_ref()),
             source: SOURCE,
             testing: testing.as_ref().map(|_| TESTING),
             drawn: &drawn,
+            entity: entity.filter(|entity| names.iter().any(|name| name == entity)),
         };
         let figures = figures(&tables, readings, statement.class.as_deref()).await?;
         Ok(Utility {

@@ -11,7 +11,7 @@ use crate::pool::blocking;
 use crate::session::answer::Answer;
 use crate::session::context::AnonContext;
 use crate::staging::StagedReport;
-use crate::utility::Utility;
+use crate::utility::{LEAST_PERSONS, Utility};
 use arrow::array::{ArrayRef, Float64Array, StringArray};
 use arrow::record_batch::RecordBatch;
 use futures::future::BoxFuture;
@@ -49,7 +49,8 @@ impl Run for UtilitySpec {
             let answer = answer(&utility)?;
             if let Some(file) = file.filter(|_| !context.settings().dry_run) {
                 let write = move || {
-                    let text = utility.render(file.format())?;
+                    // The answer is for whoever has the source. The file may be handed on.
+                    let text = utility.reported(LEAST_PERSONS).render(file.format())?;
                     StagedReport::of_text(&file, text, None)?.publish()
                 };
                 blocking("writing the report", write).await?;
