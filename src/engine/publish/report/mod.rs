@@ -48,14 +48,20 @@ impl ReleaseFacts<'_> {
             thresholds: THRESHOLDS.into_iter().chain(required.map(|k| 1.0 / k as f64)).collect(),
             ..RiskSettings::default()
         };
-        let before = self.risk_before(&settings).await?;
-        let (disclosure, sizes) = self.disclosure().await?;
+        // None of these needs another one's result. One of them may wait for the rows of a file
+        // while another one computes.
+        let (before, (disclosure, sizes), utility, neighbours, (persons_in, persons_out)) = futures::try_join!(
+            self.risk_before(&settings),
+            self.disclosure(),
+            self.utility(staged.map(|s| s.target)),
+            self.neighbours(),
+            self.persons_in_and_out(),
+        )?;
         let after = match sizes.filter(|_| released.population.is_none()) {
             Some(sizes) => Risk::of(&sizes, None, &settings)?,
             None => risk(session, released, &settings).await?,
         };
         same_classes(release.classes, after.classes)?;
-        let (persons_in, persons_out) = self.persons_in_and_out().await?;
         let files = staged.map(files);
         let columns = self.columns();
         let free_text = self.free_text(&columns);
@@ -84,9 +90,9 @@ impl ReleaseFacts<'_> {
             disclosure,
             own_values: self.own_values(),
             suppression: self.suppression(),
-            utility: self.utility(staged.map(|s| s.target)).await?,
+            utility,
             choice: self.choice()?,
-            neighbours: self.neighbours().await?,
+            neighbours,
             front: self.front(),
             not_covered: report::not_covered(&columns, &free_text, job.input.entity.is_some()),
             columns,
