@@ -1,4 +1,4 @@
-//! Constructors for the two kinds of checks that compare counts.
+//! Constructors for the three kinds of checks that compare counts.
 
 use crate::folder::{Check, MANIFEST};
 
@@ -20,5 +20,18 @@ pub(super) fn says(what: &str, required: Option<u64>, reached: Option<u64>) -> C
         required: required.unwrap_or(0) as f64,
         reached: reached.map(|n| n as f64),
         ok: reached == required,
+    }
+}
+
+/// Returns a check that holds if the count `reached` is at least `required`, the count that the
+/// manifest states.
+pub(super) fn at_least(check: String, required: Option<u64>, reached: Option<u64>) -> Check {
+    Check {
+        check,
+        required: required.unwrap_or(0) as f64,
+        reached: reached.map(|n| n as f64),
+        ok: required
+            .zip(reached)
+            .is_some_and(|(required, reached)| reached >= required),
     }
 }

@@ -96,8 +96,10 @@ fn named(claim: &Claim, of_manifest: &[String]) -> Vec<Named> {
 }
 
 /// Returns the hierarchy that the manifest names for a column: the session's hierarchy of that
-/// name, or the hierarchy that the manifest defines if the session has none. Returns `None` if this
-/// hierarchy is not the hierarchy of the release.
+/// name, or the hierarchy that the manifest defines if the session has none. If the session has
+/// another hierarchy of that name, only labels that are compared with other rows are read by the
+/// hierarchy that the manifest defines, and a note says so. Returns `None` if the hierarchy of the
+/// release is not known.
 fn hierarchy_of(
     claim: &Claim,
     manifest: &Manifest,
@@ -109,9 +111,9 @@ fn hierarchy_of(
     if manifest.used(column, &suppression)? {
         return Ok(Some(suppression));
     }
+    let is_told = levels != Some((0, 0)) && manifest.partition.is_none();
     let mut unknown = |why: String| {
-        let is_raw = levels == Some((0, 0));
-        if !is_raw && manifest.partition.is_none() {
+        if is_told {
             found.gap(format!("labels of {column} ({why})"));
         }
         Ok(None)
@@ -124,10 +126,20 @@ fn hierarchy_of(
     if levels.is_none() && manifest.partition.is_none() {
         return unknown(format!("{MANIFEST} has no level"));
     }
+    let is_compared = claim.against.is_some() || claim.population.is_some();
     match (claim.hierarchies.get(name), claim.defined.get(column)) {
         (None, Some(defined)) if manifest.used(column, defined)? => Ok(Some(Arc::clone(defined))),
         (None, _) => unknown(format!("there is no hierarchy {name} in this session")),
         (Some(hierarchy), _) if manifest.used(column, hierarchy)? => Ok(Some(Arc::clone(hierarchy))),
+        // Without its hierarchy, a label could be read as a value that has the same text.
+        (Some(_), Some(defined)) if is_compared && manifest.used(column, defined)? => {
+            if is_told {
+                found.gap(format!(
+                    "hierarchy {name} of this session (labels of {column} are read by the hierarchy in {MANIFEST}, which differs)"
+                ));
+            }
+            Ok(Some(Arc::clone(defined)))
+        }
         (Some(_), _) => unknown(format!(
             "hierarchy {name} of this session differs from the hierarchy in {MANIFEST}"
         )),

@@ -5,7 +5,7 @@
 //! [`ReleaseEvidence::unchecked`] names the unchecked entries.
 
 use super::budget;
-use super::check::{none_of, says};
+use super::check::{at_least, none_of, says};
 use super::discernibility;
 use super::files;
 use super::spelling::{CSV_TEXT, TEXT};
@@ -15,6 +15,7 @@ use crate::folder::{Check, MANIFEST, Manifest, Role, SuppressedRows};
 use crate::job::SuppressionLimit;
 use crate::lake::StoredRelease;
 use crate::location::folder_url;
+use crate::masks;
 use crate::pool::blocking;
 use crate::quoting::quote;
 use crate::recount::{ReleasedTable, count};
@@ -185,10 +186,8 @@ impl ReleaseEvidence {
         columns: &[&str],
     ) -> Result<Vec<Check>> {
         let manifest = &self.manifest;
-        let entity = self.released_entity();
-        let has_hidden_entities = entity.is_none() && manifest.entity.is_some();
         let released = ReleasedTable {
-            entity,
+            entity: self.released_entity(columns),
             ..released.clone()
         };
         let (rows, smallest) = released.count(session).await?;
@@ -197,22 +196,10 @@ impl ReleaseEvidence {
             SuppressedRows::Dropped => manifest.rows_suppressed,
             SuppressedRows::Starred => Some(0),
         };
-        let fewest = match released.with_fewest_entities(session).await? {
-            Some(fewest) => fewest.count(session).await?.1,
-            None => smallest,
-        };
-        let mut same_smallest = says(
-            "smallest class",
-            manifest.reached_k,
-            within(manifest.reached_k, fewest, smallest),
-        );
-        // The manifest counts entities. If the entity column is not released, rows are counted
-        // instead, and there are at least as many rows as entities.
-        same_smallest.ok |= has_hidden_entities && smallest >= manifest.reached_k;
         let mut checks = vec![
             says("rows", Some(manifest.rows_out), Some(rows)),
             says("classes", Some(manifest.classes), Some(classes)),
-            same_smallest,
+            self.smallest_class(session, &released, classes, smallest).await?,
         ];
         checks.extend(self.suppressed());
         match &manifest.differential_privacy {
@@ -239,6 +226,36 @@ impl ReleaseEvidence {
         Ok(checks)
     }
 
+    /// Checks the size of the smallest class. `released` has `classes` classes, and the smallest one
+    /// has the size `smallest`. If the manifest has no size, checks that there is no class.
+    ///
+    /// The manifest counts entities. If they cannot be counted in the released rows, checks that the
+    /// smallest class has at least as many rows.
+    async fn smallest_class(
+        &self,
+        session: &SessionContext,
+        released: &ReleasedTable,
+        classes: u64,
+        smallest: Option<u64>,
+    ) -> Result<Check> {
+        let Some(stated) = self.manifest.reached_k else {
+            return Ok(none_of(
+                format!("classes that remain although {MANIFEST} says that none does"),
+                classes,
+            ));
+        };
+        if released.entity.is_none() && self.manifest.entity.is_some() {
+            let what = format!("rows of the smallest class, at least as many as the entities that {MANIFEST} says");
+            return Ok(at_least(what, Some(stated), smallest));
+        }
+        let fewest = match released.with_fewest_entities(session).await? {
+            Some(fewest) => fewest.count(session).await?.1,
+            None => smallest,
+        };
+        let reached = within(stated, fewest, smallest);
+        Ok(says("smallest class", Some(stated), reached))
+    }
+
     /// Checks that no more rows are suppressed than the statement allows. A release that grew is
     /// not checked, because each of its batches had its own limit.
     fn suppressed(&self) -> Option<Check> {
@@ -263,10 +280,8 @@ impl ReleaseEvidence {
         // The rows of a class that was generalized to the top also look starred, so there may be
         // more rows that look starred, but never fewer.
         let starred = count(session, &starred).await?;
-        let stated = self.manifest.rows_suppressed;
-        let mut check = says("starred rows", stated, Some(starred));
-        check.ok = stated.is_some_and(|n| starred >= n);
-        Ok(check)
+        let what = format!("starred rows, at least as many as {MANIFEST} says");
+        Ok(at_least(what, self.manifest.rows_suppressed, Some(starred)))
     }
 
     /// Checks the files by their names, sizes and checksums.
@@ -376,19 +391,21 @@ impl ReleaseEvidence {
         unchecked
     }
 
-    fn released_entity(&self) -> Option<String> {
+    /// Returns the entity column if its entities can be counted in the released rows, which have
+    /// these `columns`: if it is released without a mask, or with a mask that never gives two
+    /// entities the same value.
+    pub(super) fn released_entity(&self, columns: &[&str]) -> Option<String> {
         let entity = self.manifest.entity.as_ref()?;
-        let mut columns = self.manifest.columns.iter();
-        let is_released = columns.any(|c| c.name == *entity && c.mask().is_none());
-        is_released.then(|| entity.clone())
+        let tells_apart = |mask: &str| masks::of_clause(mask).is_some_and(|kind| kind.tells_apart);
+        let mut released = self.manifest.columns.iter().filter(|c| c.name == *entity);
+        let is_counted = columns.contains(&entity.as_str()) && released.any(|c| c.mask().is_none_or(tells_apart));
+        is_counted.then(|| entity.clone())
     }
 }
 
 /// Returns the count that is nearest to `stated` among the counts that are possible. There is no
 /// count if there is no class.
-fn within(stated: Option<u64>, fewest: Option<u64>, most: Option<u64>) -> Option<u64> {
-    let possible = fewest.zip(most).zip(stated);
-    possible
-        .map(|((fewest, most), stated)| stated.max(fewest).min(most))
-        .or(most)
+fn within(stated: u64, fewest: Option<u64>, most: Option<u64>) -> Option<u64> {
+    let possible = fewest.zip(most);
+    possible.map(|(fewest, most)| stated.max(fewest).min(most)).or(most)
 }

@@ -4,16 +4,18 @@
 //! A model that compares a class with the whole table, including suppressed rows, can be checked on
 //! the released rows only if these are the whole table. Otherwise, a release may look closer to its
 //! table than it is, or farther from it. The same is true of a model that weighs the values of
-//! persons, if the release does not show which person a row belongs to. A promise about the rows of
-//! the source can be checked only with the source. A promise about entities may depend on which rows
-//! are suppressed ([`starred`]). In each of these cases, the promise is reported as a gap, together
-//! with the value that the released rows alone reach.
+//! persons, if VERIFY counts rows: the release may not show which person a row belongs to, or the
+//! statement may not name the column that does. A promise about the rows of the source can be
+//! checked only with the source. A promise about entities may depend on which rows are suppressed
+//! ([`starred`]). In each of these cases, the promise is reported as a gap, together with the value
+//! that the released rows alone reach.
 
 use super::claim::Claim;
 use super::starred;
 use super::verification::Verification;
 use crate::folder::Check;
 use crate::model::Monotonicity;
+use crate::quoting::ident;
 use crate::recount::Promise;
 
 /// Returns the checks of the promises that the released rows decide, followed by the checks of
@@ -25,7 +27,7 @@ pub(super) fn set_apart(
     claim: &Claim,
     found: &mut Verification,
 ) -> Vec<Check> {
-    let people = hidden_entity(claim);
+    let people = uncounted_entity(claim);
     let mut checks = settled.checks;
     let mut promises = promises.iter().zip(settled.is_open);
     checks.retain(|check| {
@@ -57,12 +59,15 @@ pub(super) fn set_apart(
     checks
 }
 
-/// Returns the reason why persons cannot be counted as the release counted them; `None` if they can
-/// be counted.
-fn hidden_entity(claim: &Claim) -> Option<String> {
-    let entity = claim.evidence.as_ref()?.manifest.entity.as_ref()?;
-    let why = || format!("the release counts each {entity} once, and its rows do not name it");
-    claim.entity.is_none().then(why)
+/// Returns the reason why persons are not counted as the release counted them; `None` if they are
+/// counted.
+fn uncounted_entity(claim: &Claim) -> Option<String> {
+    let evidence = claim.evidence.as_ref().filter(|_| claim.entity.is_none())?;
+    let entity = evidence.manifest.entity.as_ref()?;
+    Some(match evidence.released_entity(&claim.columns()) {
+        Some(_) => format!("the release counts each {entity} once: name ENTITY ({})", ident(entity)),
+        None => format!("the release counts each {entity} once, and its rows do not name it"),
+    })
 }
 
 /// Returns true if a model weighs the values of a class, so that it matters whether a person has

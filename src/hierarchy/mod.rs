@@ -70,6 +70,7 @@ pub use label::{Label, LabelTexts};
 pub use label_form::LabelForm;
 pub(crate) use local_times::local_times;
 pub use lookup::{Level, Lookup};
+pub(crate) use named::GENERALIZE;
 pub use named::Hierarchy;
 pub(crate) use number::Number;
 pub(crate) use plain_type::{is_binary, plain_type};

@@ -10,6 +10,9 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::sync::Arc;
 
+/// The name of the SQL function that returns the label of a value at a level of a named hierarchy.
+pub(crate) const GENERALIZE: &str = "generalize";
+
 /// A named hierarchy: a generalization rule, and the options for unmapped values and for NULL.
 #[derive(Debug, Clone)]
 pub struct Hierarchy {

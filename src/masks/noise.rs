@@ -10,8 +10,9 @@
 //! the number of decimals in the column. NOISE fails if the share is so small that the noise would
 //! mostly be rounded to 0. A sum outside the range of the column's type becomes the nearest value
 //! of the type; in a column of unsigned numbers, for example, it never becomes negative. NULL stays
-//! NULL. NOISE also fails for a column with NaN or infinity, or with the same value in all rows,
-//! because the column then has no usable standard deviation.
+//! NULL. NOISE also fails for a column with NaN or infinity, with the same value in all rows, or
+//! with values so large or so near to each other that 64-bit floats cannot compute their standard
+//! deviation.
 //!
 //! Anyone with the secret can compute the random numbers. The same source, statement and secret give
 //! the same noise. The noise is different with another secret, with other released columns or other
@@ -180,7 +181,9 @@ impl Mask for Noise {
             }
             of => {
                 let wide = cast(values, &DataType::Float64)?;
-                let sums = added::<Float64Type>(&wide, ids, |x, id| x + drawn.of(id))?;
+                let greatest = greatest_float(of);
+                let sum = |x: f64, id: u64| (x + drawn.of(id)).clamp(-greatest, greatest);
+                let sums = added::<Float64Type>(&wide, ids, sum)?;
                 Ok(cast(&sums, of)?)
             }
         }
@@ -225,6 +228,15 @@ fn ends(of: &DataType) -> (i64, i64) {
     }
 }
 
+/// Returns the greatest finite value of a floating-point type.
+fn greatest_float(of: &DataType) -> f64 {
+    match of {
+        DataType::Float16 => 65_504.0,
+        DataType::Float32 => f32::MAX.into(),
+        _ => f64::MAX,
+    }
+}
+
 /// Returns the result of `sum` for each value and the id of its row, in the type of the values.
 /// The sums are computed on decimals with `digits` digits and the scale `scale`, which represent
 /// the values exactly.
@@ -244,7 +256,8 @@ fn exact(
 }
 
 /// Returns the standard deviation of a column, or 0 if the column has no values. Fails if a value
-/// is NaN or infinite, or if all values are the same.
+/// is NaN or infinite, if all values are the same, or if the standard deviation is so large or so
+/// small that it cannot be computed with 64-bit floats.
 fn deviation(survey: &Survey) -> Result<f64> {
     let values = cast(&survey.values, &DataType::Float64)?;
     let values = values.as_primitive::<Float64Type>().values();
@@ -259,6 +272,10 @@ fn deviation(survey: &Survey) -> Result<f64> {
         true => Ok(deviation),
         // A column without values needs no noise.
         false if values.is_empty() => Ok(0.0),
+        false if values.len() > 1 => Err(survey.unfit(
+            "NOISE is drawn by the standard deviation, which 64-bit floats cannot compute for values that are so large, or so \
+             near to each other; subtract a constant from the column, or multiply it by a constant, in a query",
+        )),
         false => Err(survey.unfit(
             "NOISE is drawn by the standard deviation, and a column with one value in all rows has none; drop the column, or \
              add it as a constant to the release",
@@ -270,6 +287,7 @@ fn deviation(survey: &Survey) -> Result<f64> {
 mod tests {
     use super::*;
     use arrow::array::{Decimal128Array, Float64Array, Int64Array, UInt8Array};
+    use arrow::compute::take;
     use proptest::prelude::*;
 
     const SECRET: &[u8] = b"0123456789abcdef";
@@ -306,6 +324,8 @@ mod tests {
         for (values, counts, said) in [
             (vec![3.0], vec![4], "one value"),
             (vec![3.0], vec![1], "one value"),
+            (vec![-1e200, 1e200], vec![1, 2], "so large"),
+            (vec![1e-200, 2e-200], vec![1, 2], "so near to each other"),
             (vec![1.0, f64::NAN], vec![1, 1], "NaN"),
             (vec![1.0, f64::INFINITY], vec![1, 1], "infinity"),
         ] {
@@ -328,6 +348,20 @@ mod tests {
         assert_eq!(found.null_count(), 40);
         let found = found.as_primitive::<arrow::datatypes::UInt8Type>();
         assert!(found.iter().any(|x| x == Some(0)) && found.iter().any(|x| x == Some(255)));
+
+        for narrow in [DataType::Float16, DataType::Float32] {
+            let end = greatest_float(&narrow);
+            let all: ArrayRef = Arc::new(Float64Array::from(vec![-end, end]));
+            let all = cast(&all, &narrow).unwrap();
+            let rows = UInt64Array::from_iter_values((0..80).map(|row| row % 2));
+            let values = take(&all, &rows, None).unwrap();
+            let found = masked(1.0, &survey(all, vec![40, 40]), &values, (1..=80).collect()).unwrap();
+            assert_eq!(found.data_type(), &narrow);
+            let found = cast(&found, &DataType::Float64).unwrap();
+            let found = found.as_primitive::<Float64Type>();
+            assert!(found.iter().flatten().all(f64::is_finite), "{narrow}");
+            assert!(found.iter().any(|x| x == Some(end)), "{narrow}");
+        }
 
         let decimals = |values: Vec<i128>| -> ArrayRef {
             Arc::new(Decimal128Array::from(values).with_precision_and_scale(10, 2).unwrap())

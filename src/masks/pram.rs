@@ -262,8 +262,34 @@ mod tests {
     use arrow::datatypes::Int8Type;
     use proptest::prelude::*;
 
+    fn key() -> Key {
+        Key::new(b"0123456789abcdef").unwrap()
+    }
+
     fn draws() -> Draws {
-        Draws::new(&Key::new(b"0123456789abcdef").unwrap(), "pram", "a").unwrap()
+        Draws::new(&key(), "pram", "a").unwrap()
+    }
+
+    /// Returns the mask that is drawn from a column with these values. `counts` are the numbers of
+    /// their rows.
+    fn surveyed(least: f64, alpha: f64, values: ArrayRef, counts: Vec<u64>) -> Result<Arc<dyn Mask>> {
+        let survey = Survey {
+            column: "a".into(),
+            values,
+            counts,
+            order: vec![],
+        };
+        let drawn = None;
+        Pram { least, alpha, drawn }.surveyed(&survey, &key())
+    }
+
+    /// Returns the masked values of the rows with these ids.
+    fn masked(mask: &dyn Mask, values: &ArrayRef, ids: Vec<u64>) -> Result<ArrayRef> {
+        mask.mask(&Unmasked {
+            values,
+            beside: &[Arc::new(UInt64Array::from(ids))],
+            key: Some(&key()),
+        })
     }
 
     proptest! {
@@ -317,29 +343,11 @@ mod tests {
     #[test]
     fn rows_change_as_the_matrix_says() {
         let counts = vec![30_000_u64, 20_000, 10_000];
-        let key = Key::new(b"0123456789abcdef").unwrap();
-        let survey = Survey {
-            column: "a".into(),
-            values: Arc::new(StringArray::from(vec!["x", "y", "z"])),
-            counts: counts.clone(),
-            order: vec![],
-        };
-        let pram = Pram {
-            least: 0.6,
-            alpha: 1.0,
-            drawn: None,
-        };
-        let mask = pram.surveyed(&survey, &key).unwrap();
+        let categories = Arc::new(StringArray::from(vec!["x", "y", "z"]));
+        let mask = surveyed(0.6, 1.0, categories, counts.clone()).unwrap();
         let own: Vec<usize> = (0..3).flat_map(|i| vec![i; counts[i] as usize]).collect();
         let values: ArrayRef = Arc::new(own.iter().map(|i| Some(["x", "y", "z"][*i])).collect::<StringArray>());
-        let ids: ArrayRef = Arc::new((1..=60_000).collect::<UInt64Array>());
-        let found = mask
-            .mask(&Unmasked {
-                values: &values,
-                beside: std::slice::from_ref(&ids),
-                key: Some(&key),
-            })
-            .unwrap();
+        let found = masked(mask.as_ref(), &values, (1..=60_000).collect()).unwrap();
         let matrix = transitions(&counts, 0.6, 1.0, &draws());
         for from in 0..3 {
             for to in 0..3 {
@@ -358,26 +366,9 @@ mod tests {
     /// sizes. Values of the dictionary that no row has need not be categories.
     #[test]
     fn a_dictionary_has_the_values_of_its_rows() {
-        let key = Key::new(b"0123456789abcdef").unwrap();
-        let survey = Survey {
-            column: "a".into(),
-            values: Arc::new(StringArray::from(vec!["x", "y"])),
-            counts: vec![30, 30],
-            order: vec![],
-        };
-        let pram = Pram {
-            least: 0.1,
-            alpha: 1.0,
-            drawn: None,
-        };
-        let mask = pram.surveyed(&survey, &key).unwrap();
-        let masked = |values: &ArrayRef, ids: Vec<u64>| {
-            mask.mask(&Unmasked {
-                values,
-                beside: &[Arc::new(UInt64Array::from(ids))],
-                key: Some(&key),
-            })
-        };
+        let categories = Arc::new(StringArray::from(vec!["x", "y"]));
+        let mask = surveyed(0.1, 1.0, categories, vec![30, 30]).unwrap();
+        let masked = |values: &ArrayRef, ids: Vec<u64>| masked(mask.as_ref(), values, ids);
         let keys: Int8Array = (0..90).map(|row| [Some(0_i8), None, Some(2)][row % 3]).collect();
         let texts = Arc::new(StringArray::from(vec!["y", "unused", "x"]));
         let coded: ArrayRef = Arc::new(DictionaryArray::<Int8Type>::try_new(keys, texts).unwrap());
@@ -395,21 +386,10 @@ mod tests {
 
     #[test]
     fn one_category_or_too_many_are_refused() {
-        let key = Key::new(b"0123456789abcdef").unwrap();
         for (number, said) in [(1, "only one"), (MOST + 1, "1001")] {
             let values = arrow::array::PrimitiveArray::<Int32Type>::from_iter_values(0..number as i32);
-            let survey = Survey {
-                column: "a".into(),
-                values: Arc::new(values),
-                counts: vec![1; number],
-                order: vec![],
-            };
-            let pram = Pram {
-                least: 0.8,
-                alpha: 0.5,
-                drawn: None,
-            };
-            let refused = pram.surveyed(&survey, &key).unwrap_err().to_string();
+            let refused = surveyed(0.8, 0.5, Arc::new(values), vec![1; number]).unwrap_err();
+            let refused = refused.to_string();
             assert!(refused.contains(said) && refused.contains("column a"), "{refused}");
         }
     }

@@ -32,8 +32,8 @@ impl Survey {
     }
 
     /// Returns the standard deviation of the column over all rows with a value. Returns `None` if
-    /// the column does not contain numbers, dates or timestamps, if it contains NaN or infinity, or
-    /// if fewer than two values differ.
+    /// the column does not contain numbers, dates or timestamps, if it contains NaN or infinity, if
+    /// fewer than two values differ, or if 64-bit floats cannot compute the standard deviation.
     pub(super) fn deviation(&self) -> Result<Option<f64>> {
         let Some(values) = numbers(&self.values)? else {
             return Ok(None);

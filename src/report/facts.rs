@@ -35,9 +35,6 @@ pub struct Report {
     pub class_sizes: Vec<Bin>,
     /// For each sensitive attribute, the information that a class reveals about its members.
     pub disclosure: Vec<Disclosure>,
-    /// The reason for which figures that compare a class with the source's values are withheld.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub withheld: Option<String>,
     /// The columns with a mask that is drawn at random, each with the number of rows that still
     /// reveal their own value.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
@@ -276,8 +273,7 @@ pub struct PromiseSummary {
     pub comparison: RequiredComparison,
     /// The value that the model requires.
     pub required: f64,
-    /// The value that the model reaches in its worst class; `None` if there is no class, or if the
-    /// model compares with the source and [`Report::withheld`] has a reason.
+    /// The value that the model reaches in its worst class; `None` if there is no class.
     pub reached: Option<f64>,
     /// True if the release satisfies the model.
     pub holds: bool,
@@ -357,7 +353,7 @@ pub struct Disclosure {
     pub rows_in_uniform_classes: u64,
     /// The maximum distance between the distribution of the attribute in a released class and its
     /// distribution in the source: half the sum of the absolute differences of the shares, as in
-    /// t-closeness for categories. `None` if there is no class, or if it is withheld.
+    /// t-closeness for categories. `None` if there is no class.
     pub greatest_distance: Option<f64>,
 }
 

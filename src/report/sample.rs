@@ -150,7 +150,6 @@ pub(crate) fn report() -> Report {
                 greatest_distance: Some(0.98),
             },
         ],
-        withheld: None,
         own_values: vec![OwnValues {
             column: "ward".into(),
             counts: Some(OwnRows {

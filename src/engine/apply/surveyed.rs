@@ -6,7 +6,7 @@
 
 use super::by_value::ids_by_value;
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::{Marginals, Shared};
+use crate::frequency::Marginals;
 use crate::job::{Input, Job, MaskOf};
 use crate::masks::{Masking, Reads, RowIds, SeenRows, Survey, has_text};
 use crate::pool::blocking;
@@ -15,7 +15,6 @@ use arrow::array::{Array, ArrayRef};
 use arrow::datatypes::DataType;
 use datafusion::dataframe::DataFrame;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
-use datafusion::physical_plan::execute_stream_partitioned;
 use std::sync::Arc;
 
 /// The bytes per row of the order of the rows by a value, and of the swaps of the rows.
@@ -148,22 +147,12 @@ async fn counted(input: &Input, names: &[&str]) -> Result<Vec<ValueCounts>> {
     let rows = select_columns(&input.source.rows, names)?;
     let context = Arc::new(rows.task_ctx());
     let plan = source_plan(rows.create_physical_plan().await?).await?;
-    let schema = plan.schema();
-    let places = names.iter().map(|name| Ok(schema.index_of(name)?));
-    let places: Vec<usize> = places.collect::<Result<_>>()?;
-    let columns = schema.fields().iter();
-    let columns = columns.map(|field| Ok(Arc::new(Shared::new(field.name(), field.data_type())?)));
-    let columns: Vec<Arc<Shared>> = columns.collect::<Result<_>>()?;
-    let streams = execute_stream_partitioned(plan, Arc::clone(&context)).map_err(Error::from_data)?;
-    let found = Marginals::read(columns, streams, context.memory_pool()).await?;
-    let counted = move || {
-        let counted = places.into_iter().map(|place| {
-            let (values, counts) = found.take(place)?;
-            Ok(ValueCounts { values, counts })
-        });
-        counted.collect::<Result<Vec<_>>>()
-    };
-    blocking("ordering the values of masked columns", counted).await
+    let found = Marginals::of_plan(plan, context).await?;
+    let counted = blocking("ordering the values of masked columns", move || found.take()).await?;
+    let counted = counted
+        .into_iter()
+        .map(|(values, counts)| ValueCounts { values, counts });
+    Ok(counted.collect())
 }
 
 /// Returns the names of the columns that distinguish the rows: all columns that the release depends

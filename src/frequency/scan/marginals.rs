@@ -3,8 +3,9 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::encode::{Dictionary, Local, Shared};
 use arrow::array::ArrayRef;
-use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_plan::{ExecutionPlan, execute_stream_partitioned};
 use futures::StreamExt;
 use std::sync::Arc;
 use tokio::task::JoinSet;
@@ -18,6 +19,17 @@ pub(crate) struct Marginals {
 }
 
 impl Marginals {
+    /// Counts the rows of a plan by the values of each of its columns. Fails with
+    /// `ErrorKind::Resources` if the values do not fit in memory.
+    pub(crate) async fn of_plan(plan: Arc<dyn ExecutionPlan>, context: Arc<TaskContext>) -> Result<Self> {
+        let schema = plan.schema();
+        let columns = schema.fields().iter();
+        let columns = columns.map(|field| Ok(Arc::new(Shared::new(field.name(), field.data_type())?)));
+        let columns: Vec<Arc<Shared>> = columns.collect::<Result<_>>()?;
+        let streams = execute_stream_partitioned(plan, Arc::clone(&context)).map_err(Error::from_data)?;
+        Self::read(columns, streams, context.memory_pool()).await
+    }
+
     /// Counts the rows of `streams`, each in its own task. `columns` contains the dictionaries for
     /// the columns of the streams, in the same order. Fails with `ErrorKind::Resources` if the
     /// values do not fit in memory.
@@ -66,10 +78,11 @@ impl Marginals {
         Ok(self.ranked(column, self.columns[column].finish()?))
     }
 
-    /// Returns the values and counts like [`Marginals::of`], and removes the values from the
-    /// dictionary of the column. This takes less time if no other scan uses the dictionary.
-    pub(crate) fn take(&self, column: usize) -> Result<(ArrayRef, Vec<u64>)> {
-        Ok(self.ranked(column, self.columns[column].take()?))
+    /// Returns the values and counts of each column like [`Marginals::of`], and removes the values
+    /// from the dictionaries. This takes less time if no other scan uses the dictionaries.
+    pub(crate) fn take(&self) -> Result<Vec<(ArrayRef, Vec<u64>)>> {
+        let columns = self.columns.iter().enumerate();
+        columns.map(|(i, column)| Ok(self.ranked(i, column.take()?))).collect()
     }
 
     /// Returns the values of a dictionary, and the number of rows with each value.
@@ -96,7 +109,6 @@ mod tests {
     use crate::frequency::distinct_values;
     use arrow::array::{Float64Array, RecordBatch, StringArray};
     use datafusion::datasource::MemTable;
-    use datafusion::physical_plan::execute_stream_partitioned;
     use datafusion::prelude::SessionContext;
     use proptest::prelude::*;
 
@@ -123,17 +135,15 @@ mod tests {
             let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
             runtime.block_on(async {
                 let plan = session.table("t").await.unwrap().create_physical_plan().await.unwrap();
-                let fields = plan.schema();
-                let columns = fields.fields().iter().map(|f| Arc::new(Shared::new(f.name(), f.data_type()).unwrap()));
-                let streams = execute_stream_partitioned(plan, session.task_ctx()).unwrap();
-                let pool = &session.runtime_env().memory_pool;
-                let found = Marginals::read(columns.collect(), streams, pool).await.unwrap();
-                for (i, name) in ["x", "y"].iter().enumerate() {
-                    let (values, counts) = found.of(i).unwrap();
+                let found = Marginals::of_plan(plan, session.task_ctx()).await.unwrap();
+                let counted = [found.of(0).unwrap(), found.of(1).unwrap()];
+                let taken = found.take().unwrap();
+                assert_eq!(taken.len(), 2);
+                for ((counted, taken), name) in counted.iter().zip(&taken).zip(["x", "y"]) {
                     let (expected, rows) = distinct_values(&session, name, "t").await.unwrap();
-                    assert_eq!((values.as_ref(), &counts), (expected.as_ref(), &rows));
-                    let (values, counts) = found.take(i).unwrap();
-                    assert_eq!((values.as_ref(), counts), (expected.as_ref(), rows));
+                    for (values, counts) in [counted, taken] {
+                        assert_eq!((values.as_ref(), counts), (expected.as_ref(), &rows));
+                    }
                 }
             });
         }

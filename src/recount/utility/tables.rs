@@ -4,7 +4,7 @@
 
 use super::ascending::positions;
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::{Columns, Marginals, Scan, Shared};
+use crate::frequency::{Columns, Marginals, Scan};
 use crate::hierarchy::texts as written;
 use crate::key::{PackedLayout, bits_for};
 use crate::pool::{Pool, check_cancelled, map, sort_by};
@@ -196,16 +196,9 @@ pub(super) async fn counted(
         &selected(expressions, table),
     )
     .await?;
-    let schema = plan.schema();
-    let columns = schema.fields().iter();
-    let columns = columns.map(|field| Ok(Arc::new(Shared::new(field.name(), field.data_type())?)));
-    let columns: Vec<Arc<Shared>> = columns.collect::<Result<_>>()?;
-    let (context, number) = (session.task_ctx(), columns.len());
-    let streams = execute_stream_partitioned(plan, Arc::clone(&context)).map_err(Error::from_data)?;
-    let found = Marginals::read(columns, streams, context.memory_pool()).await?;
-    let order = move || (0..number).map(|column| found.take(column)).collect::<Result<Vec<_>>>();
+    let found = Marginals::of_plan(plan, session.task_ctx()).await?;
     Pool::of(&session.copied_config())
-        .compute("ordering the values to compare", order)
+        .compute("ordering the values to compare", move || found.take())
         .await
 }
 

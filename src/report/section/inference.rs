@@ -2,7 +2,6 @@
 //! attributes.
 
 use super::entry::Entry;
-use super::withheld::{in_place, reason};
 use crate::error::Result;
 use crate::report::Report;
 use crate::report::block::{Block, Line, ShortAnswer, TableBlock, Tone};
@@ -97,9 +96,7 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
             },
             d.least_distinct.map_or_else(|| "no class".into(), count).into(),
             format!("{} ({})", count(rows), share(rows, report.rows_in_classes())).into(),
-            d.greatest_distance
-                .map_or_else(|| in_place(report).into(), number)
-                .into(),
+            d.greatest_distance.map_or_else(|| "no class".into(), number).into(),
         ]);
     }
     blocks.extend([
@@ -111,6 +108,5 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
                 .into(),
         ),
     ]);
-    blocks.extend(reason(report));
     Ok(blocks)
 }

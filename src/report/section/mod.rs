@@ -23,7 +23,6 @@ mod singling_out;
 mod terms;
 mod utility;
 mod warnings;
-mod withheld;
 
 use super::block::Tile;
 use super::facts::Report;

@@ -1,7 +1,6 @@
 //! The section on requirements, with the privacy models evaluated again on the release.
 
 use super::entry::Entry;
-use super::withheld::{in_place, reason};
 use crate::error::Result;
 use crate::report::block::{Block, Line, TableBlock};
 use crate::report::number::number;
@@ -24,7 +23,7 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
             Line::default().name(&promise.model),
             promise.meaning.as_str().into(),
             required(promise).into(),
-            promise.reached.map_or_else(|| in_place(report).into(), number).into(),
+            promise.reached.map_or_else(|| "no class".into(), number).into(),
             if promise.holds {
                 Line::from("yes")
             } else {
@@ -32,17 +31,14 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
             },
         ]);
     }
-    let mut blocks = vec![
+    Ok(vec![
         Block::Paragraph(
             "Each formal privacy measurement model was recounted on the released data, by a separate query that \
              shares no code with the search for the levels. The reached value is that of the worst class."
                 .into(),
         ),
         Block::Table(table),
-    ];
-    let is_left_out = report.promises.iter().any(|promise| promise.reached.is_none());
-    blocks.extend(reason(report).filter(|_| is_left_out));
-    Ok(blocks)
+    ])
 }
 
 fn required(promise: &PromiseSummary) -> String {

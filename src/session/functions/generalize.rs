@@ -4,7 +4,7 @@
 use super::hierarchies::Hierarchies;
 use crate::catalogue::Info;
 use crate::error::{Error, Result};
-use crate::hierarchy::{Hierarchy, Lookup, OnUnmapped};
+use crate::hierarchy::{GENERALIZE, Hierarchy, Lookup, OnUnmapped};
 use arrow::array::{ArrayRef, AsArray, StringArray, UInt32Array};
 use arrow::compute::{cast, take};
 use arrow::datatypes::DataType;
@@ -14,7 +14,7 @@ use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl,
 use std::sync::Arc;
 
 pub(super) const INFO: Info = Info {
-    name: "generalize",
+    name: GENERALIZE,
     summary: "the label of a value at a level: generalize('hierarchy', value, level); a fourth argument is the label \
               of values that the hierarchy does not map",
     params: &[],

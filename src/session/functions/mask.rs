@@ -35,11 +35,16 @@ impl MaskFunction {
     pub(super) fn new(kind: &'static MaskKind) -> Option<Self> {
         let arguments = kind.clause.parts.iter().filter(|p| !matches!(p, MaskPart::Words(_)));
         let info = kind.function?;
+        // Without a secret, the masked value depends on the arguments alone.
+        let volatility = match kind.clause.parts.iter().any(|p| matches!(p, MaskPart::Secret)) {
+            true => Volatility::Stable,
+            false => Volatility::Immutable,
+        };
         Some(Self {
             kind,
             name: info.name,
             summary: info.summary,
-            signature: Signature::any(1 + arguments.count(), Volatility::Stable),
+            signature: Signature::any(1 + arguments.count(), volatility),
         })
     }
 

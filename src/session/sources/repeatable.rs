@@ -5,6 +5,7 @@
 //! threads finish. The user can store such rows in a table first, and release the table.
 
 use crate::error::{Error, Result};
+use crate::hierarchy::GENERALIZE;
 use crate::job::SourceTable;
 use crate::masks::{MASKS, UNMASK};
 use crate::session::context::AnonContext;
@@ -220,12 +221,12 @@ fn of_expression(expr: &Expr, input: &DFSchema) -> Option<String> {
     match expr {
         Expr::ScalarFunction(function) => {
             let is_changing = is_changing(function.func.signature().volatility);
-            is_changing.then(|| match is_masking(function.name()) {
-                true => format!(
-                    "{}() reads a secret, which may change between two reads",
-                    function.name()
-                ),
-                false => format!("{}() returns different values each time", function.name()),
+            is_changing.then(|| match function.name() {
+                GENERALIZE => {
+                    format!("{GENERALIZE}() reads a hierarchy of the session, which may change between two reads")
+                }
+                name if is_masking(name) => format!("{name}() reads a secret, which may change between two reads"),
+                name => format!("{name}() returns different values each time"),
             })
         }
         Expr::AggregateFunction(aggregate) => {

@@ -8,6 +8,7 @@ mod check_hierarchy;
 mod compare;
 mod create_hierarchy;
 mod create_policy;
+mod defined;
 mod describe_hierarchy;
 mod drop_hierarchy;
 mod drop_policy;

@@ -2,8 +2,9 @@
 //!
 //! A text is treated as a number only if the number preserves the whole text. `007`, `+7`, whole
 //! numbers beyond 64 bits and numbers with more digits than a 64-bit float preserves remain texts.
-//! Otherwise, a postcode or an identifier would lose zeros and digits. For the same reason, a text
-//! with a time zone is treated as a time only if the zone is UTC in all texts of the column.
+//! Otherwise, a postcode or an identifier would lose zeros and digits. The only exception is `-0`,
+//! which programs write for a float: it is the number 0. A text with a time zone is treated as a
+//! time only if the zone is UTC in all texts of the column, because no time may lose its zone.
 
 use arrow::datatypes::{DataType, TimeUnit};
 use std::fmt::LowerExp;
@@ -54,11 +55,6 @@ impl Kinds {
             };
             self.0 |= bit(kind) | zone | if far { FAR } else { 0 };
         }
-    }
-
-    /// Returns true if all texts were empty.
-    pub(crate) fn is_empty(self) -> bool {
-        self.0 == 0
     }
 
     /// Returns the union of both sets.
@@ -173,11 +169,11 @@ pub(super) fn is_value(text: &str) -> bool {
     kind(text) != Kind::Text
 }
 
-/// Parses a 64-bit integer without leading zeros; `None` for any other text.
+/// Parses a 64-bit integer without leading zeros; `None` for any other text. `-0` is 0.
 pub(crate) fn integer(text: &str) -> Option<i64> {
     let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
     let is_plain = match digits {
-        [b'0'] => text == "0",
+        [b'0'] => true,
         [b'1'..=b'9', rest @ ..] => rest.iter().all(u8::is_ascii_digit),
         _ => false,
     };
@@ -396,8 +392,8 @@ mod tests {
             "007",
             "01234",
             "+7",
-            "-0",
             "00",
+            "-00",
             "-07",
             "9223372036854775808",
             "0x1F",
@@ -420,12 +416,20 @@ mod tests {
     }
 
     #[test]
+    fn minus_zero_is_the_number_zero() {
+        assert_eq!((integer("-0"), float("-0")), (Some(0), Some(0.0)));
+    }
+
+    #[test]
     fn a_column_has_the_type_that_all_its_texts_fit() {
         let time = |unit| DataType::Timestamp(unit, None);
         let utc = |unit| DataType::Timestamp(unit, Some(UTC.into()));
         for (texts, expected) in [
             (&["0", "-7", "9223372036854775807"][..], DataType::Int64),
             (&["", "31", ""], DataType::Int64),
+            (&["-0"], DataType::Int64),
+            (&["12", "-0", "9007199254740993"], DataType::Int64),
+            (&["0.5", "-0", "7"], DataType::Float64),
             (&["0.5", "-.5", "5.", "1e5", "2.5E-3", "NaN", "-inf"], DataType::Float64),
             (&["7", "7.5"], DataType::Float64),
             (&["true", "FALSE"], DataType::Boolean),

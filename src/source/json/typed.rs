@@ -1,6 +1,6 @@
 //! Converts the texts of JSON values to the types of their columns.
 
-use crate::source::csv::{Kinds, float, integer, wanted};
+use crate::source::csv::{float, integer, wanted};
 use crate::source::refused::Refused;
 use arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, FixedSizeListArray, GenericListArray, OffsetSizeTrait, PrimitiveArray,
@@ -97,12 +97,10 @@ pub(crate) fn exact_schema(schema: &Schema, file: impl BufRead, rows: usize) -> 
 fn exact_field(field: &Field, texts: &ArrayRef) -> Field {
     let exact = match field.data_type() {
         DataType::Float64 => {
-            let mut kinds = Kinds::default();
-            let texts = texts.as_string_opt::<i32>().into_iter().flatten().flatten();
-            texts.for_each(|text| kinds.add(text));
-            match kinds.data_type() {
-                DataType::Utf8 if !kinds.is_empty() => DataType::Utf8,
-                _ => DataType::Float64,
+            let mut texts = texts.as_string_opt::<i32>().into_iter().flatten().flatten();
+            match texts.all(|text| float(text).is_some()) {
+                true => DataType::Float64,
+                false => DataType::Utf8,
             }
         }
         nested => {
@@ -304,5 +302,7 @@ mod tests {
         let exact = exact_schema(&schema, lines.as_bytes(), 2).unwrap();
         assert_eq!(exact.field(0).data_type(), &DataType::Utf8);
         assert_eq!(exact.field(1).data_type(), &DataType::Float64);
+        let zero = "{\"id\":-0,\"x\":-0}\n{\"id\":9007199254740993,\"x\":2}\n";
+        assert_eq!(exact_schema(&schema, zero.as_bytes(), 2).unwrap(), exact);
     }
 }

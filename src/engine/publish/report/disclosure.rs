@@ -24,9 +24,8 @@ use std::sync::Arc;
 
 impl ReleaseFacts<'_> {
     /// Returns the disclosure of each sensitive attribute by the classes of the released rows, and
-    /// the sizes of the classes if they were counted in the same scan. If `is_withheld` is true, the
-    /// distances from the source are left out.
-    pub(super) async fn disclosure(&self, is_withheld: bool) -> Result<(Vec<Disclosure>, Option<Histogram>)> {
+    /// the sizes of the classes if they were counted in the same scan.
+    pub(super) async fn disclosure(&self) -> Result<(Vec<Disclosure>, Option<Histogram>)> {
         let job = self.job;
         let (session, released) = (&self.recounted.session, &self.recounted.released);
         // A generalized or masked attribute is left out: its values can no longer be compared with
@@ -71,7 +70,7 @@ impl ReleaseFacts<'_> {
                     .collect(),
                 least_distinct: disclosed.least_distinct,
                 rows_in_uniform_classes: disclosed.rows_in_uniform_classes,
-                greatest_distance: disclosed.greatest_distance.filter(|_| !is_withheld).map(steady),
+                greatest_distance: disclosed.greatest_distance.map(steady),
             });
         }
         Ok((found, sizes))

@@ -16,7 +16,6 @@ mod promises;
 mod risk;
 mod source_values;
 mod utility;
-mod withheld;
 
 pub(super) use facts::{ReleaseFacts, Staged};
 
@@ -49,10 +48,15 @@ impl ReleaseFacts<'_> {
             thresholds: THRESHOLDS.into_iter().chain(required.map(|k| 1.0 / k as f64)).collect(),
             ..RiskSettings::default()
         };
-        let before = self.risk_before(&settings).await?;
-        let (persons_in, persons_out) = self.persons_in_and_out().await?;
-        let withheld = self.withheld(persons_out.zip(persons_in).map(|(released, read)| [released, read]));
-        let (disclosure, sizes) = self.disclosure(withheld.is_some()).await?;
+        // None of these needs another one's result. One of them may wait for the rows of a file
+        // while another one computes.
+        let (before, (disclosure, sizes), utility, neighbours, (persons_in, persons_out)) = futures::try_join!(
+            self.risk_before(&settings),
+            self.disclosure(),
+            self.utility(staged.map(|s| s.target)),
+            self.neighbours(),
+            self.persons_in_and_out(),
+        )?;
         let after = match sizes.filter(|_| released.population.is_none()) {
             Some(sizes) => Risk::of(&sizes, None, &settings)?,
             None => risk(session, released, &settings).await?,
@@ -80,16 +84,15 @@ impl ReleaseFacts<'_> {
                 files,
             },
             warnings: release.warnings.clone(),
-            promises: self.kept_promises(withheld.is_some()),
+            promises: self.kept_promises(),
             risks: report::risks(&before, &after),
             class_sizes: report::class_sizes(&before.histogram, &after.histogram, required),
             disclosure,
-            withheld,
             own_values: self.own_values(),
             suppression: self.suppression(),
-            utility: self.utility(staged.map(|s| s.target)).await?,
+            utility,
             choice: self.choice()?,
-            neighbours: self.neighbours().await?,
+            neighbours,
             front: self.front(),
             not_covered: report::not_covered(&columns, &free_text, job.input.entity.is_some()),
             columns,

@@ -7,9 +7,8 @@ use crate::model::{Comparison, Relation};
 use crate::report;
 
 impl ReleaseFacts<'_> {
-    /// Returns each promise with its recount. If `is_withheld` is true, the reached values of models
-    /// that read the values of the source are left out.
-    pub(super) fn kept_promises(&self, is_withheld: bool) -> Vec<report::PromiseSummary> {
+    /// Returns each promise with its recount.
+    pub(super) fn kept_promises(&self) -> Vec<report::PromiseSummary> {
         let job = self.job;
         let columns = |subset: &[usize]| -> Vec<String> {
             let column = |i: &usize| job.roles.quasi_identifiers[*i].column.clone();
@@ -33,7 +32,7 @@ impl ReleaseFacts<'_> {
                 Comparison::Below => report::RequiredComparison::Below,
             },
             required: check.required,
-            reached: check.reached.filter(|_| !(is_withheld && c.model.reads().whole)),
+            reached: check.reached,
             holds: check.ok,
         };
         job.guarantees

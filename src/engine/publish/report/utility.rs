@@ -8,7 +8,7 @@ use crate::hierarchy::LabelForm;
 use crate::job::Target;
 use crate::recount::{Reading, Tables, figures};
 use crate::search::Oracle;
-use crate::utility::Utility;
+use crate::utility::{LEAST_PERSONS, Utility};
 
 /// The maximum number of rows of a source that a report measures. Measuring should not take much
 /// longer than the release.
@@ -16,8 +16,8 @@ pub(super) const MOST_ROWS: u64 = 1_000_000;
 
 impl ReleaseFacts<'_> {
     /// Measures the released quasi-identifiers, sensitive attributes and class label. Figures that
-    /// tell about the values of few persons are withheld. Returns `None` for a source with too many
-    /// rows, and if the memory limit is too low.
+    /// tell about the values of few persons are rounded or withheld. Returns `None` for a source with
+    /// too many rows, and if the memory limit is too low.
     pub(super) async fn utility(&self, target: Option<&Target>) -> Result<Option<Utility>> {
         let (job, recounted) = (self.job, self.recounted);
         if self.decision.evaluator.rows() > MOST_ROWS {
@@ -56,6 +56,12 @@ impl ReleaseFacts<'_> {
             figures,
         };
         Ok(Some(utility.reported(self.least_persons())))
+    }
+
+    /// Returns the minimum number of persons on whose values a figure of the report is based.
+    fn least_persons(&self) -> u64 {
+        self.required_class_size()
+            .map_or(LEAST_PERSONS, |k| k.max(LEAST_PERSONS))
     }
 
     /// Returns the columns that are measured, each with the hierarchy and the form of its labels.

@@ -3,7 +3,7 @@
 use super::spec::UtilitySpec;
 use crate::error::{Error, Result};
 use crate::folder::{Manifest, with_nulls};
-use crate::hierarchy::{LabelForm, plain_type};
+use crate::hierarchy::{Hierarchy, LabelForm, plain_type};
 use crate::job::{ReportFile, SourceTable, check_report};
 use crate::masks::{self, MaskKind};
 use crate::observe::Phase;
@@ -15,6 +15,8 @@ use crate::sql::clause::QuasiIdentifierClause;
 use crate::utility::Utility;
 use arrow::datatypes::DataType;
 use datafusion::dataframe::DataFrame;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The name of the release's table in the session in which utility is measured.
 const RELEASED: &str = "released";
@@ -22,6 +24,13 @@ const RELEASED: &str = "released";
 const SOURCE: &str = "source";
 /// The name of the test rows' table in the session in which utility is measured.
 const TESTING: &str = "testing";
+
+/// The manifest of the measured release, and the hierarchies by which its columns were generalized.
+struct MeasuredRelease<'a> {
+    manifest: Option<&'a Manifest>,
+    /// The hierarchies that are known, by the name of the column.
+    hierarchies: BTreeMap<String, Arc<Hierarchy>>,
+}
 
 impl AnonContext {
     /// Computes the figures that the statement requests. `file` is the report that will be written.
@@ -43,6 +52,10 @@ impl AnonContext {
         let names = columns(&release, &source, manifest.as_ref())?;
         check(statement, &names, testing.as_ref())?;
 
+        let measured = MeasuredRelease {
+            manifest: manifest.as_ref(),
+            hierarchies: self.hierarchies_of(manifest.as_ref(), &source.rows).await?,
+        };
         let session = recounting_session(&self.session.state(), self.observer.begin(Phase::Measure));
         let register = |name: &str, rows: DataFrame| session.register_table(name, rows.into_view());
         if let Some(testing) = &testing {
@@ -55,7 +68,7 @@ impl AnonContext {
         bounds_as_text(&session, RELEASED, &names).await?;
         let reading = |name: &String| {
             let is_bounds = is_bounds(schema.field_with_name(name)?.data_type());
-            self.reading(name, is_bounds, &statement.quasi_identifiers, manifest.as_ref())
+            self.reading(name, is_bounds, &statement.quasi_identifiers, &measured)
         };
         let readings = names.iter().map(reading).collect::<Result<Vec<Reading>>>()?;
         let named: Vec<String> = statement.quasi_identifiers.iter().map(|q| q.column.clone()).collect();
@@ -81,20 +94,19 @@ impl AnonContext {
     }
 
     /// Returns how the labels of a released column are interpreted: with the hierarchy that the
-    /// statement names, or otherwise with the hierarchy in the manifest, if the session still has
-    /// the same hierarchy. `is_bounds` tells whether the column contains bounds.
+    /// statement names, or otherwise with the hierarchy by which the column was generalized, if it
+    /// is known. `is_bounds` tells whether the column contains bounds.
     fn reading(
         &self,
         column: &str,
         is_bounds: bool,
         named: &[QuasiIdentifierClause],
-        manifest: Option<&Manifest>,
+        release: &MeasuredRelease<'_>,
     ) -> Result<Reading> {
-        let form = match manifest.and_then(|m| m.form_of(column)) {
+        let form = match release.manifest.and_then(|m| m.form_of(column)) {
             _ if is_bounds => LabelForm::Bounds,
             form => form.unwrap_or_default(),
         };
-        let of_manifest = manifest.filter(|m| m.hierarchy_of(column).is_some());
         let named = named.iter().find(|q| q.column == column);
         let hierarchy = match named.and_then(|q| q.hierarchy.as_ref()) {
             Some(_) if form != LabelForm::Text => {
@@ -104,6 +116,7 @@ impl AnonContext {
             }
             Some(name) => {
                 let hierarchy = self.hierarchy(name)?;
+                let of_manifest = release.manifest.filter(|m| m.hierarchy_of(column).is_some());
                 if let Some(manifest) = of_manifest {
                     manifest.require_hierarchy(column, &hierarchy, "leave USING out")?;
                 }
@@ -114,14 +127,7 @@ impl AnonContext {
                     must_fit: true,
                 });
             }
-            None => of_manifest
-                .and_then(|m| m.hierarchy_of(column))
-                .map(|h| h.name.as_str()),
-        };
-        let known = hierarchy.and_then(|name| self.hierarchies.read().get(name).cloned());
-        let hierarchy = match (known, of_manifest) {
-            (Some(hierarchy), Some(manifest)) if manifest.used(column, &hierarchy)? => Some(hierarchy),
-            _ => None,
+            None => release.hierarchies.get(column).cloned(),
         };
         Ok(Reading {
             column: column.into(),

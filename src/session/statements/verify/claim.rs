@@ -4,8 +4,7 @@ use super::promised::{no_manifest, statement};
 use super::spec::{Claimed, Verify};
 use crate::audit::{Claim, ClaimedAttribute, ReleaseEvidence, ReleaseLocation, Stated};
 use crate::error::{Error, Result};
-use crate::folder::{Manifest, Role};
-use crate::hierarchy::Hierarchy;
+use crate::folder::Role;
 use crate::job::{Constraint, QuasiIdentifier, SuppressionLimit, check_counted, check_population, no_values};
 use crate::location::expanded;
 use crate::masks::MaskClause;
@@ -13,14 +12,11 @@ use crate::pool::blocking;
 use crate::session::bind::{constraints, suppression};
 use crate::session::context::AnonContext;
 use crate::session::sources::released::folders;
-use crate::session::statements::create_hierarchy;
 use crate::signature::PublicKey;
 use crate::sql::clause::SourceClause;
-use arrow::array::new_empty_array;
 use datafusion::dataframe::DataFrame;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 impl AnonContext {
     /// Binds a VERIFY to its claim.
@@ -85,36 +81,6 @@ impl AnonContext {
             hierarchies,
             defined,
         })
-    }
-
-    /// Builds the hierarchies that a manifest defines, by the name of the column that uses them.
-    /// `against` is the source. A hierarchy that cannot label the type of the source's column is
-    /// left out, because the release cannot have used it.
-    pub(super) async fn defined(
-        &self,
-        manifest: &Manifest,
-        against: Option<&DataFrame>,
-    ) -> Result<BTreeMap<String, Arc<Hierarchy>>> {
-        let fits = |hierarchy: &Hierarchy, column: &str| {
-            let field = against.and_then(|rows| rows.schema().field_with_unqualified_name(column).ok());
-            field.is_none_or(|field| hierarchy.bind(new_empty_array(field.data_type())).is_ok())
-        };
-        let mut made = BTreeMap::new();
-        for column in &manifest.columns {
-            let Some((name, definition)) = column
-                .hierarchy
-                .as_ref()
-                .and_then(|h| Some((&h.name, h.definition.as_ref()?)))
-            else {
-                continue;
-            };
-            if let Some(hierarchy) = create_hierarchy::defined(self, name, definition).await?
-                && fits(&hierarchy, &column.name)
-            {
-                made.insert(column.name.clone(), Arc::new(hierarchy));
-            }
-        }
-        Ok(made)
     }
 
     /// Reads the public key in the file at `path`; `None` if there is no path.
