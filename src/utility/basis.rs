@@ -1,5 +1,5 @@
-//! The number of persons on whose values a figure is based, and the rule by which a report gives or
-//! withholds the figure.
+//! The number of persons on whose values a figure is based, and the rule by which a report gives,
+//! rounds or withholds the figure.
 //!
 //! A reader of a release can compute the figures of its rows. The same figure of the source then
 //! tells about the rows that are not in the release: if one row is missing, the difference of two
@@ -9,6 +9,11 @@
 /// that a request requires replaces it.
 pub const LEAST_PERSONS: u64 = 10;
 
+/// A source is large if it has at least this number of rows for each suppressed row, and at least this
+/// number times the minimum number of persons. One of `n` rows changes a share by about `1 / n`: by
+/// 0.001 if there are 1,000 rows. That is far below the rounding of a report to two decimals.
+const ROWS_FOR_ONE: u64 = 100;
+
 /// The persons on whose values a figure is based. Without an entity, each row is a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FigureBasis {
@@ -17,6 +22,10 @@ pub struct FigureBasis {
     /// The difference between the numbers of persons with a value in the source and in the release.
     /// `None` if the release has all rows.
     left_out: Option<u64>,
+    /// The number of all rows of the source.
+    rows: u64,
+    /// The difference between the numbers of all rows of the source and of the release.
+    rows_left_out: u64,
 }
 
 impl FigureBasis {
@@ -27,6 +36,8 @@ impl FigureBasis {
         Self {
             persons: source,
             left_out: (rows_out != rows_in).then(|| source.abs_diff(released)),
+            rows: rows_in,
+            rows_left_out: rows_in.abs_diff(rows_out),
         }
     }
 
@@ -35,11 +46,20 @@ impl FigureBasis {
         Self {
             persons: self.persons.min(other.persons),
             left_out: [self.left_out, other.left_out].into_iter().flatten().min(),
+            rows: self.rows.min(other.rows),
+            rows_left_out: self.rows_left_out.max(other.rows_left_out),
         }
     }
 
-    /// Returns the reason for which a report withholds a figure with this basis; `None` if the report
-    /// gives the figure. `least` is the minimum number of persons.
+    /// Returns true if the source is so large that no suppressed person changes a share of its rows by
+    /// more than 0.01. `least` is the minimum number of persons.
+    pub fn is_large(self, least: u64) -> bool {
+        self.persons >= least.saturating_mul(ROWS_FOR_ONE)
+            && self.rows >= self.rows_left_out.saturating_mul(ROWS_FOR_ONE)
+    }
+
+    /// Returns the reason for which a report does not give a figure with this basis as it is; `None` if
+    /// the report does. `least` is the minimum number of persons.
     pub fn reason(self, least: u64) -> Option<String> {
         if self.persons < least {
             return Some(format!("fewer than {least} persons of the source are described"));
@@ -77,5 +97,21 @@ mod tests {
         assert!(both.reason(10).is_some());
         let both = FigureBasis::new([90, 100], [90, 100]).and(FigureBasis::new([50, 50], [50, 50]));
         assert!(both.reason(10).is_none() && both.reason(11).is_some());
+    }
+
+    #[test]
+    fn one_person_of_a_large_source_changes_a_share_by_little() {
+        let is_large = |persons, rows| FigureBasis::new(persons, rows).is_large(10);
+        assert!(is_large([999, 1_000], [999, 1_000]));
+        assert!(!is_large([998, 999], [998, 999]));
+        assert!(!FigureBasis::new([999, 1_000], [999, 1_000]).is_large(11));
+        // Two persons with 20 rows each, and two persons with 1,000 rows each.
+        assert!(is_large([998, 1_000], [19_960, 20_000]));
+        assert!(!is_large([998, 1_000], [18_000, 20_000]));
+        // Each row was taken for a person, and then the persons were counted.
+        let by_row = FigureBasis::new([19_960, 20_000], [19_960, 20_000]);
+        let by_person = |persons| FigureBasis::new(persons, [19_960, 20_000]);
+        assert!(by_row.and(by_person([998, 1_000])).is_large(10));
+        assert!(!by_row.and(by_person([498, 500])).is_large(10));
     }
 }

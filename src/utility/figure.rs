@@ -61,6 +61,19 @@ impl fmt::Display for Classifier {
     }
 }
 
+impl MeasureKind {
+    /// Returns true for a measure that one row of a large source changes by little, whatever its
+    /// values are. A value far from the others changes a correlation by any amount, and could be
+    /// computed from it. A value under no released label makes the Kullback-Leibler divergence
+    /// infinite, and adds one to the number of distinct values.
+    fn is_steady(&self) -> bool {
+        matches!(
+            self,
+            Self::TotalVariation | Self::EarthMover | Self::Information | Self::Accuracy(_)
+        )
+    }
+}
+
 impl fmt::Display for MeasureKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -100,6 +113,9 @@ pub struct Figure {
     /// withholds none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub withheld: Option<String>,
+    /// That a report gives rounded values, and why; `None` if it does not round them.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub rounded: Option<String>,
     /// The persons on whose values the figure is based; `None` if it is not based on values.
     #[serde(skip)]
     pub basis: Option<FigureBasis>,
@@ -115,6 +131,7 @@ impl Figure {
             of_source: None,
             note: None,
             withheld: None,
+            rounded: None,
             basis: None,
         }
     }
@@ -150,11 +167,15 @@ impl Figure {
     }
 
     /// Returns the measure as a report gives it. If it tells about the values of fewer than `least`
-    /// persons, only a value remains that the release alone has.
+    /// persons, it is rounded, or only a value remains that the release alone has.
     fn reported(self, least: u64) -> Self {
-        let Some(reason) = self.basis.and_then(|basis| basis.reason(least)) else {
+        let told = self.basis.and_then(|basis| Some((basis, basis.reason(least)?)));
+        let Some((basis, reason)) = told else {
             return self;
         };
+        if self.measure.is_steady() && basis.is_large(least) {
+            return self.with_two_decimals(least);
+        }
         let is_of_release = matches!(
             self.measure,
             MeasureKind::Labels
@@ -172,6 +193,32 @@ impl Figure {
             ..self
         }
     }
+
+    /// Returns the measure with values of two decimals, because fewer than `least` persons were
+    /// suppressed.
+    fn with_two_decimals(self, least: u64) -> Self {
+        let note = match self.measure {
+            // The note has the quotient of the two exact values.
+            MeasureKind::Information => Some("bits".into()),
+            _ => self.note,
+        };
+        let most = least.saturating_sub(1);
+        Self {
+            value: self.value.map(to_two_decimals),
+            of_source: self.of_source.map(to_two_decimals),
+            note,
+            rounded: Some(format!(
+                "rounded to two decimals, because {most} or fewer persons were suppressed"
+            )),
+            ..self
+        }
+    }
+}
+
+/// Returns the floating-point number that is nearest to `value` rounded to two decimals, so that it is
+/// written with two decimals.
+fn to_two_decimals(value: f64) -> f64 {
+    (value * 100.0).round() / 100.0
 }
 
 /// All measures of a release.
@@ -192,8 +239,8 @@ pub struct Utility {
 }
 
 impl Utility {
-    /// Returns the measures as a report gives them: without those that tell about the values of
-    /// fewer than `least` persons.
+    /// Returns the measures as a report gives them: those that tell about the values of fewer than
+    /// `least` persons are rounded or withheld.
     pub fn reported(self, least: u64) -> Self {
         let figures = self.figures.into_iter().map(|figure| figure.reported(least));
         Self {
@@ -222,5 +269,58 @@ mod tests {
         assert_eq!(many.clone().reported(10), many);
         let rows = Figure::new(MeasureKind::Rows, Some(0.99)).note("99 of 100 rows");
         assert_eq!(rows.clone().reported(10), rows);
+    }
+
+    #[test]
+    fn a_report_rounds_shares_of_a_large_source() {
+        let of = |measure, persons| {
+            let figure = Figure::new(measure, Some(0.1299)).beside(Some(0.7051));
+            let figure = figure.note("bits; 18.4% of the source's are kept");
+            figure.on(FigureBasis::new(persons, persons)).reported(10)
+        };
+        let accuracy = MeasureKind::Accuracy(Classifier::NaiveBayes);
+        for measure in [
+            MeasureKind::TotalVariation,
+            MeasureKind::EarthMover,
+            MeasureKind::Information,
+            accuracy,
+        ] {
+            let share = of(measure.clone(), [997, 1_000]);
+            assert_eq!((share.value, share.of_source), (Some(0.13), Some(0.71)), "{measure}");
+            assert_eq!(share.withheld, None, "{measure}");
+            let reason = "rounded to two decimals, because 9 or fewer persons were suppressed";
+            assert_eq!(share.rounded.as_deref(), Some(reason), "{measure}");
+            assert_eq!(of(measure.clone(), [996, 999]).of_source, None, "{measure}");
+            // Ten persons, and none.
+            for released in [990, 1_000] {
+                let exact = of(measure.clone(), [released, 1_000]);
+                assert_eq!((exact.value, exact.rounded), (Some(0.1299), None), "{measure}");
+            }
+        }
+        let information = of(MeasureKind::Information, [997, 1_000]);
+        assert_eq!(information.note.as_deref(), Some("bits"));
+        for measure in [
+            MeasureKind::Labels,
+            MeasureKind::Total,
+            MeasureKind::Mean,
+            MeasureKind::KullbackLeibler,
+            MeasureKind::Correlation("age".into()),
+            MeasureKind::Correlations,
+        ] {
+            let figure = of(measure.clone(), [29_997, 30_000]);
+            assert_eq!((figure.of_source, figure.rounded), (None, None), "{measure}");
+            assert!(figure.withheld.is_some(), "{measure}");
+        }
+    }
+
+    #[test]
+    fn rounded_numbers_are_written_with_two_decimals() {
+        for hundredths in 0..=300_u32 {
+            let about = f64::from(hundredths) / 100.0 + 0.000_7;
+            let text = to_two_decimals(about).to_string();
+            let decimals = text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+            assert!(decimals <= 2, "{text}");
+            assert!((to_two_decimals(about) - about).abs() < 0.005, "{text}");
+        }
     }
 }

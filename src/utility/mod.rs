@@ -24,7 +24,8 @@
 //!
 //! Sums are computed over sorted rows, so results do not depend on threads.
 //!
-//! A report withholds the figures that tell about the values of few persons ([`FigureBasis`]).
+//! A report rounds or withholds the figures that tell about the values of few persons
+//! ([`FigureBasis`]).
 
 mod basis;
 mod calendar_date;

@@ -1,7 +1,7 @@
 //! The section on the class label: how much information the columns contain about it, and how
 //! accurately classifiers predict it.
 
-use super::{cell, evidence, name, note};
+use super::{cell, evidence, name, note, rounding};
 use crate::error::Result;
 use crate::report::bars::{BarLayout, Bars};
 use crate::report::block::{Block, Line, TableBlock};
@@ -54,16 +54,17 @@ fn blocks(utility: &Utility) -> Result<Vec<Block>> {
 }
 
 /// Returns a picture and a table that show the figures of the source and of the release side by
-/// side, each with its label. Returns no blocks if there are no figures.
+/// side, each with its label, and a sentence if they are rounded. Returns no blocks if there are no
+/// figures.
 fn side_by_side(
     title: &str,
     heading: &str,
     figures: &[(String, &Figure)],
     most: f64,
     format: fn(f64) -> String,
-) -> Result<Option<Block>> {
+) -> Result<Vec<Block>> {
     if figures.is_empty() {
-        return Ok(None);
+        return Ok(vec![]);
     }
     let mut table = TableBlock::new(title, &[heading, "#Source", "#Release", "Note"]);
     for (label, figure) in figures {
@@ -88,5 +89,7 @@ fn side_by_side(
         format,
         line: None,
     };
-    evidence(&bars, table).map(Some)
+    let mut blocks = vec![evidence(&bars, table)?];
+    blocks.extend(rounding(figures.iter().map(|(_, figure)| *figure)));
+    Ok(blocks)
 }

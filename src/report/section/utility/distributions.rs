@@ -1,6 +1,6 @@
 //! The section on the distribution of each column.
 
-use super::{cell, evidence, name, note};
+use super::{cell, evidence, name, note, rounding};
 use crate::error::Result;
 use crate::report::bars::{BarLayout, Bars};
 use crate::report::block::{Block, Line, TableBlock};
@@ -79,9 +79,9 @@ fn blocks(utility: &Utility) -> Result<Vec<Block>> {
     let mut notes = TableBlock::new("Columns with a note", &["Column", "Measure", "Note"]);
     for figure in columns() {
         table.row(cells(utility, figure));
-        // The reason for which a column is withheld is noted once.
+        // The reason for which figures of a column are withheld is noted once.
         let divergence = find(utility, &MeasureKind::KullbackLeibler, figure);
-        let divergence = divergence.filter(|divergence| divergence.withheld.is_none());
+        let divergence = divergence.filter(|f| f.withheld.is_none() || figure.withheld.is_none());
         for noted in [Some(figure), divergence].into_iter().flatten() {
             if noted.value.is_none() && (noted.note.is_some() || noted.withheld.is_some()) {
                 let measure = noted.measure.to_string().into();
@@ -97,6 +97,7 @@ fn blocks(utility: &Utility) -> Result<Vec<Block>> {
         ),
         evidence(&bars, table)?,
     ];
+    blocks.extend(rounding(columns()));
     if !notes.rows.is_empty() {
         blocks.push(Block::Table(notes));
     }

@@ -37,6 +37,13 @@ fn note(figure: &Figure) -> Line {
     }
 }
 
+/// Returns the sentence which says that these figures are rounded and why, as a paragraph; `None` if
+/// none of them is.
+fn rounding<'a>(mut figures: impl Iterator<Item = &'a Figure>) -> Option<Block> {
+    let rounded = figures.find_map(|figure| figure.rounded.as_deref())?;
+    Some(Block::Paragraph(format!("These figures are {rounded}.").into()))
+}
+
 /// Returns the bars with the table of their values. Without bars, only the table is returned.
 fn evidence(bars: &Bars<'_>, table: TableBlock) -> Result<Block> {
     Ok(match bars.groups.is_empty() {
