@@ -22,7 +22,7 @@ pub use published::Standard;
 pub use recorded::{
     RecordedColumn, RecordedForm, RecordedLabels, RecordedRelease, ReleaseCheck, Remark, StandardCheck,
 };
-pub use requirement::{Promised, Requirement};
+pub use requirement::Promised;
 
 use crate::error::{Error, Result};
 

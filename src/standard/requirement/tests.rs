@@ -1,6 +1,7 @@
 //! Tests that VERIFY compares something for each requirement of each standard.
 
-use crate::standard::{RecordedColumn, RecordedForm, RecordedRelease, ReleaseCheck, Requirement, STANDARDS};
+use super::Requirement;
+use crate::standard::{RecordedColumn, RecordedForm, RecordedRelease, ReleaseCheck, STANDARDS};
 use crate::suggest::{Facts, ValueKind};
 
 /// Columns that tell much about persons.
