@@ -87,7 +87,7 @@
 //! | `metric` | no | quality metrics with their bounds |
 //! | `objective` | no | the objectives of a Pareto front besides the metrics, one file per property |
 //! | `suggest` | no | the roles that a column's name, form and counts suggest |
-//! | `standard` | no | published standards that a release can follow, one file per standard |
+//! | `standard` | no | published standards that a release can follow, one file per standard, and one per kind of requirement |
 //! | `warning` | no | further questions of a data protection officer about the roles of a request, one file per kind |
 //! | `drift` | no | the differences since an earlier release was made, in names and counts |
 //! | `utility` | no | how much a release still reveals about its source: distributions, correlations, classifiers |

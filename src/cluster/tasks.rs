@@ -14,11 +14,12 @@ use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReser
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::SessionConfig;
 use parking_lot::Mutex;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
+use url::Url;
 
 /// The maximum number of attempts for a task before the statement fails.
 pub(crate) const ATTEMPTS: usize = 4;
@@ -141,20 +142,20 @@ impl Cluster {
 
     /// Executes single-partition plans on workers. The rows of a plan arrive together once the plan
     /// is complete; the plans complete in any order. If a worker is lost, its plan is executed
-    /// again, by any worker that responds.
+    /// again: by another worker, or by the same one if it still responds and there is no other.
     pub(crate) fn gather(&self, members: &[Member], plans: Vec<Arc<dyn ExecutionPlan>>) -> Gathered {
-        let left = plans.len();
-        let queue = Arc::new(Queue {
-            waiting: Mutex::new(plans.into_iter().map(|plan| (plan, 0)).collect()),
-            left: Mutex::new(left),
-        });
+        let queue = Arc::new(Queue::of(members, plans));
         let (complete, received) = mpsc::channel(1);
         let mut tasks = JoinSet::new();
         for member in members {
             for _ in 0..member.threads.get() {
                 let (own, queue, complete) = (self.clone(), Arc::clone(&queue), complete.clone());
                 let member = member.clone();
-                tasks.spawn(async move { own.work(&member, &queue, &complete).await });
+                tasks.spawn(async move {
+                    let ended = own.work(&member, &queue, &complete).await;
+                    queue.leave(&member.url);
+                    ended
+                });
             }
         }
         let done = SpawnedTask::spawn(async move {
@@ -177,10 +178,10 @@ impl Cluster {
     /// worker is lost.
     async fn work(&self, member: &Member, queue: &Queue, complete: &mpsc::Sender<Vec<RecordBatch>>) -> Result<()> {
         let held = MemoryConsumer::new("anonsql rows of workers").register(&self.memory);
-        while let Some(next) = queue.next().await {
-            let (plan, attempts) = next;
+        while let Some(mut next) = queue.next(&member.url).await {
             held.free();
-            match self.execute(member, (Arc::clone(&plan), attempts), &held).await {
+            let plan = (Arc::clone(&next.plan), next.lost_by.len());
+            match self.execute(member, plan, &held).await {
                 Ok(batches) => {
                     queue.done();
                     if complete.send(batches).await.is_err() {
@@ -190,7 +191,8 @@ impl Cluster {
                 Err(Some(told)) => return Err(told),
                 Err(None) => {
                     self.tell(member.url.as_str(), Trouble::Lost);
-                    queue.again(plan, attempts + 1)?;
+                    next.lost_by.push(member.url.clone());
+                    queue.again(next)?;
                     if self.engine.living(std::slice::from_ref(member)).await.is_err() {
                         return Ok(());
                     }
@@ -222,12 +224,20 @@ impl Gathered {
     }
 }
 
-/// A queue of plans that wait for a worker. Each plan has the number of earlier attempts to execute
-/// it.
+/// A plan that waits for a worker.
+struct WaitingPlan {
+    plan: Arc<dyn ExecutionPlan>,
+    /// The workers that were lost with the plan, one for each earlier attempt to execute it.
+    lost_by: Vec<Url>,
+}
+
+/// A queue of plans that wait for a worker.
 struct Queue {
-    waiting: Mutex<VecDeque<(Arc<dyn ExecutionPlan>, usize)>>,
+    waiting: Mutex<VecDeque<WaitingPlan>>,
     /// The number of plans that are not completed, including plans that are being executed.
     left: Mutex<usize>,
+    /// The workers that take plans, each with the number of its threads that do.
+    working: Mutex<BTreeMap<Url, usize>>,
 }
 
 /// The interval at which an idle worker checks whether the plan of a lost worker was put back in
@@ -235,11 +245,22 @@ struct Queue {
 const LOOK: Duration = Duration::from_millis(20);
 
 impl Queue {
-    /// Waits for the next plan, and returns it with the number of its earlier attempts. Returns
-    /// `None` once all plans are done.
-    async fn next(&self) -> Option<(Arc<dyn ExecutionPlan>, usize)> {
+    /// Returns the queue of `plans` for all threads of `members`.
+    fn of(members: &[Member], plans: Vec<Arc<dyn ExecutionPlan>>) -> Self {
+        let left = plans.len();
+        let waiting = plans.into_iter().map(|plan| WaitingPlan { plan, lost_by: vec![] });
+        let working = members.iter().map(|member| (member.url.clone(), member.threads.get()));
+        Self {
+            waiting: Mutex::new(waiting.collect()),
+            left: Mutex::new(left),
+            working: Mutex::new(working.collect()),
+        }
+    }
+
+    /// Waits for the next plan for `worker`, and returns it. Returns `None` once all plans are done.
+    async fn next(&self, worker: &Url) -> Option<WaitingPlan> {
         loop {
-            if let Some(next) = self.waiting.lock().pop_front() {
+            if let Some(next) = self.take(worker) {
                 return Some(next);
             }
             if *self.left.lock() == 0 {
@@ -249,15 +270,40 @@ impl Queue {
         }
     }
 
+    /// Returns the first waiting plan for `worker`. A plan that was lost by `worker` is for another
+    /// worker, as long as one takes plans that has not lost this plan as well.
+    fn take(&self, worker: &Url) -> Option<WaitingPlan> {
+        let (working, mut waiting) = (self.working.lock(), self.waiting.lock());
+        let is_for = |plan: &WaitingPlan| {
+            let has_lost = |url: &Url| plan.lost_by.contains(url);
+            !has_lost(worker) || working.keys().all(has_lost)
+        };
+        let first = waiting.iter().position(is_for)?;
+        waiting.remove(first)
+    }
+
+    /// Removes a thread of `worker`, which takes no more plans.
+    fn leave(&self, worker: &Url) {
+        let mut working = self.working.lock();
+        let Some(threads) = working.get_mut(worker) else {
+            return;
+        };
+        *threads -= 1;
+        if *threads == 0 {
+            working.remove(worker);
+        }
+    }
+
     fn done(&self) {
         *self.left.lock() -= 1;
     }
 
-    fn again(&self, plan: Arc<dyn ExecutionPlan>, attempts: usize) -> Result<()> {
-        if attempts >= ATTEMPTS {
+    /// Puts a plan back after an attempt that was lost. Fails after the last attempt.
+    fn again(&self, plan: WaitingPlan) -> Result<()> {
+        if plan.lost_by.len() >= ATTEMPTS {
             return Err(left_undone());
         }
-        self.waiting.lock().push_back((plan, attempts));
+        self.waiting.lock().push_back(plan);
         Ok(())
     }
 }
@@ -270,4 +316,126 @@ pub(crate) fn left_undone() -> Error {
         wrong results",
     )
     .advised("nothing was released; check the messages and the memory of the workers")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::array::{ArrayRef, Int64Array};
+    use arrow::datatypes::Schema;
+    use datafusion::execution::memory_pool::UnboundedMemoryPool;
+    use datafusion::physical_plan::empty::EmptyExec;
+    use futures::StreamExt;
+    use futures::future::BoxFuture;
+    use futures::stream;
+    use std::num::NonZeroUsize;
+
+    /// A worker that is slow, and completes every plan.
+    const SLOW: &str = "http://slow:1/";
+    /// A worker that responds, and is lost with every plan.
+    const BROKEN: &str = "http://broken:1/";
+    /// A worker that responds, and is lost with every plan that no worker was lost with before.
+    const ONCE: &str = "http://once:1/";
+    /// A worker that is lost with its first plan, and does not respond any more.
+    const GONE: &str = "http://gone:1/";
+
+    /// Notes each attempt that was lost.
+    #[derive(Default)]
+    struct Fallible {
+        lost: Mutex<Vec<String>>,
+    }
+
+    impl Engine for Fallible {
+        fn greet(&self) -> BoxFuture<'_, Result<Vec<Member>>> {
+            Box::pin(async { Ok(vec![]) })
+        }
+
+        fn living<'a>(&'a self, members: &'a [Member]) -> BoxFuture<'a, Result<Vec<Member>>> {
+            Box::pin(async move {
+                match members.iter().any(|member| member.url.as_str() == GONE) {
+                    true => Err(left_undone()),
+                    false => Ok(members.to_vec()),
+                }
+            })
+        }
+
+        fn parts(&self, members: &[Member]) -> usize {
+            members.len()
+        }
+
+        fn rows<'a>(
+            &'a self,
+            member: &'a Member,
+            _: Arc<dyn ExecutionPlan>,
+            attempts: usize,
+        ) -> BoxFuture<'a, Result<MemberRows, Option<Error>>> {
+            Box::pin(async move {
+                let url = member.url.as_str();
+                if url == BROKEN || url == GONE || url == ONCE && attempts == 0 {
+                    self.lost.lock().push(url.to_string());
+                    return Err(None);
+                }
+                tokio::time::sleep(LOOK * 3).await;
+                let values: ArrayRef = Arc::new(Int64Array::from(vec![1]));
+                let batch = RecordBatch::try_from_iter([("x", values)]).unwrap();
+                Ok(MemberRows::new(stream::iter([Ok(batch)]).boxed(), ()))
+            })
+        }
+
+        fn shuffle<'a>(
+            &'a self,
+            _: &'a [Member],
+            _: Shuffle<'a>,
+            _: usize,
+        ) -> BoxFuture<'a, Result<MemberRows, Option<Error>>> {
+            Box::pin(async { Err(None) })
+        }
+    }
+
+    /// Executes three plans on these workers. Returns the number of plans whose rows arrived, and
+    /// the workers of the lost attempts in alphabetical order.
+    async fn gathered(workers: &[&str]) -> Result<(usize, Vec<String>)> {
+        let members = workers.iter().map(|url| Member {
+            url: Url::parse(url).unwrap(),
+            threads: NonZeroUsize::MIN,
+        });
+        let members: Vec<Member> = members.collect();
+        let engine = Arc::new(Fallible::default());
+        let cluster = Cluster {
+            engine: Arc::clone(&engine) as _,
+            memory: Arc::new(UnboundedMemoryPool::default()),
+            told: None,
+        };
+        let plan = || Arc::new(EmptyExec::new(Arc::new(Schema::empty()))) as Arc<dyn ExecutionPlan>;
+        let mut gathered = cluster.gather(&members, vec![plan(), plan(), plan()]);
+        let mut complete = 0;
+        while gathered.next().await?.is_some() {
+            complete += 1;
+        }
+        let mut lost = engine.lost.lock().clone();
+        lost.sort();
+        Ok((complete, lost))
+    }
+
+    /// A worker that responds may lose a plan once, and not again while another worker is busy.
+    #[tokio::test]
+    async fn a_lost_plan_is_for_another_worker() {
+        let (complete, lost) = gathered(&[BROKEN, SLOW]).await.unwrap();
+        assert_eq!(complete, 3);
+        assert!(lost.len() <= 3 && lost.iter().all(|url| url == BROKEN), "{lost:?}");
+    }
+
+    /// If there is no other worker, or if it does not respond any more, the same worker executes the
+    /// plan again.
+    #[tokio::test]
+    async fn a_lost_plan_is_for_the_same_worker_if_no_other_responds() {
+        assert_eq!(gathered(&[ONCE]).await.unwrap(), (3, vec![ONCE.to_string(); 3]));
+        let (complete, lost) = gathered(&[ONCE, GONE]).await.unwrap();
+        assert_eq!(complete, 3);
+        assert!(
+            lost.contains(&GONE.to_string()) && lost.contains(&ONCE.to_string()),
+            "{lost:?}"
+        );
+        assert!(gathered(&[BROKEN]).await.is_err());
+    }
 }

@@ -79,6 +79,15 @@ impl Masking {
         })
     }
 
+    /// Returns this masking for another scan. If this masking counts the rows that reveal their own
+    /// value, the other one counts them too, and has not counted any row yet.
+    pub(crate) fn counting_anew(&self) -> Self {
+        Self {
+            own: self.own.as_ref().map(|own| Arc::new(own.emptied())),
+            ..self.clone()
+        }
+    }
+
     /// Counts the rows that reveal their own value, if this masking counts them. `released`
     /// contains the masked `values`.
     pub(crate) fn count_own(&self, values: &ArrayRef, released: &ArrayRef, suppressed: &BooleanArray) -> Result<()> {
@@ -224,6 +233,30 @@ mod tests {
         assert!(refused.contains("another one than here"), "{refused}");
         assert!(!format!("{here:?}").contains("48, 49"));
         assert!(mark.len() == 8 && here.mark("again").unwrap() != mark);
+    }
+
+    /// The rows of one scan are not counted again in another scan.
+    #[test]
+    fn each_scan_counts_its_own_rows() {
+        let values: ArrayRef = Arc::new(StringArray::from(vec!["ann", "bob"]));
+        let survey = Survey {
+            column: "a".into(),
+            values: Arc::clone(&values),
+            counts: vec![1, 1],
+            order: vec![],
+        };
+        let mask = (token().kind.build)(&token()).unwrap();
+        let uncounted = Masking::with_key(token(), mask, |_| Ok(HERE.to_vec())).unwrap();
+        assert_eq!(uncounted.counting_anew().own_rows(), None);
+        let first = uncounted.counting(&survey).unwrap();
+        let add = |masking: &Masking| {
+            let suppressed = BooleanArray::from(vec![false; 2]);
+            masking.count_own(&values, &values, &suppressed).unwrap();
+            masking.own_rows().map(|own| own.rows)
+        };
+        assert_eq!(add(&first), Some(2));
+        let second = first.counting_anew();
+        assert_eq!((add(&second), add(&first), add(&second)), (Some(2), Some(4), Some(4)));
     }
 
     #[test]

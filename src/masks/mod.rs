@@ -28,6 +28,7 @@ mod row_ids;
 mod seen_rows;
 mod shift;
 mod survey;
+mod swaps;
 #[cfg(test)]
 mod tests;
 mod text;

@@ -55,12 +55,22 @@ impl OwnCounter {
     /// Creates the counter for a column.
     pub(super) fn of(survey: &Survey) -> Result<Self> {
         let deviation = survey.deviation()?;
-        Ok(Self {
-            within: deviation.map(|deviation| NEAR * deviation),
+        Ok(Self::within(deviation.map(|deviation| NEAR * deviation)))
+    }
+
+    /// Creates the counter for a column with this maximum distance of a near value.
+    fn within(within: Option<f64>) -> Self {
+        Self {
+            within,
             rows: AtomicU64::new(0),
             own: AtomicU64::new(0),
             near: AtomicU64::new(0),
-        })
+        }
+    }
+
+    /// Returns a counter for the same column that has not counted any row.
+    pub(super) fn emptied(&self) -> Self {
+        Self::within(self.within)
     }
 
     /// Counts the rows of a batch. `values` are their values in the source, and `released` are
@@ -174,6 +184,11 @@ mod tests {
         assert_eq!(swapped.counted().near, Some(7));
         let farther = dates(vec![Some(2), Some(102), Some(100), Some(299), None]);
         assert_eq!(counted(&swapped, &own, &farther, &[]), (4, 0));
+        assert_eq!(swapped.counted().near, Some(9));
+        // A counter for another scan begins with no rows, and has the same standard deviation.
+        let emptied = swapped.emptied();
+        assert_eq!(counted(&emptied, &own, &released, &[]), (4, 2));
+        assert_eq!((emptied.counted().rows, emptied.counted().near), (4, Some(4)));
         assert_eq!(swapped.counted().near, Some(9));
         // The same days in seconds.
         let times =

@@ -21,6 +21,7 @@ use super::clause::{MaskClause, MaskItem, MaskKind, MaskPart, MaskPlace, MaskSyn
 use super::draws::{Draws, RandomNumbers};
 use super::key::Key;
 use super::survey::Survey;
+use super::swaps::Swaps;
 use super::text::unfit;
 use super::values::{Mask, Unmasked};
 use crate::canonical::{one_spelling, plain};
@@ -95,57 +96,7 @@ struct RankSwap {
 #[derive(Debug)]
 struct Drawn {
     values: ArrayRef,
-    /// The ids of the rows with a value, in ascending order.
-    ids: Vec<u64>,
-    /// For each of `ids`, the index of the value that the row receives from its partner.
-    places: Vec<u32>,
-    /// For each number that the upper bits of an id can be, the index of the first id with these
-    /// or greater upper bits. One more entry is the number of ids.
-    starts: Vec<u32>,
-}
-
-impl Drawn {
-    /// Creates the swaps. `order` contains the id of the row with each rank, `counts` the number of
-    /// rows with each value, and `partners` the partner of each rank.
-    fn new(values: ArrayRef, counts: &[u64], order: &[u64], partners: &[u32]) -> Self {
-        let own = (0..).zip(counts);
-        let own: Vec<u32> = own.flat_map(|(place, count)| (0..*count).map(move |_| place)).collect();
-        let received = partners.iter().map(|partner| own[*partner as usize]);
-        let mut rows: Vec<(u64, u32)> = order.iter().copied().zip(received).collect();
-        drop(own);
-        rows.sort_unstable();
-        let (ids, places): (Vec<u64>, Vec<u32>) = rows.into_iter().unzip();
-        let bits = (ids.len() / 2).max(1).ilog2();
-        let mut starts = vec![0; (1 << bits) + 1];
-        for id in &ids {
-            starts[upper(*id, bits) + 1] += 1;
-        }
-        let mut sum = 0;
-        for start in &mut starts {
-            sum += *start;
-            *start = sum;
-        }
-        Self {
-            values,
-            ids,
-            places,
-            starts,
-        }
-    }
-
-    /// Returns the index of the value that the row with this id receives from its partner; `None`
-    /// if there is no such row.
-    fn place(&self, id: u64) -> Option<u32> {
-        let upper = upper(id, (self.starts.len() - 1).ilog2());
-        let (start, end) = (self.starts[upper] as usize, self.starts[upper + 1] as usize);
-        let found = self.ids[start..end].binary_search(&id).ok()?;
-        Some(self.places[start + found])
-    }
-}
-
-/// Returns the upper bits of an id.
-fn upper(id: u64, bits: u32) -> usize {
-    id.checked_shr(u64::BITS - bits).unwrap_or(0) as usize
+    swaps: Swaps,
 }
 
 impl Mask for RankSwap {
@@ -181,14 +132,18 @@ impl Mask for RankSwap {
         let values = one_spelling(&cast(&survey.values, &plain(survey.values.data_type()))?)?;
         Ok(Arc::new(Self {
             clause: self.clause.clone(),
-            drawn: Some(Drawn::new(values, &survey.counts, &survey.order, &partners)),
+            drawn: Some(Drawn {
+                values,
+                swaps: Swaps::new(&survey.counts, &survey.order, &partners),
+            }),
         }))
     }
 
     fn mask(&self, unmasked: &Unmasked) -> Result<ArrayRef> {
         let drawn = self.drawn.as_ref();
         let drawn = drawn.ok_or_else(|| Error::internal("swaps without the column's values"))?;
-        let places = unmasked.places(|_, id| drawn.place(id))?;
+        drawn.swaps.read_ahead(unmasked.ids()?.values());
+        let places = unmasked.places(|_, id| drawn.swaps.place(id))?;
         Ok(cast(&take(&drawn.values, &places, None)?, unmasked.values.data_type())?)
     }
 }
@@ -283,16 +238,6 @@ mod tests {
             }
         }
         swap.into_iter().map(|partner| partner as u32).collect()
-    }
-
-    #[test]
-    fn a_row_without_a_value_has_no_place() {
-        let values: ArrayRef = Arc::new(StringArray::from(vec!["a", "b"]));
-        let drawn = Drawn::new(Arc::clone(&values), &[2, 1], &[9, u64::MAX, 3], &[2, 1, 0]);
-        let places = [9, u64::MAX, 3, 0, 4, 1 << 63].map(|id| drawn.place(id));
-        assert_eq!(places, [Some(1), Some(0), Some(0), None, None, None]);
-        let none = Drawn::new(values.slice(0, 0), &[], &[], &[]);
-        assert_eq!([0, u64::MAX].map(|id| none.place(id)), [None, None]);
     }
 
     proptest! {

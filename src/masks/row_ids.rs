@@ -74,13 +74,13 @@ impl RowIds {
             self.seed.add(values, &mut hashes)?;
         }
         seen.read_ahead(&hashes);
-        let id = |hash: [u64; 2]| -> Result<u64> {
-            Ok(match seen.add(hash)? {
+        let mut ids = Vec::with_capacity(rows);
+        for hash in hashes {
+            ids.push(match seen.add(hash)? {
                 0 => hash[0],
                 number => self.seed.mixed(hash, [number; 2])[0],
-            })
-        };
-        let ids = hashes.into_iter().map(id).collect::<Result<Vec<u64>>>()?;
+            });
+        }
         Ok(UInt64Array::from(ids))
     }
 }
@@ -215,8 +215,10 @@ impl Seed {
 #[inline]
 fn each_known(nulls: Option<&NullBuffer>, rows: usize, mut take: impl FnMut(usize, bool)) {
     match nulls {
-        Some(nulls) => nulls.iter().enumerate().for_each(|(row, is_known)| take(row, is_known)),
-        None => (0..rows).for_each(|row| take(row, true)),
+        Some(nulls) if nulls.null_count() > 0 => {
+            nulls.iter().enumerate().for_each(|(row, is_known)| take(row, is_known));
+        }
+        _ => (0..rows).for_each(|row| take(row, true)),
     }
 }
 

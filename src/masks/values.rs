@@ -59,17 +59,15 @@ impl Unmasked<'_> {
     /// results; NULL for a row without a value. If `place` returns `None`, the value was not in the
     /// survey, and the function fails with `ErrorKind::Data`.
     pub(super) fn places(&self, place: impl Fn(usize, u64) -> Option<u32>) -> Result<UInt32Array> {
-        let nulls = self.values.logical_nulls();
+        let nulls = self.values.logical_nulls().filter(|nulls| nulls.null_count() > 0);
         let is_null = |row: usize| nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
-        let ids = self.ids()?.values().iter().enumerate();
-        let places = ids.map(|(row, id)| match is_null(row) {
-            true => Ok(None),
-            false => match place(row, *id) {
-                Some(place) => Ok(Some(place)),
-                None => Err(Error::data("the source changed during the run")),
-            },
-        });
-        places.collect()
+        let ids = self.ids()?.values();
+        let mut places = Vec::with_capacity(ids.len());
+        for (row, id) in ids.iter().enumerate() {
+            let found = if is_null(row) { Some(0) } else { place(row, *id) };
+            places.push(found.ok_or_else(|| Error::data("the source changed during the run"))?);
+        }
+        Ok(UInt32Array::try_new(places.into(), nulls)?)
     }
 
     /// Returns the id of each row. Fails if the input has no ids.

@@ -11,8 +11,8 @@
 //! Reference: European Medicines Agency, External guidance on the implementation of the policy on
 //! the publication of clinical data for medicinal products for human use, EMA/90915/2016, chapter 3
 
-use super::ask::Ask;
 use super::published::Standard;
+use super::requirement::SmallestClass;
 use crate::catalogue::Info;
 
 pub(super) const STANDARD: Standard = Standard {
@@ -23,7 +23,10 @@ pub(super) const STANDARD: Standard = Standard {
         example: "FOLLOWING ema_policy_0070",
         reference: "European Medicines Agency, EMA/90915/2016, chapter 3",
     },
-    asks: &[Ask::Classes("EMA/90915/2016, risk of at most 0.09", 11)],
+    asks: &[&SmallestClass {
+        paragraph: "EMA/90915/2016, risk of at most 0.09",
+        least: 11,
+    }],
     unchecked: "the anonymisation report of EMA/90915/2016 has to say which columns others can know, how the risk was \
                 measured, and how useful the data still are",
 };

@@ -16,8 +16,8 @@
 //! Reference: Regulation (EC) No 223/2009, articles 3(9) and 20; Commission Regulation (EU) No
 //! 557/2013, article 2
 
-use super::ask::Ask;
 use super::published::Standard;
+use super::requirement::DirectIdentifiers;
 use crate::catalogue::Info;
 
 pub(super) const STANDARD: Standard = Standard {
@@ -28,7 +28,9 @@ pub(super) const STANDARD: Standard = Standard {
         example: "FOLLOWING eurostat_microdata",
         reference: "Regulation (EC) No 223/2009, article 3(9); Commission Regulation (EU) No 557/2013, article 2",
     },
-    asks: &[Ask::Direct("Regulation (EC) No 223/2009, article 3(9)")],
+    asks: &[&DirectIdentifiers {
+        paragraph: "Regulation (EC) No 223/2009, article 3(9)",
+    }],
     unchecked: "the methods that protect from indirect identification are those that were agreed for the collection of the \
                 data, and scientific use files are for recognised research entities alone (Commission Regulation (EU) No 557/2013)",
 };

@@ -8,8 +8,8 @@
 //! Reference: Health Canada, Guidance document: Public Release of Clinical Information, 2019,
 //! chapter 6
 
-use super::ask::Ask;
 use super::published::Standard;
+use super::requirement::SmallestClass;
 use crate::catalogue::Info;
 
 pub(super) const STANDARD: Standard = Standard {
@@ -20,10 +20,10 @@ pub(super) const STANDARD: Standard = Standard {
         example: "FOLLOWING health_canada",
         reference: "Health Canada, Public Release of Clinical Information, 2019",
     },
-    asks: &[Ask::Classes(
-        "Public Release of Clinical Information, risk of at most 0.09",
-        11,
-    )],
+    asks: &[&SmallestClass {
+        paragraph: "Public Release of Clinical Information, risk of at most 0.09",
+        least: 11,
+    }],
     unchecked: "the anonymization report of the guidance has to say which columns others can know, how the risk was \
                 measured, and how useful the data still are",
 };

@@ -16,8 +16,8 @@
 //!
 //! Reference: 45 CFR 164.514(b)(2)
 
-use super::ask::Ask;
 use super::published::Standard;
+use super::requirement::SafeHarbor;
 use crate::catalogue::Info;
 
 pub(super) const STANDARD: Standard = Standard {
@@ -28,7 +28,7 @@ pub(super) const STANDARD: Standard = Standard {
         example: "FOLLOWING hipaa_safe_harbor",
         reference: "45 CFR 164.514(b)(2)",
     },
-    asks: &[Ask::SafeHarbor],
+    asks: &[&SafeHarbor],
     unchecked: "the person who releases must have no actual knowledge that somebody could be identified (45 CFR \
                 164.514(b)(2)(ii)), \
                 and a column that neither its name nor its values show to be an identifier is not known to be one",

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::masks::MaskKind;
-use crate::suggest::{Facts, Limited, REST};
+use crate::suggest::Facts;
 use arrow::array::{ArrayRef, AsArray, StringArray, new_empty_array};
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
@@ -65,35 +65,11 @@ impl LowestLabels {
         Ok(own.any(|(value, label)| value.is_some() && value == label))
     }
 
-    /// Returns true if the labels reveal no more about the values than Safe Harbor allows.
-    pub fn keeps(&self, limited: Limited) -> Result<bool> {
-        let Some(groups) = limited.groups(&self.values)? else {
-            return Ok(self.level > 0 && !self.computed);
-        };
-        // A value that is computed from dates or codes is itself a date or a code, and a value that
-        // is computed from withheld values reveals them.
-        let is_of_numbers = matches!(limited, Limited::Ages | Limited::BirthYears);
-        if self.computed && (!is_of_numbers || groups.iter().any(Option::is_some)) {
-            return Ok(false);
-        }
+    /// Returns true if all values of a group have the same label. `groups` has the group of each
+    /// value; a value without a group may have any label.
+    pub fn gathers(&self, groups: &[Option<i64>]) -> bool {
         let mut labels: HashMap<i64, u32> = HashMap::new();
         let mut grouped = groups.iter().zip(&self.labels);
-        let are_alike =
-            grouped.all(|(group, label)| group.is_none_or(|group| *labels.entry(group).or_insert(*label) == *label));
-        // A value that is equal to its label is revealed, even if it is the only value in its
-        // group.
-        let values = cast(&self.values, &DataType::Utf8)?;
-        let own = values.as_string::<i32>().iter().zip(&self.texts).zip(&groups);
-        let is_told = |((value, label), group): ((Option<&str>, Option<&str>), &Option<i64>)| {
-            group.is_some() && value == label && value.is_some_and(|value| limited.is_too_fine(value))
-        };
-        if own.into_iter().any(is_told) {
-            return Ok(false);
-        }
-        let mut withheld = groups
-            .iter()
-            .zip(&self.texts)
-            .filter(|(group, _)| **group == Some(REST));
-        Ok(are_alike && withheld.all(|(_, text)| text.is_none_or(|text| limited.withholds(text))))
+        grouped.all(|(group, label)| group.is_none_or(|group| *labels.entry(group).or_insert(*label) == *label))
     }
 }

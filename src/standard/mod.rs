@@ -5,19 +5,24 @@
 //! error that names the paragraph and says what to write instead. It recognizes identifiers in the
 //! same way as SUGGEST ROLES ([`crate::suggest`]).
 //!
-//! A new standard is one file and one line in [`STANDARDS`].
+//! A new standard is one file and one line in [`STANDARDS`]. A new kind of requirement is one file
+//! in `requirement`, and its name in the list there.
 
-mod ask;
 mod ema_policy_0070;
 mod eurostat_microdata;
 mod health_canada;
 mod hipaa_safe_harbor;
 mod looked;
 mod published;
+mod recorded;
+mod requirement;
 
-pub use ask::{Ask, Promised};
 pub use looked::{Looked, LowestLabels, Treated};
 pub use published::Standard;
+pub use recorded::{
+    RecordedColumn, RecordedForm, RecordedLabels, RecordedRelease, ReleaseCheck, Remark, StandardCheck,
+};
+pub use requirement::Promised;
 
 use crate::error::{Error, Result};
 

@@ -1,8 +1,8 @@
 //! A published standard: the requirements that are checked, and the requirements that no program
 //! can check.
 
-use super::ask::{Ask, Promised};
 use super::looked::Looked;
+use super::requirement::{Promised, Requirement};
 use crate::catalogue::Info;
 use crate::error::{Error, Result};
 
@@ -12,7 +12,7 @@ pub struct Standard {
     /// The description for help and errors.
     pub info: Info,
     /// The requirements for a request, which are checked.
-    pub asks: &'static [Ask],
+    pub asks: &'static [&'static dyn Requirement],
     /// The requirements that no program can check, in one sentence.
     pub unchecked: &'static str,
 }
@@ -30,28 +30,21 @@ impl Standard {
     /// Returns true if the standard has a requirement that can only be checked against the values
     /// of a source.
     pub fn reads_values(&self) -> bool {
-        self.asks
-            .iter()
-            .any(|ask| matches!(ask, Ask::SafeHarbor | Ask::Direct(_)))
-    }
-
-    /// Returns true if the standard restricts what the labels of quasi-identifiers may reveal.
-    pub fn limits_labels(&self) -> bool {
-        self.asks.iter().any(|ask| matches!(ask, Ask::SafeHarbor))
+        self.asks.iter().any(|ask| ask.reads_values())
     }
 
     /// Returns one sentence for each column whose released form the standard does not allow.
     pub fn forbidden(&self, columns: &[Looked]) -> Result<Vec<String>> {
         let mut found = vec![];
         for ask in self.asks {
-            found.extend(ask.of_columns(columns)?);
+            found.extend(ask.forbidden(columns)?);
         }
         Ok(found)
     }
 
     /// Returns one sentence for each required promise that no model gives.
     pub fn missing(&self, promised: &[Promised]) -> Vec<String> {
-        self.asks.iter().filter_map(|ask| ask.of_models(promised)).collect()
+        self.asks.iter().filter_map(|ask| ask.missing(promised)).collect()
     }
 
     /// Fails with a usage error that contains the sentences in `found`, unless there are none.

@@ -10,8 +10,9 @@
 use super::dates::Spelling;
 use super::facts::{Facts, MOST, ValueKind};
 use super::identifying::{Identifying, identifying, named_as_identifier};
-use super::levels::{is_years, oldest_year};
+use super::levels::is_years;
 use super::names;
+use super::oldest::{OLD, oldest_year};
 use super::patterns::Pattern;
 use super::postcodes::{Postcode, SPARSE, has_lost_zeros};
 use super::vocabulary::Meaning;
@@ -22,9 +23,6 @@ use arrow::compute::{can_cast_types, cast};
 use arrow::datatypes::{DataType, Date32Type, Float64Type};
 use chrono::{Datelike, NaiveDate, NaiveDateTime};
 use std::sync::Arc;
-
-/// The minimum age of people in the oldest group.
-pub(super) const OLD: f64 = 90.0;
 
 /// The kind of content for which Safe Harbor sets a limit.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -222,7 +220,7 @@ impl Limited {
         Ok(match self {
             Self::Place => None,
             Self::Identifier(_) | Self::PartOfDate => Some(of_texts(&|_| Some(REST))),
-            Self::Ages => Some(of_numbers(values, |age| (age >= OLD).then_some(REST))?),
+            Self::Ages => Some(of_numbers(values, |age| (age >= f64::from(OLD)).then_some(REST))?),
             Self::BirthYears => {
                 let oldest = f64::from(oldest_year());
                 Some(of_numbers(values, |year| (year < oldest).then_some(REST))?)

@@ -2,18 +2,15 @@
 
 use super::facts::{Facts, MOST, ValueKind};
 use super::names;
+use super::oldest::{OLD, oldest_year};
 use super::patterns::Pattern;
 use super::postcodes::{self, Postcode, has_lost_zeros};
 use super::vocabulary::Meaning;
 use crate::quoting::literal;
-use chrono::{Datelike, Utc};
 use std::ops::RangeInclusive;
 
 /// The approximate number of groups at the first level of a hierarchy for numbers.
 const GROUPS: f64 = 20.0;
-
-/// The minimum age of people in the oldest group. Safe Harbor 3 allows single ages up to 89.
-const OLD: i32 = 90;
 
 /// The definition of a hierarchy, with the levels that may be released.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,11 +104,6 @@ pub(super) fn rule(facts: &Facts, pattern: Option<Pattern>, meaning: Option<Mean
 }
 
 const SUPPRESSION: &str = "AS SUPPRESSION";
-
-/// Returns the earliest year of birth for which people turn at most 89 this year.
-pub(super) fn oldest_year() -> i32 {
-    Utc::now().year() - OLD + 1
-}
 
 /// Returns the rule for dates and timestamps, which releases only the year. If the dates are dates
 /// of birth, or some are early enough, the years of birth of people aged 90 or over form one group.

@@ -31,6 +31,7 @@ mod levels;
 mod masks;
 mod names;
 mod national;
+mod oldest;
 mod patterns;
 mod postcodes;
 mod siblings;

@@ -4,8 +4,8 @@
 //! the year, but siblings of this day do.
 
 use super::facts::ValueKind;
-use super::harbor::{Dates, Limited, OLD, WrittenForm, years};
-use super::levels::oldest_year;
+use super::harbor::{Dates, Limited, WrittenForm, years};
+use super::oldest::{OLD, OLDER, oldest_year};
 use crate::error::Result;
 use arrow::array::{ArrayRef, AsArray, Date32Array, Float64Array, StringArray};
 use arrow::compute::{can_cast_types, cast, concat};
@@ -27,11 +27,14 @@ impl Limited {
             |siblings: BTreeSet<String>| Arc::new(siblings.into_iter().map(Some).collect::<StringArray>()) as _;
         let siblings: ArrayRef = match self {
             Self::Identifier(_) | Self::PartOfDate | Self::Place => return Ok(Arc::clone(values)),
-            Self::Ages => above(values, |age| age >= OLD, &[90.0, 91.0, 97.0, 104.0, 120.0])?,
+            Self::Ages => {
+                let others = OLDER.map(|years| f64::from(OLD + years));
+                above(values, |age| age >= f64::from(OLD), &others)?
+            }
             Self::BirthYears => {
-                let oldest = f64::from(oldest_year());
-                let others = [1.0, 2.0, 8.0, 15.0, 31.0].map(|years| oldest - years);
-                above(values, |year| year < oldest, &others)?
+                let oldest = oldest_year();
+                let others = OLDER.map(|years| f64::from(oldest - 1 - years));
+                above(values, |year| year < f64::from(oldest), &others)?
             }
             Self::Dates(Dates { spelling, .. }) => match spelling {
                 WrittenForm::AsDates => {

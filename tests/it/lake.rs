@@ -268,8 +268,12 @@ async fn readers_go_by_the_manifest() {
     assert!(e.to_string().contains("no manifest that names the files"), "{e}");
 }
 
-/// Each file has approximately the requested size. The boundaries between files are at the same
-/// rows for any number of threads and any target.
+/// The size that [`files_are_of_a_size`] requests: `1MB`.
+const FILE_SIZE: u64 = 1_000_000;
+
+/// Each file has approximately the requested size: as many row groups as fit, except that the last
+/// file has the rest. The boundaries between files are at the same rows for any number of threads
+/// and any target.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn files_are_of_a_size() {
     let store = Arc::new(InMemory::new());
@@ -292,6 +296,13 @@ async fn files_are_of_a_size() {
             Some(prefix) => manifest(store.as_ref(), prefix).await,
             None => Manifest::read(target.as_ref()).unwrap().unwrap(),
         };
+        for file in &manifest.output {
+            let size = match target.strip_prefix("s3://lake/") {
+                Some(prefix) => bytes(store.as_ref(), &format!("{prefix}/{}", file.name)).await.len() as u64,
+                None => std::fs::metadata(format!("{target}/{}", file.name)).unwrap().len(),
+            };
+            assert_eq!(size, file.bytes, "{target}: {}", file.name);
+        }
         let files = manifest
             .output
             .iter()
@@ -301,6 +312,13 @@ async fn files_are_of_a_size() {
     assert_eq!(all[0], all[1]);
     assert_eq!(all[0], all[2]);
     assert!(all[0].len() > 1, "{:?}", all[0]);
+    // Each of these files has one row group, and a second one would exceed the size.
+    let (last, full) = all[0].split_last().unwrap();
+    for (_, size, rows) in full {
+        assert!(*size <= FILE_SIZE && 2 * size > FILE_SIZE, "{:?}", all[0]);
+        assert!(rows.is_some() && *rows == full[0].2, "{:?}", all[0]);
+    }
+    assert!(last.2 <= full[0].2 && last.1 <= FILE_SIZE, "{:?}", all[0]);
     assert_eq!(all[0].iter().filter_map(|(.., rows)| *rows).sum::<u64>(), 600_000);
 }
 

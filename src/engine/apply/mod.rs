@@ -4,6 +4,7 @@ mod by_row;
 mod by_value;
 mod draw;
 mod order;
+mod places;
 pub(in crate::engine) mod plan;
 mod recoding_plan;
 mod rewrite;

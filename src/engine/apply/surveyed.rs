@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::Marginals;
 use crate::job::{Input, Job, MaskOf};
 use crate::masks::{Masking, Reads, RowIds, SeenRows, Survey, has_text};
-use crate::pool::blocking;
+use crate::pool::{Pool, blocking};
 use crate::source::{select_columns, source_plan};
 use arrow::array::{Array, ArrayRef};
 use arrow::datatypes::DataType;
@@ -17,28 +17,30 @@ use datafusion::dataframe::DataFrame;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use std::sync::Arc;
 
-/// The bytes per row of the order of the rows by a value, and of the swaps of the rows.
-const ORDERED: usize = 64;
+/// The maximum number of bytes per row with which the swaps of RANK SWAP are prepared. While the ids
+/// of the rows are ordered, they are held three times. If every row has another value, there are two
+/// more words for each value. The scan before and the swaps after it take less.
+const ORDERED: usize = 40;
 
-/// The rows of the source, the ids that drawn masks need, and the surveys of the masked columns.
+/// The maximum number of bytes per row of the swaps: a pair of 16 bytes, and half an index.
+const SWAPPED: usize = 18;
+
+/// The rows of the source, and the drawn masks with the values of their columns.
 pub(super) struct Surveyed {
     /// The rows of the source.
     pub(super) rows: DataFrame,
-    surveys: Vec<Survey>,
-    /// The ids of the rows; `None` if no mask is drawn.
-    ids: Option<Arc<RowIds>>,
-    /// The memory reservation for the surveys, for the values that are drawn from them, and for the
-    /// ids.
+    /// The names of the columns with a drawn mask, each with its mask.
+    drawn: Vec<(String, Masking)>,
+    /// The memory reservation for the values that are drawn, and for the ids of the rows.
     pub(super) held: Option<MemoryReservation>,
 }
 
 impl Surveyed {
-    /// Reads the columns of drawn masks.
+    /// Reads the columns of drawn masks, and draws the masks.
     pub(super) async fn of(job: &Job) -> Result<Self> {
         let mut own = Self {
             rows: job.input.source.rows.clone(),
-            surveys: vec![],
-            ids: None,
+            drawn: vec![],
             held: None,
         };
         let drawn: Vec<&MaskOf> = job.roles.masks.iter().filter(|of| of.clause.kind.is_drawn()).collect();
@@ -46,43 +48,61 @@ impl Surveyed {
             return Ok(own);
         };
         let held = MemoryConsumer::new("anonsql masks").register(job.input.source.rows.task_ctx().memory_pool());
-        let mut rows = 0;
+        let (mut rows, mut surveys) = (0, vec![]);
         let names: Vec<&str> = drawn.iter().map(|of| of.column.as_str()).collect();
         for (of, counted) in drawn.iter().zip(counted(&job.input, &names).await?) {
             rows = counted.counts.iter().sum();
             reserve(&held, of, counted.bytes(of))?;
-            own.surveys.push(counted.survey(of));
+            surveys.push(counted.survey(of));
         }
         reserve(&held, first, SeenRows::bytes(rows))?;
-        let ids = first.with_secret()?.ids_of(distinguishing(job), rows, &own.surveys)?;
-        let ids = Arc::new(ids);
-        for survey in &mut own.surveys {
-            let of = job.roles.mask(&survey.column);
-            if of.is_some_and(|of| of.clause.kind.reads == Reads::Ranks) {
-                let of = (survey.column.as_str(), &survey.values);
-                survey.order = ids_by_value(&job.input, of, &ids).await?;
+        let (masking, columns) = (first.with_secret()?, distinguishing(job));
+        let hash = move || {
+            let ids = masking.ids_of(columns, rows, &surveys)?;
+            Ok::<_, Error>((Arc::new(ids), surveys))
+        };
+        let (ids, surveys) = blocking("hashing the values of masked columns", hash).await?;
+        for (of, mut survey) in drawn.into_iter().zip(surveys) {
+            if of.clause.kind.reads == Reads::Ranks {
+                survey.order = ids_by_value(&job.input, &survey, &ids).await?;
             }
+            let ranked = survey.order.len();
+            let masking = draw_mask(job, of, survey, &ids).await?;
+            own.drawn.push((of.column.clone(), masking));
+            held.shrink(ranked * (ORDERED - SWAPPED));
         }
-        own.ids = Some(ids);
         own.held = Some(held);
         Ok(own)
     }
 
-    /// Returns the mask of a column with its secret. A drawn mask also gets the survey of the
-    /// column. If the job has a report, a drawn mask also counts the rows whose released value
+    /// Returns the mask of a column with its secret. All maskings of a column share what was drawn.
+    /// If the job has a report, each masking of a drawn mask counts the rows whose released value
     /// equals or nearly equals their value in the source.
     pub(super) fn masking(&self, job: &Job, of: &MaskOf) -> Result<Masking> {
+        if let Some((_, drawn)) = self.drawn.iter().find(|(column, _)| *column == of.column) {
+            return Ok(drawn.counting_anew());
+        }
         let masking = of.with_secret()?;
-        if of.clause.kind.reads == Reads::Identifiers {
-            return Ok(masking.reading(identifiers(job)));
-        }
-        let survey = self.surveys.iter().find(|survey| survey.column == of.column);
-        match (survey, &self.ids) {
-            (Some(survey), Some(ids)) if job.output.report.is_some() => masking.surveyed(survey, ids)?.counting(survey),
-            (Some(survey), Some(ids)) => masking.surveyed(survey, ids),
-            _ => Ok(masking),
-        }
+        Ok(match of.clause.kind.reads == Reads::Identifiers {
+            true => masking.reading(identifiers(job)),
+            false => masking,
+        })
     }
+}
+
+/// Returns the mask of a column with its secret, drawn from the survey of the column for rows with
+/// these ids. If the job has a report, the mask counts the rows that reveal their own value.
+async fn draw_mask(job: &Job, of: &MaskOf, survey: Survey, ids: &Arc<RowIds>) -> Result<Masking> {
+    let (masking, ids, counts) = (of.with_secret()?, Arc::clone(ids), job.output.report.is_some());
+    let pool = Pool::of(job.input.source.rows.task_ctx().session_config());
+    let draw = move || {
+        let masking = masking.surveyed(&survey, &ids)?;
+        match counts {
+            true => masking.counting(&survey),
+            false => Ok(masking),
+        }
+    };
+    pool.compute("drawing a mask", draw).await
 }
 
 /// Reserves memory for a mask. Fails with `ErrorKind::Resources` if the memory limit is reached.

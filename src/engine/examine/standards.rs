@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::hierarchy::{LabelForm, Lookup, OnUnmapped};
 use crate::job::Job;
 use crate::standard::{Looked, LowestLabels, Treated};
-use crate::suggest::{Facts, Limited, ValueKind};
+use crate::suggest::{Facts, ValueKind};
 use crate::warning::{Examined, Fate};
 use arrow::array::{Array, ArrayRef, AsArray, StringArray, UInt32Array};
 use arrow::compute::{cast, take};
@@ -42,10 +42,9 @@ pub(super) fn check(job: &Job, decision: &Decision, examined: &[Examined]) -> Re
             _ => q.levels.map_or(0, |(low, _)| low),
         };
         let facts = facts(&q.column, base.rows, lookup.values())?;
-        // If a standard limits the column, labels of values that the column does not have are
-        // examined too.
-        let own = match Limited::of(&facts) {
-            Some(limited) => &q.hierarchy.bind(limited.with_siblings(lookup.values())?)?,
+        // A standard may also examine the labels of values that the column does not have.
+        let own = match with_siblings(job, &facts, lookup.values())? {
+            Some(values) => &q.hierarchy.bind(values)?,
             None => lookup,
         };
         let values = known(own, q.hierarchy.on_unmapped(), level);
@@ -67,6 +66,18 @@ pub(super) fn check(job: &Job, decision: &Decision, examined: &[Examined]) -> Re
         standard.refuse(&standard.forbidden(&looked)?)?;
     }
     Ok(())
+}
+
+/// Returns the values of a quasi-identifier, followed by the siblings that the standards of the
+/// request examine; `None` if no standard examines any.
+fn with_siblings(job: &Job, facts: &Facts, values: &ArrayRef) -> Result<Option<ArrayRef>> {
+    let mut all: Option<ArrayRef> = None;
+    for ask in job.guarantees.standards.iter().flat_map(|standard| standard.asks) {
+        if let Some(more) = ask.siblings(facts, all.as_ref().unwrap_or(values))? {
+            all = Some(more);
+        }
+    }
+    Ok(all)
 }
 
 /// Returns the texts of the labels that have the indices `labels` at `level`.
