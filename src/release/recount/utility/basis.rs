@@ -1,0 +1,44 @@
+//! The numbers of rows and persons on which the figures of a comparison are based.
+
+use super::sides::Tables;
+use super::tables::selected;
+use crate::base::error::Result;
+use crate::base::quoting::quote;
+use crate::method::utility::FigureBasis;
+use crate::release::recount::sql::row;
+
+/// Returns the SQL for the number of persons whose `value`, an SQL expression, is not NULL. Rows
+/// without a person are not counted if there is an entity.
+pub(super) fn persons(tables: &Tables<'_>, value: &str) -> String {
+    match tables.entity {
+        None => format!("count({value})"),
+        Some(entity) => format!(
+            "count(DISTINCT CASE WHEN {value} IS NOT NULL THEN {} END)",
+            quote(entity)
+        ),
+    }
+}
+
+/// Returns the values of aggregates over the released rows and over the source. `aggregates` has the
+/// SQL of each aggregate in the release and in the source. A value is `None` if it is NULL.
+pub(super) async fn both(tables: &Tables<'_>, aggregates: [Vec<String>; 2]) -> Result<Vec<[Option<f64>; 2]>> {
+    let [of_release, of_source] = aggregates;
+    let released = selected(&of_release, &tables.released.released());
+    let source = selected(&of_source, &quote(tables.source));
+    let released = row(tables.session, &released).await?;
+    let source = row(tables.session, &source).await?;
+    Ok(released.into_iter().zip(source).map(|(a, b)| [a, b]).collect())
+}
+
+/// Returns a pair of counts that [`both`] returned.
+pub(super) fn counts(pair: Option<[Option<f64>; 2]>) -> [u64; 2] {
+    pair.unwrap_or_default().map(|count| count.unwrap_or(0.0) as u64)
+}
+
+/// Returns the basis of figures of all rows.
+pub(super) async fn whole(tables: &Tables<'_>) -> Result<FigureBasis> {
+    let aggregates = || vec!["count(*)".to_string(), persons(tables, "1")];
+    let mut pairs = both(tables, [aggregates(), aggregates()]).await?.into_iter();
+    let rows = counts(pairs.next());
+    Ok(FigureBasis::new(counts(pairs.next()), rows))
+}

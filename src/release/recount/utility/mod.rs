@@ -1,0 +1,14 @@
+//! Measures a release against its source, both tables of a session ([`crate::method::utility`]).
+
+mod ascending;
+mod basis;
+mod labels;
+mod masked;
+mod measurable;
+mod measure;
+mod sides;
+mod tables;
+
+pub(crate) use labels::Reading;
+pub(crate) use measure::figures;
+pub(crate) use sides::Tables;
