@@ -3,120 +3,120 @@
 #![allow(missing_docs)]
 
 pub mod arithmetic {
-    pub use crate::arithmetic::*;
+    pub use crate::base::arithmetic::*;
 }
 pub mod catalogue {
-    pub use crate::catalogue::*;
+    pub use crate::base::catalogue::*;
 }
 /// The parts of this crate that tests need to run their own workers.
 #[cfg(feature = "cluster")]
 pub mod cluster {
-    use crate::error::Result;
+    use crate::base::error::Result;
     use datafusion::prelude::SessionConfig;
     use datafusion_proto::physical_plan::PhysicalExtensionCodec;
 
     /// Returns the codec that serializes operators in plans for workers, and deserializes them.
     pub fn codec() -> Result<impl PhysicalExtensionCodec + Copy + 'static> {
         let mut config = SessionConfig::new();
-        crate::engine::enable_executors(&mut config);
-        crate::cluster::Codec::of(&config)
+        crate::release::engine::enable_executors(&mut config);
+        crate::release::cluster::Codec::of(&config)
     }
 
     /// Returns the functions that plans for workers may contain.
     pub fn functions() -> impl IntoIterator<Item = std::sync::Arc<datafusion::logical_expr::ScalarUDF>> {
-        crate::canonical::functions()
+        crate::method::canonical::functions()
     }
 }
 pub mod drift {
-    pub use crate::drift::*;
+    pub use crate::data::drift::*;
 }
 pub mod engine {
-    pub use crate::engine::*;
+    pub use crate::release::engine::*;
 }
 pub mod folder {
-    pub use crate::folder::*;
+    pub use crate::data::folder::*;
 }
 pub mod frequency {
-    pub use crate::frequency::*;
+    pub use crate::data::frequency::*;
 }
 pub mod generate {
-    pub use crate::generate::*;
+    pub use crate::command::generate::*;
 }
 pub mod hierarchy {
-    pub use crate::hierarchy::*;
+    pub use crate::method::hierarchy::*;
 }
 pub mod job {
-    pub use crate::job::*;
+    pub use crate::release::job::*;
 }
 pub mod key {
-    pub use crate::key::*;
+    pub use crate::method::key::*;
 }
 pub mod lattice {
-    pub use crate::lattice::*;
+    pub use crate::method::lattice::*;
 }
 pub mod standard {
-    pub use crate::standard::*;
+    pub use crate::method::standard::*;
 }
 pub mod masks {
-    pub use crate::masks::*;
+    pub use crate::method::masks::*;
 }
 pub mod metric {
-    pub use crate::metric::*;
+    pub use crate::data::metric::*;
 }
 pub mod model {
-    pub use crate::model::*;
+    pub use crate::data::model::*;
 }
 pub mod objective {
-    pub use crate::objective::*;
+    pub use crate::data::objective::*;
 }
 pub mod observe {
-    pub use crate::observe::*;
+    pub use crate::release::observe::*;
 }
 pub mod operator {
-    pub use crate::operator::*;
+    pub use crate::base::operator::*;
 }
 pub mod partition {
-    pub use crate::partition::*;
+    pub use crate::method::partition::*;
 }
 pub mod plain {
-    pub use crate::plain::*;
+    pub use crate::base::plain::*;
 }
 pub mod quoting {
-    pub use crate::quoting::*;
+    pub use crate::base::quoting::*;
 }
 pub mod recode {
-    pub use crate::recode::*;
+    pub use crate::data::recode::*;
 }
 pub mod report {
-    pub use crate::report::*;
+    pub use crate::release::report::*;
 }
 pub mod risk {
-    pub use crate::risk::*;
+    pub use crate::method::risk::*;
 }
 pub mod search {
-    pub use crate::search::*;
+    pub use crate::method::search::*;
 }
 pub mod session {
-    pub use crate::session::*;
+    pub use crate::language::session::*;
 }
 pub mod settings {
-    pub use crate::settings::*;
+    pub use crate::base::settings::*;
 }
 pub mod source {
-    pub use crate::source::*;
+    pub use crate::data::source::*;
 }
 pub mod spill {
-    pub use crate::spill::*;
+    pub use crate::base::spill::*;
 }
 pub mod sql {
-    pub use crate::sql::*;
+    pub use crate::language::sql::*;
 }
 pub mod suggest {
-    pub use crate::suggest::*;
+    pub use crate::method::suggest::*;
 }
 pub mod utility {
-    pub use crate::utility::*;
+    pub use crate::method::utility::*;
 }
 pub mod warning {
-    pub use crate::warning::*;
+    pub use crate::method::warning::*;
 }

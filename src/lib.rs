@@ -52,64 +52,31 @@
 //!
 //! # Where things are
 //!
-//! A module uses only the modules above it in this table, and only some modules refer to
-//! DataFusion. A test compares the code with the table. It fails if they differ, if files use each
-//! other in a cycle, or if two modules have a type of the same name.
+//! The folders of `src` are *wings*, and the modules of a wing are its *rooms*. A room uses only
+//! the rooms above it in the table of its wing, and the wings above its wing in this table:
+//!
+//! | wing | what it is for |
+//! |---|---|
+//! | `base` | what every other wing needs: errors, text, threads, memory, arguments, settings, stores and operators |
+//! | `method` | the methods: how values are generalized and masked, how a node or a partition is found, and how risk and utility are judged; on values, codes and counts |
+//! | `data` | from tables to counts and back: encoding, privacy models and metrics, recoding, and how tables and releases are stored |
+//! | `release` | from a request to a release that is in place: the request, the stages, the recount, the report, the audit |
+//! | `language` | SQL: how statements are read, bound and answered |
+//! | `command` | the command `anonsql` |
+//!
+//! The file `mod.rs` of a wing has the table of its rooms. It declares them, and contains nothing
+//! else. Three modules are beside the wings, because programs or tests name them. They use every
+//! wing, and no room uses them:
 //!
 //! | module | DataFusion | what it is |
 //! |---|---|---|
-//! | [`error`] | yes | one error type; its kind decides the exit code |
-//! | `plain` | yes | text that is safe to display |
-//! | `quoting` | no | how names and texts are quoted in SQL |
-//! | `location` | yes | the meaning of a path in a statement: home, `file://`, compression |
-//! | `sealed` | no | single files that statements write, and the check whether an existing file may be replaced |
-//! | `pool` | yes | threads: one pool per session for computing, and threads that may wait |
-//! | `spill` | yes | memory reservations, spill files and temporary files, none of which has a name |
-//! | `arithmetic` | no | divisors and multiples |
-//! | `catalogue` | no | how an SQL name becomes an object with checked arguments |
-//! | `settings` | yes | the settings of a session: SET anonsql.name = 'value' |
-//! | `store` | yes | object stores: how a session reaches the objects of a URL |
-//! | `lattice` | no | nodes, their order and neighbours |
-//! | `operator` | yes | this crate's operators in a DataFusion plan: the common frame around them, and joins that can be stopped |
-//! | `hierarchy` | no | hierarchies as Arrow lookup tables, one file per kind |
-//! | `canonical` | yes | the canonical form of values: one NaN, one zero, dates without a time; casts that preserve every value |
-//! | `secret` | no | the location of a secret, and the check whether it could be guessed |
-//! | `masks` | no | masks of the values of a column: one file per mask |
-//! | `signature` | no | the signature of a release: keys, the signed content, and its envelope |
-//! | `key` | no | combinations of codes as packed keys: layout, generalization, grouping |
-//! | `search` | no | one file per algorithm, written against an oracle |
-//! | `partition` | no | local recoding: one file per algorithm that divides the distinct combinations |
-//! | `items` | no | sets of items: the cut of an item hierarchy that satisfies k^m-anonymity |
-//! | `frequency` | yes | rows to counts: encoding, the base set, roll-up, the cache |
-//! | `recode` | yes | applying a choice, batch by batch |
-//! | `risk` | yes | re-identification risk from class sizes: attackers, uniqueness, estimators |
-//! | `model` | yes | privacy models: a predicate over one class, and the same guarantee as SQL |
-//! | `metric` | no | quality metrics with their bounds |
-//! | `objective` | no | the objectives of a Pareto front besides the metrics, one file per property |
-//! | `suggest` | no | the roles that a column's name, form and counts suggest |
-//! | `standard` | no | published standards that a release can follow, one file per standard, and one per kind of requirement |
-//! | `warning` | no | further questions of a data protection officer about the roles of a request, one file per kind |
-//! | `drift` | no | the differences since an earlier release was made, in names and counts |
-//! | `utility` | no | how much a release still reveals about its source: distributions, correlations, classifiers |
-//! | `report` | yes | the evidence of a release in words and pictures: HTML, Markdown, JSON |
-//! | `formats` | yes | table formats, one folder and one line each: a version as a source, and a commit to a log as the end of a release |
-//! | `source` | yes | reading files that others wrote: damaged files, files that change, columns by name |
-//! | `folder` | yes | the folder of a release: its manifest, its partitions, the check whether it may be replaced, and its lock |
-//! | `observe` | no | the reports of a run to its caller: phases, progress, and the figures of a release |
-//! | `lake` | yes | releases in object stores: runs, leases, the commit, and deletion |
-//! | `cluster` | yes | parts of a statement on other machines (feature `cluster`) |
-//! | `job` | yes | the request as a value, and the checks that refuse it |
-//! | `recount` | yes | counting released rows by SQL: classes, promises, labels, utility |
-//! | `staging` | yes | output that is not visible yet: hidden folders, and reports beside a release |
-//! | `engine` | yes | the one path from job to release: `scan`, `decide`, `items`, `examine`, `apply`, `write`, `verify`, `publish`; and where its plans run: `executor` |
-//! | `audit` | yes | checks of the promises on any table, by recounting it, and checks for other disclosures of a release |
-//! | `sql` | yes | reading SQL: the cursor, and the clauses that statements share |
-//! | `session` | yes | [`AnonContext`] over a DataFusion session; one file per statement |
 //! | [`extend`] | yes | the parts of a privacy model, metric, search or hierarchy kind of your own |
 //! | [`manifest`] | yes | the manifest beside a release |
-//! | `generate` | no | tables of made-up people, for trials and measurements |
-//! | `cli` | yes | the command: arguments, the prompt, output |
 //! | `internal` | yes | every module, for the tests and benches of this repository (feature `internal-api`) |
+//!
+//! The room [`error`] is also public. A test compares the code with the tables. It fails if they
+//! differ, if a room refers to DataFusion although its row says "no", if files use each other in a
+//! cycle, or if two rooms have a type of the same name.
 //!
 //! A new member of an open set, such as a privacy model, a mask, a statement or a section of the
 //! report, is one new file and one line in its folder's list. CONTRIBUTING.md names them all.
@@ -201,72 +168,28 @@
 // machines. If both features are on, unused code is an error.
 #![cfg_attr(not(all(feature = "cli", feature = "cluster")), allow(dead_code, unused_imports))]
 
-mod arithmetic;
-mod audit;
-mod canonical;
-mod catalogue;
-#[cfg(feature = "cli")]
+mod base;
 #[doc(hidden)]
-pub mod cli;
-#[cfg(feature = "cluster")]
-mod cluster;
-mod drift;
-mod engine;
-pub mod error;
+pub mod command;
+mod data;
 pub mod extend;
-mod folder;
-mod formats;
-mod frequency;
-mod generate;
-mod hierarchy;
 #[cfg(feature = "internal-api")]
 #[doc(hidden)]
 pub mod internal;
-mod items;
-mod job;
-mod key;
-mod lake;
-mod lattice;
-mod location;
+mod language;
 pub mod manifest;
-mod masks;
-mod metric;
-mod model;
-mod objective;
-mod observe;
-mod operator;
-mod partition;
-mod plain;
-mod pool;
-mod quoting;
-mod recode;
-mod recount;
-mod report;
-mod risk;
-mod sealed;
-mod search;
-mod secret;
-mod session;
-mod settings;
-mod signature;
-mod source;
-mod spill;
-mod sql;
-mod staging;
-mod standard;
-mod store;
-mod suggest;
-mod utility;
-mod warning;
+mod method;
+mod release;
 
-pub use engine::NearestMiss;
-pub use observe::{Growth, Observer, Phase, Release};
-pub use search::Progress;
-pub use session::{
+pub use base::error;
+pub use base::spill::with_unnamed_files;
+pub use language::session::{
     AnonContext, Anonymized, Answer, FrontPoint, Outcome, ParetoFront, Statement, Statements, Verification,
     enable_path_tables,
 };
-pub use spill::with_unnamed_files;
+pub use method::search::Progress;
+pub use release::engine::NearestMiss;
+pub use release::observe::{Growth, Observer, Phase, Release};
 
 /// The Rust of the book, compiled with the documentation tests.
 #[cfg(doctest)]

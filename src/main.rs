@@ -4,5 +4,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    anonsql::cli::run_command()
+    anonsql::command::cli::run_command()
 }

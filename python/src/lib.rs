@@ -16,7 +16,7 @@ mod rows;
 mod session;
 mod tables;
 
-use anonsql::cli::{Restart, run_command_as};
+use anonsql::command::cli::{Restart, run_command_as};
 use pyo3::prelude::*;
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -8,7 +8,7 @@ use crate::models::{Given, Own};
 use crate::outcome::Told;
 use crate::rows::Batches;
 use crate::tables::Held;
-use anonsql::cli::{Embedded, Limits};
+use anonsql::command::cli::{Embedded, Limits};
 use anonsql::error::{Error, ErrorKind, Result};
 use anonsql::{AnonContext, Observer, Statement};
 use datafusion::common::TableReference;

@@ -7,10 +7,9 @@ use super::{read, source};
 use std::path::Path;
 use syn::{Attribute, Expr, Item, Lit, Meta, Visibility};
 
-/// The files of the face. Their re-exports are public.
+/// The files of the face. Their re-exports are public. If they re-export a room, so are its public
+/// items.
 const FACE: &[&str] = &["lib.rs", "extend.rs", "manifest.rs"];
-/// Rooms whose public items also belong to the face.
-const ROOMS: &[&str] = &["error/mod.rs"];
 
 fn docs(attributes: &[Attribute]) -> String {
     let lines = attributes.iter().filter_map(|a| match &a.meta {
@@ -64,16 +63,18 @@ pub fn exported(tree: &Tree) -> Vec<Exported<'_>> {
                     item,
                 }));
             }
+            for room in tree.modules_at(index, &path) {
+                let own = room.items.iter().filter(|item| is_public(item));
+                found.extend(own.filter_map(|item| {
+                    Some(Exported {
+                        face: format!("{}::{exported}", module.face()),
+                        name: name(item)?.to_string(),
+                        file: room.file.clone(),
+                        item,
+                    })
+                }));
+            }
         }
-        let own = module.items.iter().filter(|_| ROOMS.contains(&module.file.as_str()));
-        found.extend(own.filter(|item| is_public(item)).filter_map(|item| {
-            Some(Exported {
-                face: module.face(),
-                name: name(item)?.to_string(),
-                file: module.file.clone(),
-                item,
-            })
-        }));
     }
     found
 }

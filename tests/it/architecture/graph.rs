@@ -1,8 +1,9 @@
 //! The arrows from each file of `src` to the files that it uses, and the arrows that break the
-//! rules of the rooms (top-level modules).
+//! rules of the wings and their rooms.
 
 use super::paths::paths;
-use super::tree::{Files, Tree, room};
+use super::tables::Plan;
+use super::tree::{Files, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// For each file, the files that it uses, each with one path as an example. Also the files that
@@ -11,13 +12,6 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Graph {
     arrows: BTreeMap<String, BTreeMap<String, String>>,
     pub datafusion: BTreeSet<String>,
-}
-
-/// A row of the table of rooms in `lib.rs`.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Room {
-    pub name: String,
-    pub datafusion: bool,
 }
 
 impl Graph {
@@ -83,18 +77,14 @@ impl Graph {
         self.lines(|from, to| circle.contains(from) && circle.contains(to))
     }
 
-    /// Returns the arrows from a file to a room below the file's own room, and the files that name
-    /// DataFusion although the table does not allow it.
-    pub fn breaches(&self, rooms: &[Room]) -> Vec<String> {
-        let place = |file: &str| match room(file) {
-            "lib" | "main" => rooms.len(),
-            room => rooms
-                .iter()
-                .position(|r| r.name == room)
-                .unwrap_or_else(|| panic!("{room} is not in the table of lib.rs")),
+    /// Returns the arrows from a file to a room or wing below the file's own, and the files that
+    /// name DataFusion although the table of their wing does not allow it.
+    pub fn breaches(&self, plan: &Plan) -> Vec<String> {
+        let mut found = self.lines(|from, to| plan.place(to) > plan.place(from));
+        let without = |file: &&String| {
+            let room = plan.rooms.get(plan.place(file));
+            room.is_some_and(|room| !room.datafusion)
         };
-        let mut found = self.lines(|from, to| place(to) > place(from));
-        let without = |file: &&String| rooms.get(place(file)).is_some_and(|room| !room.datafusion);
         found.extend(
             self.datafusion
                 .iter()
@@ -114,24 +104,4 @@ impl Graph {
             .map(|(from, to, path)| format!("{from} uses {path}, which is in {to}"))
             .collect()
     }
-}
-
-/// Returns the rows of the table of rooms in the text of `lib.rs`: the module, whether it may name
-/// DataFusion, and its description.
-pub fn rooms(text: &str) -> Vec<Room> {
-    let rows = text.lines().filter_map(|line| line.strip_prefix("//! | "));
-    let rows = rows.filter_map(|row| {
-        let mut cells = row.split(" | ");
-        let name = cells.next()?.trim_matches(['[', '`', ']', ' ']);
-        Some((name.to_string(), cells.next()?))
-    });
-    let rooms = rows.filter_map(|(name, datafusion)| match datafusion.trim() {
-        "yes" => Some(Room { name, datafusion: true }),
-        "no" => Some(Room {
-            name,
-            datafusion: false,
-        }),
-        _ => None,
-    });
-    rooms.collect()
 }

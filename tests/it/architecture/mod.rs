@@ -1,6 +1,7 @@
-//! Tests the rooms (top-level modules) of `src`, which the table in `lib.rs` lists. A file uses
-//! only its own room and the rooms above it, no file is part of a cycle, DataFusion is named only
-//! where the table allows it, and no two rooms have a type of the same name.
+//! Tests the wings (folders) of `src`, which the table in `lib.rs` lists, and their rooms
+//! (modules), which the table in the `mod.rs` of each wing lists. A file uses only its own room,
+//! the rooms above it and the wings above its wing, no file is part of a cycle, DataFusion is named
+//! only where the table allows it, and no two rooms have a type of the same name.
 
 mod api;
 mod attributes;
@@ -9,10 +10,12 @@ mod graph;
 mod names;
 mod paths;
 mod planted;
+mod tables;
 mod tree;
 
-use graph::{Graph, rooms};
+use graph::Graph;
 use std::path::Path;
+use tables::{Plan, wings_with_code};
 use tree::Files;
 
 fn read(folder: &Path, below: &Path, files: &mut Files) {
@@ -35,10 +38,30 @@ fn source() -> Files {
 }
 
 #[test]
+fn each_room_is_in_the_table_of_its_wing_and_in_no_other() {
+    let files = source();
+    let faults = Plan::read(&files).faults(&files);
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn a_wing_only_declares_its_rooms() {
+    let found = wings_with_code(&source());
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
 fn a_file_uses_only_its_own_room_and_those_above() {
     let files = source();
-    let breaches = Graph::read(&files).breaches(&rooms(&files["lib.rs"]));
+    let breaches = Graph::read(&files).breaches(&Plan::read(&files));
     assert!(breaches.is_empty(), "{}", breaches.join("\n"));
+}
+
+#[test]
+fn no_file_has_more_than_500_lines() {
+    let files = source().into_iter().map(|(file, text)| (text.lines().count(), file));
+    let long: Vec<(usize, String)> = files.filter(|(lines, _)| *lines > 500).collect();
+    assert!(long.is_empty(), "{long:?}");
 }
 
 #[test]
@@ -54,11 +77,11 @@ fn no_file_stands_in_a_circle() {
 
 /// The folders of optional features. A build without a feature compiles none of its files.
 const OPTIONAL: [&str; 5] = [
-    "cli/",
-    "cluster/",
-    "engine/executor/workers/",
-    "formats/delta/",
-    "formats/ducklake/",
+    "command/cli/",
+    "release/cluster/",
+    "release/engine/executor/workers/",
+    "data/formats/delta/",
+    "data/formats/ducklake/",
 ];
 
 #[test]
@@ -77,7 +100,7 @@ fn what_is_optional_is_woven_in_at_five_places() {
 }
 
 /// The page that follows one statement through the rooms names existing files. Each file contains
-/// the name that precedes its path: `` `Staging::open` (`src/engine/write/staging.rs`) ``.
+/// the name that precedes its path: `` `Staging::open` (`src/release/engine/write/staging.rs`) ``.
 #[test]
 fn the_page_on_how_a_release_is_made_names_what_is_there() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -59,7 +59,7 @@ fn shared(files: &Files) -> BTreeMap<String, BTreeMap<String, String>> {
     found
 }
 
-/// Returns one message for each type name that several rooms (top-level modules) have and that is
+/// Returns one message for each type name that several rooms have and that is
 /// not an idiom.
 pub fn breaches(files: &Files) -> Vec<String> {
     let mut found = shared(files);

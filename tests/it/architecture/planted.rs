@@ -1,33 +1,49 @@
 //! Tests the checks of the architecture on sources written by hand.
 
-use super::graph::{Graph, Room, rooms};
+use super::graph::Graph;
+use super::tables::{Plan, Room, wings_with_code};
 use super::{Files, names};
 
-const TABLE: &str = "//! | module | DataFusion | what it is |\n//! |---|---|---|\n//! | [`low`] | no | below |\n\
-                     //! | `high` | yes | above |\n";
-const ROOMS: &str = "mod low; mod high;";
+const WINGS: &str = "//! | wing | what it is for |\n//! |---|---|\n//! | `ground` | below |\n//! | `attic` | above |\n\
+                     \nmod ground; mod attic;";
+const GROUND: &str = "//! | module | DataFusion | what it is |\n//! |---|---|---|\n//! | [`low`] | no | below |\n\
+                      //! | `high` | yes | above |\n\nmod low; mod high;";
+const ATTIC: &str = "//! | module | DataFusion | what it is |\n//! |---|---|---|\n//! | `roof` | yes | above all |\n\
+                     \nmod roof;";
 
-/// Returns the graph of files with these texts, and the rooms of the files.
-fn graph(files: &[(&str, &str)]) -> (Graph, Vec<Room>) {
-    let files = files.iter().map(|(name, text)| (name.to_string(), text.to_string()));
-    let mut files: Files = files.collect();
-    files
-        .entry("low.rs".into())
-        .or_insert_with(|| "pub struct Low; pub fn low() {}".into());
-    if !files.contains_key("high/mod.rs") {
-        files.entry("high.rs".into()).or_default();
+/// Returns the files of two wings: `ground` with the rooms `low` and `high`, and `attic` with the
+/// room `roof`. Some of them, or further files, are given with their texts.
+fn house(given: &[(&str, &str)]) -> Files {
+    let given = given.iter().map(|(name, text)| (name.to_string(), text.to_string()));
+    let mut files: Files = given.collect();
+    let has_folder = files.contains_key("ground/high/mod.rs");
+    for (name, text) in [
+        ("lib.rs", WINGS),
+        ("ground/mod.rs", GROUND),
+        ("ground/low.rs", "pub struct Low; pub fn low() {}"),
+        ("ground/high.rs", ""),
+        ("attic/mod.rs", ATTIC),
+        ("attic/roof.rs", ""),
+    ] {
+        if name != "ground/high.rs" || !has_folder {
+            files.entry(name.into()).or_insert_with(|| text.into());
+        }
     }
-    files.insert("lib.rs".into(), ROOMS.into());
-    (Graph::read(&files), rooms(TABLE))
+    files
 }
 
 fn breaches(files: &[(&str, &str)]) -> Vec<String> {
-    let (graph, rooms) = graph(files);
-    graph.breaches(&rooms)
+    let files = house(files);
+    Graph::read(&files).breaches(&Plan::read(&files))
+}
+
+fn faults(files: &[(&str, &str)]) -> Vec<String> {
+    let files = house(files);
+    Plan::read(&files).faults(&files)
 }
 
 fn circles(files: &[(&str, &str)]) -> Vec<Vec<String>> {
-    let (graph, _) = graph(files);
+    let graph = Graph::read(&house(files));
     let circles = graph.circles();
     circles
         .iter()
@@ -36,64 +52,161 @@ fn circles(files: &[(&str, &str)]) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn the_table_gives_the_rooms_in_order() {
-    let room = |name: &str, datafusion| Room {
+fn the_tables_give_the_rooms_in_order() {
+    let room = |wing: &str, name: &str, datafusion| Room {
+        wing: wing.into(),
         name: name.into(),
         datafusion,
     };
-    assert_eq!(rooms(TABLE), [room("low", false), room("high", true)]);
+    let rooms = [
+        room("ground", "low", false),
+        room("ground", "high", true),
+        room("attic", "roof", true),
+    ];
+    assert_eq!(Plan::read(&house(&[])).rooms, rooms);
+}
+
+#[test]
+fn an_arrow_from_a_wing_to_a_lower_one_is_found() {
+    let roof = ("attic/roof.rs", "pub struct Roof;");
+    let found = breaches(&[("ground/high.rs", "use crate::attic::roof::Roof;"), roof]);
+    assert_eq!(
+        found,
+        ["ground/high.rs uses crate::attic::roof::Roof, which is in attic/roof.rs"]
+    );
+    for low in [
+        "use crate::{attic::roof::{self, Roof}};",
+        "use crate::attic; fn f(_: attic::roof::Roof) {}",
+        "fn f(_: super::super::attic::roof::Roof) {}",
+    ] {
+        assert_eq!(breaches(&[("ground/low.rs", low), roof]).len(), 1, "{low}");
+    }
+    let roof = "use crate::ground::high::High; use super::super::ground::low::Low;";
+    let upwards = breaches(&[("attic/roof.rs", roof), ("ground/high.rs", "pub struct High;")]);
+    assert!(upwards.is_empty(), "{upwards:?}");
+}
+
+#[test]
+fn a_room_or_a_wing_in_no_table_is_found() {
+    assert!(faults(&[]).is_empty());
+    let found = faults(&[("ground/cellar/mod.rs", ""), ("ground/cellar/wine.rs", "")]);
+    assert_eq!(found, ["cellar is not in the table of ground/mod.rs"]);
+    assert_eq!(faults(&[("shed.rs", "")]), ["shed is not in the table of lib.rs"]);
+    let found = faults(&[("barn/hay.rs", "")]);
+    assert_eq!(
+        found,
+        [
+            "the wing barn is not in the table of lib.rs",
+            "hay is not in the table of barn/mod.rs"
+        ]
+    );
+}
+
+#[test]
+fn a_room_in_two_tables_is_found() {
+    let also = format!(
+        "{}//! | `low` | no | also here |\n\nmod roof; mod low;",
+        ATTIC.replace("\nmod roof;", "")
+    );
+    let attic = ("attic/mod.rs", also.as_str());
+    let found = faults(&[attic]);
+    assert_eq!(
+        found,
+        ["attic/mod.rs lists low, which is not there", "low is listed twice"]
+    );
+    assert_eq!(faults(&[attic, ("attic/low.rs", "")]), ["low is listed twice"]);
+    let twice = GROUND.replace("`high` | yes", "`low` | no");
+    let found = faults(&[("ground/mod.rs", twice.as_str())]);
+    assert_eq!(
+        found,
+        ["high is not in the table of ground/mod.rs", "low is listed twice"]
+    );
+    let twice = WINGS.replace("`ground`", "`attic`");
+    assert!(faults(&[("lib.rs", twice.as_str())]).contains(&"the wing attic is listed twice".to_string()));
+}
+
+#[test]
+fn an_empty_wing_is_found() {
+    let mut files = house(&[("attic/mod.rs", "")]);
+    files.remove("attic/roof.rs");
+    assert_eq!(Plan::read(&files).faults(&files), ["the wing attic has no room"]);
+}
+
+#[test]
+fn code_in_the_file_of_a_wing_is_found() {
+    assert!(wings_with_code(&house(&[])).is_empty());
+    for attic in [
+        "mod roof; pub use roof::Roof;",
+        "mod roof; fn f() {}",
+        "mod roof { fn f() {} }",
+    ] {
+        assert_eq!(
+            wings_with_code(&house(&[("attic/mod.rs", attic)])),
+            ["attic/mod.rs"],
+            "{attic}"
+        );
+    }
 }
 
 #[test]
 fn an_upward_arrow_is_found_however_it_is_written() {
-    let breach = ["low.rs uses crate::high::High, which is in high.rs"];
+    let breach = ["ground/low.rs uses crate::ground::high::High, which is in ground/high.rs"];
     let high = (
-        "high.rs",
+        "ground/high.rs",
         "pub struct High; pub mod inner { pub struct Deep; } pub const C: u8 = 1; pub fn high() {}",
     );
-    let found = |low| breaches(&[("low.rs", low), high]);
-    assert_eq!(found("use crate::high::High;"), breach);
-    assert_eq!(found("use crate::{high::{self, High}};"), breach);
-    assert_eq!(found("use crate::high::{inner::Deep as D, High as H};").len(), 1);
-    assert_eq!(found("fn f() { use crate::high::High; }"), breach);
-    assert_eq!(found("fn f(_: Option<crate::high::High>) {}"), breach);
-    assert_eq!(found("fn f() { match 1 { crate::high::C => {} _ => {} } }").len(), 1);
-    assert_eq!(found("fn f() { assert!(x.is(crate::high::High), \"\"); }"), breach);
+    let found = |low| breaches(&[("ground/low.rs", low), high]);
+    assert_eq!(found("use crate::ground::high::High;"), breach);
+    assert_eq!(found("use crate::{ground::high::{self, High}};"), breach);
+    assert_eq!(
+        found("use crate::ground::high::{inner::Deep as D, High as H};").len(),
+        1
+    );
+    assert_eq!(found("fn f() { use crate::ground::high::High; }"), breach);
+    assert_eq!(found("fn f(_: Option<crate::ground::high::High>) {}"), breach);
+    assert_eq!(
+        found("fn f() { match 1 { crate::ground::high::C => {} _ => {} } }").len(),
+        1
+    );
+    assert_eq!(
+        found("fn f() { assert!(x.is(crate::ground::high::High), \"\"); }"),
+        breach
+    );
     assert_eq!(found("fn f() { vec![..super::high::high()]; }").len(), 1);
-    assert_eq!(found("use crate::high; fn f() { high::high(); }").len(), 1);
-    assert_eq!(found("use crate::high::*; struct S(High);").len(), 1);
+    assert_eq!(found("use crate::ground::high; fn f() { high::high(); }").len(), 1);
+    assert_eq!(found("use crate::ground::high::*; struct S(High);").len(), 1);
     assert_eq!(
         found("mod own { pub fn f() -> super::super::high::inner::Deep {} }").len(),
         1
     );
-    assert_eq!(found("impl crate::high::High {}"), breach);
-    assert_eq!(found("#[arg(default = crate::high::High)] struct S;"), breach);
-    assert!(found("use crate::high; use crate::high::*;").is_empty());
+    assert_eq!(found("impl crate::ground::high::High {}"), breach);
+    assert_eq!(found("#[arg(default = crate::ground::high::High)] struct S;"), breach);
+    assert!(found("use crate::ground::high; use crate::ground::high::*;").is_empty());
     assert!(found("fn f() { a!(x.high, ::high::High); }").is_empty());
 }
 
 #[test]
 fn a_downward_arrow_is_none() {
-    assert!(breaches(&[("high.rs", "use crate::low::{Low, low};")]).is_empty());
+    assert!(breaches(&[("ground/high.rs", "use crate::ground::low::{Low, low};")]).is_empty());
 }
 
 #[test]
 fn tests_do_not_count() {
-    let high = ("high.rs", "pub struct High;");
-    let found = |low| breaches(&[("low.rs", low), high]);
+    let high = ("ground/high.rs", "pub struct High;");
+    let found = |low| breaches(&[("ground/low.rs", low), high]);
     for low in [
-        "#[cfg(test)] mod tests { use crate::high::High; } pub struct Low;",
-        "#[cfg(all(test, unix))] use crate::high::High;",
-        "#[cfg(any(test))] fn f(_: crate::high::High) {}",
-        "struct S; impl S { #[cfg(test)] fn f(_: crate::high::High) {} }",
+        "#[cfg(test)] mod tests { use crate::ground::high::High; } pub struct Low;",
+        "#[cfg(all(test, unix))] use crate::ground::high::High;",
+        "#[cfg(any(test))] fn f(_: crate::ground::high::High) {}",
+        "struct S; impl S { #[cfg(test)] fn f(_: crate::ground::high::High) {} }",
         "#[cfg(test)] mod not_there;",
     ] {
         assert!(found(low).is_empty(), "{low}");
     }
     for low in [
-        "#[cfg(not(test))] use crate::high::High;",
-        "#[cfg(any(test, feature = \"x\"))] use crate::high::High;",
-        "#[cfg(test)] mod tests {} use crate::high::High;",
+        "#[cfg(not(test))] use crate::ground::high::High;",
+        "#[cfg(any(test, feature = \"x\"))] use crate::ground::high::High;",
+        "#[cfg(test)] mod tests {} use crate::ground::high::High;",
     ] {
         assert_eq!(found(low).len(), 1, "{low}");
     }
@@ -101,64 +214,68 @@ fn tests_do_not_count() {
 
 #[test]
 fn a_circle_is_found_through_re_exports() {
-    let contents = ("high/mod.rs", "mod a; mod b; pub use a::A; pub(crate) use b::B;");
+    let contents = ("ground/high/mod.rs", "mod a; mod b; pub use a::A; pub(crate) use b::B;");
     let circle = circles(&[
         contents,
-        ("high/a.rs", "pub struct A(super::B);"),
-        ("high/b.rs", "use super::A; pub struct B;"),
+        ("ground/high/a.rs", "pub struct A(super::B);"),
+        ("ground/high/b.rs", "use super::A; pub struct B;"),
     ]);
-    assert_eq!(circle, [["high/a.rs", "high/b.rs"]]);
+    assert_eq!(circle, [["ground/high/a.rs", "ground/high/b.rs"]]);
     let line = circles(&[
         contents,
-        ("high/a.rs", "pub struct A(super::B);"),
-        ("high/b.rs", "pub struct B;"),
+        ("ground/high/a.rs", "pub struct A(super::B);"),
+        ("ground/high/b.rs", "pub struct B;"),
     ]);
     assert!(line.is_empty());
-    let glob = ("high/mod.rs", "mod a; mod b; pub use a::*; pub use b::*;");
+    let glob = ("ground/high/mod.rs", "mod a; mod b; pub use a::*; pub use b::*;");
     let circle = circles(&[
         glob,
-        ("high/a.rs", "pub struct A(super::B);"),
-        ("high/b.rs", "use super::*; pub struct B(A);"),
+        ("ground/high/a.rs", "pub struct A(super::B);"),
+        ("ground/high/b.rs", "use super::*; pub struct B(A);"),
     ]);
-    assert_eq!(circle, [["high/a.rs", "high/b.rs"]]);
+    assert_eq!(circle, [["ground/high/a.rs", "ground/high/b.rs"]]);
 }
 
 #[test]
 fn a_folder_s_own_code_stands_in_a_circle_with_what_uses_it() {
-    let child = ("high/a.rs", "use super::Item; pub fn a(_: Item) {}");
-    let uses = ("high/mod.rs", "mod a; pub struct Item; fn f() { a::a(Item); }");
-    assert_eq!(circles(&[uses, child]), [["high/a.rs", "high/mod.rs"]]);
-    let lists = ("high/mod.rs", "mod a; pub use a::a; pub struct Item;");
+    let child = ("ground/high/a.rs", "use super::Item; pub fn a(_: Item) {}");
+    let uses = ("ground/high/mod.rs", "mod a; pub struct Item; fn f() { a::a(Item); }");
+    assert_eq!(circles(&[uses, child]), [["ground/high/a.rs", "ground/high/mod.rs"]]);
+    let lists = ("ground/high/mod.rs", "mod a; pub use a::a; pub struct Item;");
     assert!(circles(&[lists, child]).is_empty());
-    let imports = ("high/mod.rs", "mod a; use a::a; pub struct Item;");
+    let imports = ("ground/high/mod.rs", "mod a; use a::a; pub struct Item;");
     assert_eq!(circles(&[imports, child]).len(), 1);
 }
 
 #[test]
 fn datafusion_is_named_only_where_the_table_says_so() {
     let found = breaches(&[
-        ("low.rs", "use datafusion::prelude::*;"),
-        ("high.rs", "fn f() { datafusion::f() }"),
+        ("ground/low.rs", "use datafusion::prelude::*;"),
+        ("ground/high.rs", "fn f() { datafusion::f() }"),
     ]);
-    assert_eq!(found, ["low.rs names DataFusion"]);
-    assert!(breaches(&[("low.rs", "#[cfg(test)] mod tests { use datafusion::error::Result; }")]).is_empty());
+    assert_eq!(found, ["ground/low.rs names DataFusion"]);
+    assert!(
+        breaches(&[(
+            "ground/low.rs",
+            "#[cfg(test)] mod tests { use datafusion::error::Result; }"
+        )])
+        .is_empty()
+    );
 }
 
 #[test]
 fn a_type_of_the_same_name_in_two_rooms_is_found() {
     let found = |low: &str, high: &str| {
-        let files = [("lib.rs", ROOMS), ("low.rs", low), ("high.rs", high)];
-        names::breaches(&Files::from(
-            files.map(|(name, text)| (name.to_string(), text.to_string())),
-        ))
+        let files = [("ground/low.rs", low), ("ground/high.rs", high)];
+        names::breaches(&house(&files))
     };
-    let breach = ["Table is a type of high (high.rs) and of low (low.rs)"];
+    let breach = ["Table is a type of high (ground/high.rs) and of low (ground/low.rs)"];
     for low in [
         "pub struct Table;",
         "pub(crate) enum Table {}",
         "pub trait Table {}",
         "mod inner { pub(super) type Table = u8; }",
-        "mod inner { pub(in crate::low) struct Table; }",
+        "mod inner { pub(in crate::ground::low) struct Table; }",
     ] {
         assert_eq!(found(low, "pub struct Table;"), breach, "{low}");
     }
@@ -167,7 +284,7 @@ fn a_type_of_the_same_name_in_two_rooms_is_found() {
         "pub fn table() { struct Table; }",
         "pub struct Rows; impl Rows { pub const Table: u8 = 1; }",
         "pub enum Rows { Table }",
-        "pub use crate::high::Table;",
+        "pub use crate::ground::high::Table;",
         "#[cfg(test)] pub struct Table;",
         "#[cfg(test)] mod tests { pub struct Table; }",
     ] {

@@ -94,6 +94,16 @@ impl Tree {
         items.collect()
     }
 
+    /// Returns the modules that `path` names when it is written in `module`.
+    pub fn modules_at(&self, module: usize, path: &Path) -> Vec<&Module> {
+        let named = self.named(module, path, &mut HashSet::new());
+        let modules = named.into_iter().filter_map(|named| match named {
+            Named::Module(module) => Some(&self.modules[module]),
+            Named::Item(_) => None,
+        });
+        modules.collect()
+    }
+
     fn named(&self, module: usize, path: &Path, seen: &mut HashSet<(usize, String)>) -> Vec<Named> {
         if path.external {
             return vec![];
@@ -223,9 +233,17 @@ fn items(files: &Files, file: &str) -> Vec<Item> {
     }
 }
 
-/// Returns the room of a file.
+/// Returns the wing of a file, which is the first folder of its path. It is empty for a file beside
+/// the wings.
+pub fn wing(file: &str) -> &str {
+    file.split_once('/').map_or("", |(wing, _)| wing)
+}
+
+/// Returns the room of a file, which is the module below the file's wing. It is `mod` for the
+/// `mod.rs` of a wing.
 pub fn room(file: &str) -> &str {
-    file.split(['/', '.']).next().unwrap_or(file)
+    let inside = file.split_once('/').map_or(file, |(_, inside)| inside);
+    inside.split(['/', '.']).next().unwrap_or(inside)
 }
 
 /// Returns the name that an item defines.

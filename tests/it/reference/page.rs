@@ -1,7 +1,7 @@
 //! The pages of the reference, from the catalogues.
 
 use super::source::definition;
-use anonsql::cli;
+use anonsql::command::cli;
 use anonsql::error::EXIT_CODES;
 use anonsql::extend::{Info, Param};
 use anonsql::internal::session::{STATEMENTS, functions, options};
@@ -117,7 +117,7 @@ fn models() -> String {
          `AND`; `ON column` names the sensitive attribute, `ON (a, b)` some of the quasi-identifiers, `ON ANY 2` any two of them. \
          `SHOW MODELS` lists them.",
     );
-    text.extend(model::MODELS.iter().map(|e| entry("model", &e.info)));
+    text.extend(model::MODELS.iter().map(|e| entry("data/model", &e.info)));
     text
 }
 
@@ -127,9 +127,9 @@ fn metrics() -> String {
         "`MINIMIZING` names a metric, or a weighted sum such as `0.7 * glm + 0.3 * dm`; `OPTIMIZING` names metrics and \
          objectives. `SHOW METRICS` and `SHOW OBJECTIVES` list them.",
     );
-    text.extend(metric::METRICS.iter().map(|e| entry("metric", &e.info)));
+    text.extend(metric::METRICS.iter().map(|e| entry("data/metric", &e.info)));
     text += "\n# Objectives of a Pareto front\n";
-    text.extend(objective::OBJECTIVES.iter().map(|o| entry("objective", &o.info)));
+    text.extend(objective::OBJECTIVES.iter().map(|o| entry("data/objective", &o.info)));
     text
 }
 
@@ -139,10 +139,14 @@ fn searches() -> String {
         "`SEARCH USING` names the algorithm that chooses how values are generalized; `SHOW SEARCHES` lists them. The first \
          ones choose one level per column for the whole table.",
     );
-    text.extend(search::SEARCHES.iter().map(|e| entry("search", &e.info)));
+    text.extend(search::SEARCHES.iter().map(|e| entry("method/search", &e.info)));
     text += "\n# Local recoding\n\nThese algorithms divide the rows into groups, and label each group on its own. They lose \
              less, and equal values may get different labels.\n";
-    text.extend(partition::PARTITIONERS.iter().map(|e| entry("partition", &e.info)));
+    text.extend(
+        partition::PARTITIONERS
+            .iter()
+            .map(|e| entry("method/partition", &e.info)),
+    );
     text
 }
 
@@ -155,7 +159,7 @@ fn hierarchies() -> String {
     for kind in hierarchy::KINDS {
         text += &format!("\n## {}\n\n{}\n", kind.info.name, sentence(kind.info.summary));
         text += &fenced(kind.clause.syntax);
-        for paragraph in definition("hierarchy", kind.info.name) {
+        for paragraph in definition("method/hierarchy", kind.info.name) {
             text += &format!("\n{paragraph}\n");
         }
         text += &fenced(kind.info.example);
@@ -176,7 +180,7 @@ fn masks_page() -> String {
         let places: Vec<&str> = kind.places.iter().map(|place| place.name()).collect();
         text += &format!("\nIn {}.\n", places.join(", "));
         text += &fenced(kind.clause.syntax);
-        for paragraph in definition("masks", kind.info.name) {
+        for paragraph in definition("method/masks", kind.info.name) {
             text += &format!("\n{paragraph}\n");
         }
         text += &format!("\nNot promised: {}\n", kind.limits.1);
@@ -194,7 +198,7 @@ fn standards_page() -> String {
     );
     for standard in standard::STANDARDS {
         text += &format!("\n## {}\n\n{}\n", standard.info.name, sentence(standard.info.summary));
-        for paragraph in definition("standard", standard.info.name) {
+        for paragraph in definition("method/standard", standard.info.name) {
             text += &format!("\n{paragraph}\n");
         }
         text += &format!("\nNot checked: {}.\n", standard.unchecked);

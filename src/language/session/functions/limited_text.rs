@@ -1,0 +1,116 @@
+//! The functions `lpad`, `rpad` and `repeat` of DataFusion with a limit on the size of their
+//! results. The functions allocate the memory for a batch of rows at once. Without the limit, the
+//! process would end if the operating system refused this memory. A negative length is replaced by
+//! 0, because the functions would otherwise take it for a very large one.
+
+use crate::base::error::{Error, ErrorKind};
+use arrow::array::{AsArray, Int64Array};
+use arrow::compute::cast;
+use arrow::compute::kernels::length::length;
+use arrow::datatypes::{DataType, Int64Type};
+use datafusion::common::ScalarValue;
+use datafusion::error::Result as DfResult;
+use datafusion::execution::FunctionRegistry;
+use datafusion::functions::{string, unicode};
+use datafusion::logical_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature};
+use datafusion::prelude::SessionContext;
+use std::sync::Arc;
+
+/// The maximum number of bytes of the result for a batch of rows. An array of texts cannot hold
+/// more bytes.
+const MOST_BYTES: i64 = i32::MAX as i64;
+/// The maximum number of bytes of a character.
+const CHARACTER: i64 = 4;
+
+/// Replaces the functions of DataFusion in a session. Functions of the same names that a program
+/// registered itself are not replaced.
+pub(super) fn register(session: &SessionContext) {
+    for (own, repeats) in [
+        (unicode::lpad(), false),
+        (unicode::rpad(), false),
+        (string::repeat(), true),
+    ] {
+        if session.udf(own.name()).is_ok_and(|known| known == own) {
+            session.register_udf(ScalarUDF::from(LimitedText { own, repeats }));
+        }
+    }
+}
+
+/// A function of a text and a number. It returns an error in place of a result that is too large.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct LimitedText {
+    /// The function of DataFusion.
+    own: Arc<ScalarUDF>,
+    /// True if the number is that of repetitions; false if it is the length of the result in
+    /// characters.
+    repeats: bool,
+}
+
+impl ScalarUDFImpl for LimitedText {
+    fn name(&self) -> &str {
+        self.own.name()
+    }
+
+    fn signature(&self) -> &Signature {
+        self.own.signature()
+    }
+
+    fn return_type(&self, types: &[DataType]) -> DfResult<DataType> {
+        self.own.return_type(types)
+    }
+
+    fn documentation(&self) -> Option<&Documentation> {
+        self.own.documentation()
+    }
+
+    fn invoke_with_args(&self, mut args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {
+        let number = not_negative(&args.args[1])?;
+        let is_constant = args.args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
+        let rows = if is_constant { 1 } else { args.number_rows };
+        if self.most_bytes(&args.args[0], &number, rows)? > MOST_BYTES {
+            let text = format!(
+                "{}() would return more than {MOST_BYTES} bytes for a batch of rows; write a smaller number",
+                self.name()
+            );
+            return Err(Error::new(ErrorKind::Resources, text).into());
+        }
+        args.args[1] = number;
+        self.own.invoke_with_args(args)
+    }
+}
+
+impl LimitedText {
+    /// Returns a number of bytes that the result does not exceed, apart from the bytes of the text.
+    fn most_bytes(&self, text: &ColumnarValue, number: &ColumnarValue, rows: usize) -> DfResult<i64> {
+        let numbers = cast(&number.to_array(rows)?, &DataType::Int64)?;
+        let numbers = numbers
+            .as_primitive::<Int64Type>()
+            .iter()
+            .map(Option::unwrap_or_default);
+        let add = |sum: i64, (number, bytes): (i64, i64)| sum.saturating_add(number.saturating_mul(bytes));
+        if !self.repeats {
+            return Ok(numbers.map(|number| (number, CHARACTER)).fold(0, add));
+        }
+        let lengths = cast(&length(&text.to_array(rows)?)?, &DataType::Int64)?;
+        let lengths = lengths
+            .as_primitive::<Int64Type>()
+            .iter()
+            .map(Option::unwrap_or_default);
+        Ok(numbers.zip(lengths).fold(0, add))
+    }
+}
+
+/// Returns the numbers with 0 in place of each negative number.
+fn not_negative(numbers: &ColumnarValue) -> DfResult<ColumnarValue> {
+    Ok(match numbers {
+        ColumnarValue::Scalar(ScalarValue::Int64(Some(number))) => {
+            ColumnarValue::Scalar(ScalarValue::Int64(Some((*number).max(0))))
+        }
+        ColumnarValue::Scalar(other) => ColumnarValue::Scalar(other.clone()),
+        ColumnarValue::Array(numbers) => {
+            let numbers = cast(numbers, &DataType::Int64)?;
+            let positive: Int64Array = numbers.as_primitive::<Int64Type>().unary(|number: i64| number.max(0));
+            ColumnarValue::Array(Arc::new(positive))
+        }
+    })
+}

@@ -1,0 +1,186 @@
+//! The random numbers of a drawn mask. They depend only on the secret, the kind of mask, the column
+//! and the id of a row, so they are the same in each run and with any number of threads.
+//!
+//! The numbers of a row are values of SipHash-2-4 for the row's id. Its key follows from the secret
+//! by HMAC, so nobody can predict a number without the secret, even if other numbers are known. The
+//! numbers for the whole column come from a stream of ChaCha12, whose key follows from the secret,
+//! too.
+//!
+//! Reference: Aumasson, Bernstein, SipHash: a fast short-input PRF, INDOCRYPT 2012.
+
+use super::key::Key;
+use crate::base::error::Result;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha12Rng;
+use std::f64::consts::TAU;
+use std::fmt;
+
+/// A source of random numbers for a column.
+#[derive(Debug)]
+pub(super) struct Draws {
+    column: ChaCha12Rng,
+    /// The keys of the first and of the second number of a row.
+    rows: [RowKey; 2],
+}
+
+impl Draws {
+    /// Creates the source for a kind of mask and a column.
+    pub(super) fn new(key: &Key, kind: &str, column: &str) -> Result<Self> {
+        let of_column = key.key_for(&format!("anonsql {kind}"))?;
+        let of_rows = key.key_for(&format!("anonsql {kind} of rows"))?;
+        Ok(Self {
+            column: ChaCha12Rng::from_seed(of_column.digest(column.as_bytes())),
+            rows: RowKey::pair(of_rows.digest(column.as_bytes())),
+        })
+    }
+
+    /// Returns the random numbers for draws about the whole column.
+    pub(super) fn of_column(&self) -> RandomNumbers {
+        RandomNumbers(self.column.clone())
+    }
+
+    /// Returns the number of the row with this id, from 0 (inclusive) to 1 (exclusive). All
+    /// multiples of 2^-53 in this range are equally likely.
+    #[inline]
+    pub(super) fn uniform(&self, id: u64) -> f64 {
+        fraction(self.rows[0].of(id))
+    }
+
+    /// Returns the number of the row with this id from the standard normal distribution.
+    ///
+    /// Box and Muller, 1958, doi:10.1214/aoms/1177706645
+    #[inline]
+    pub(super) fn normal(&self, id: u64) -> f64 {
+        let (radius, angle) = (1.0 - self.uniform(id), fraction(self.rows[1].of(id)));
+        f64::sqrt(-2.0 * radius.ln()) * f64::cos(TAU * angle)
+    }
+}
+
+/// Returns the upper 53 bits of a random word as a number from 0 (inclusive) to 1 (exclusive).
+fn fraction(word: u64) -> f64 {
+    (word >> 11) as f64 * (0.5_f64).powi(53)
+}
+
+/// The random numbers for a whole column, in order.
+pub(super) struct RandomNumbers(ChaCha12Rng);
+
+impl RandomNumbers {
+    /// Returns a number from 0 (inclusive) to 1 (exclusive). All multiples of 2^-53 in this range
+    /// are equally likely.
+    pub(super) fn uniform(&mut self) -> f64 {
+        fraction(self.0.next_u64())
+    }
+}
+
+/// A key of SipHash-2-4.
+struct RowKey([u64; 2]);
+
+impl fmt::Debug for RowKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RowKey(secret)")
+    }
+}
+
+impl RowKey {
+    /// Returns the two keys that these bytes contain.
+    fn pair(bytes: [u8; 32]) -> [Self; 2] {
+        let word = |i: usize| {
+            let mut word = [0; 8];
+            word.copy_from_slice(&bytes[8 * i..8 * (i + 1)]);
+            u64::from_le_bytes(word)
+        };
+        [Self([word(0), word(1)]), Self([word(2), word(3)])]
+    }
+
+    /// Returns the SipHash-2-4 of a message of eight bytes, the first of which has the lowest bits.
+    #[inline]
+    fn of(&self, message: u64) -> u64 {
+        let [low, high] = self.0;
+        let mut state = [
+            low ^ 0x736f_6d65_7073_6575,
+            high ^ 0x646f_7261_6e64_6f6d,
+            low ^ 0x6c79_6765_6e65_7261,
+            high ^ 0x7465_6462_7974_6573,
+        ];
+        // The last word contains the length of the message.
+        for word in [message, 8 << 56] {
+            state[3] ^= word;
+            state = rounds::<2>(state);
+            state[0] ^= word;
+        }
+        state[2] ^= 0xff;
+        rounds::<4>(state).into_iter().fold(0, |hash, word| hash ^ word)
+    }
+}
+
+/// Returns the state of SipHash after `N` rounds.
+#[inline]
+fn rounds<const N: usize>([mut a, mut b, mut c, mut d]: [u64; 4]) -> [u64; 4] {
+    for _ in 0..N {
+        a = a.wrapping_add(b);
+        b = b.rotate_left(13) ^ a;
+        a = a.rotate_left(32);
+        c = c.wrapping_add(d);
+        d = d.rotate_left(16) ^ c;
+        a = a.wrapping_add(d);
+        d = d.rotate_left(21) ^ a;
+        c = c.wrapping_add(b);
+        b = b.rotate_left(17) ^ c;
+        c = c.rotate_left(32);
+    }
+    [a, b, c, d]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draws(secret: &[u8], column: &str) -> Draws {
+        Draws::new(&Key::new(secret).unwrap(), "noise", column).unwrap()
+    }
+
+    /// The value for eight bytes in the test vectors of the reference implementation.
+    #[test]
+    fn the_hash_is_that_of_the_reference() {
+        let key = RowKey([0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908]);
+        assert_eq!(key.of(0x0706_0504_0302_0100), 0x93f5_f579_9a93_2462);
+        let bytes: Vec<u8> = (0..32).collect();
+        let [one, two] = RowKey::pair(bytes.try_into().unwrap());
+        assert_eq!(one.0, key.0);
+        assert_eq!(two.0, [0x1716_1514_1312_1110, 0x1f1e_1d1c_1b1a_1918]);
+        assert_eq!(format!("{one:?}"), "RowKey(secret)");
+    }
+
+    #[test]
+    fn a_row_has_its_numbers_in_any_order_of_rows() {
+        let (one, same) = (draws(b"0123456789abcdef", "a"), draws(b"0123456789abcdef", "a"));
+        let numbers: Vec<f64> = (1..20).map(|id| one.uniform(id)).collect();
+        let again: Vec<f64> = (1..20).rev().map(|id| same.uniform(id)).collect();
+        assert!(numbers.iter().eq(again.iter().rev()));
+        for other in [draws(b"0123456789abcdef", "b"), draws(b"fedcba9876543210", "a")] {
+            assert!((1..20).all(|id| other.uniform(id) != one.uniform(id)));
+            assert_ne!(other.of_column().uniform(), one.of_column().uniform());
+        }
+        assert_eq!(one.of_column().uniform(), same.of_column().uniform());
+    }
+
+    /// The first moments of 100,000 numbers are within five standard errors of the moments of the
+    /// distribution.
+    #[test]
+    fn numbers_have_the_moments_of_their_distributions() {
+        let draws = draws(b"0123456789abcdef", "a");
+        let n = 100_000_u32;
+        let mean = |of: &dyn Fn(f64) -> f64, draw: fn(&Draws, u64) -> f64| {
+            let sum: f64 = (1..=n).map(|id| of(draw(&draws, id.into()))).sum();
+            sum / f64::from(n)
+        };
+        let near = |found: f64, wanted: f64, variance: f64| {
+            let error = f64::sqrt(variance / f64::from(n));
+            assert!((found - wanted).abs() < 5.0 * error, "{found} for {wanted}");
+        };
+        near(mean(&|x| x, Draws::uniform), 0.5, 1.0 / 12.0);
+        near(mean(&|x| x, Draws::normal), 0.0, 1.0);
+        near(mean(&|x| x * x, Draws::normal), 1.0, 2.0);
+        near(mean(&|x| x.powi(4), Draws::normal), 3.0, 96.0);
+    }
+}

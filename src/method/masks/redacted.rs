@@ -1,0 +1,289 @@
+//! REDACTED: a free text in which everything that looks like an identifier is replaced.
+//!
+//! In the text, `[mail]` replaces a mail address, `[link]` a web address, and `[date]` a date.
+//! `[number]` replaces six digits or more, with or without separators (telephone numbers, accounts,
+//! national numbers). `[code]` replaces a word of six characters or more with letters and at least
+//! two digits, and an IBAN. `[name]` replaces each word that also occurs in one of the row's own
+//! identifiers, in any case. A word of one letter, or of one or two digits, is not replaced as a
+//! name. NULL stays NULL.
+//!
+//! **No guarantee**: a text can identify a person by words that have none of these forms and are in
+//! no identifier of the row, such as a nickname, a relative, an employer, or an illness that only
+//! one person has.
+//!
+//! Example: `KEEP (comment REDACTED)`
+//!
+//! Reference: 45 CFR 164.514(b)(2)(i). Of the identifiers listed there, those with a recognizable
+//! form are replaced
+
+use super::clause::{MaskKind, MaskPlace, MaskSyntax, Reads};
+use super::text::{texts, unfit};
+use super::values::{Mask, Unmasked};
+use crate::base::catalogue::Info;
+use crate::base::error::{Error, Result};
+use crate::method::canonical::plain;
+use arrow::array::{Array, ArrayRef, StringArray};
+use arrow::datatypes::DataType;
+use regex::Regex;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+pub(super) const KIND: MaskKind = MaskKind {
+    info: Info {
+        name: "redacted",
+        summary: "a free text without addresses, dates, numbers, codes and the row's own names; no guarantee",
+        params: &[],
+        example: "KEEP (comment REDACTED)",
+        reference: "45 CFR 164.514(b)(2)(i), whose identifiers are looked for as far as they have a form",
+    },
+    clause: MaskSyntax {
+        start: "REDACTED",
+        syntax: "REDACTED",
+        parts: &[],
+    },
+    places: &[MaskPlace::Values],
+    reads: Reads::Identifiers,
+    function: Some(Info {
+        name: "mask_redacted",
+        summary: "a text without addresses, dates, numbers and codes: mask_redacted(text)",
+        params: &[],
+        example: "SELECT mask_redacted(comment) FROM visits",
+        reference: "in-house",
+    }),
+    noun: "a redacted text",
+    phrase: "its text without what looks like an identifier",
+    technique: "masking: words of free text that look like identifiers are replaced, without a guarantee",
+    is_pseudonym: false,
+    tells_apart: false,
+    limits: (
+        "Redacted texts",
+        "No guarantee: a text can name a person in words that no form and no identifier of the row shows, such as a \
+         nickname, a relative, an employer or a rare illness. What is left of a text can single a person out by itself. \
+         Somebody has to read the texts before they are handed on, or the column is dropped.",
+    ),
+    build: |_| Ok(Arc::new(Redacted::try_new()?)),
+};
+
+/// The names of the months in English, German, French and Spanish, in full or abbreviated.
+const MONTHS: &str = "jan(?:uary|uar|vier)?|ene(?:ro)?|feb(?:ruary|ruar|rero)?|f[ée]v(?:rier)?|mar(?:ch|s|zo)?|märz|mrz|apr(?:il)?|avr(?:il)?|abr(?:il)?|\
+     may(?:o)?|mai|june?|juni|juin|junio|july?|juli|juillet|julio|aug(?:ust)?|ao[uû]t|ago(?:sto)?|sept?(?:ember|embre|iembre)?|\
+     o[ck]t(?:ober|obre|ubre)?|nov(?:ember|embre|iembre)?|dec(?:ember)?|dez(?:ember)?|d[ée]c(?:embre)?|dic(?:iembre)?";
+
+/// Returns the forms that are replaced in a text, as regular expressions in the order of
+/// replacement, each with its replacement.
+fn forms() -> [(String, &'static str); 9] {
+    let (month, year) = (format!(r"(?:{MONTHS})\b\.?"), r"(?:\d{4}|'?\d{2})");
+    [
+        (r"[^\s@<>()\[\],;:]+@[^\s@<>()\[\],;:]+\.\p{L}{2,}".into(), "[mail]"),
+        (
+            r#"(?i)\b(?:(?:https?|ftp)://|www\.)\S*[^\s.,;:!?)\]'"]"#.into(),
+            "[link]",
+        ),
+        (
+            r"\b\d{4}[-./]\d{1,2}[-./]\d{1,2}(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?".into(),
+            "[date]",
+        ),
+        (r"\b\d{1,2}[./-] ?\d{1,2}[./-] ?(?:\d{4}|\d{2})\b".into(), "[date]"),
+        (
+            format!(
+                r"(?i)\b\d{{1,2}}(?:st|nd|rd|th|er|\.|º)?[ -]+(?:of |de )?{month}(?:,?[ -]+(?:de |del )?{year})?\b"
+            ),
+            "[date]",
+        ),
+        (
+            format!(r"(?i)\b{month}[ -]+\d{{1,2}}(?:st|nd|rd|th)?\b(?:,? +{year}\b)?"),
+            "[date]",
+        ),
+        (
+            format!(r"(?i)\b(?:\d{{1,2}}/|{month} +)(?:1[89]|20)\d{{2}}\b"),
+            "[date]",
+        ),
+        (
+            r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b".into(),
+            "[code]",
+        ),
+        (
+            r"(?:\+|\b|\()\d(?:[ ()./\u{2010}-\u{2013}-]{0,3}\d){5,}\b".into(),
+            "[number]",
+        ),
+    ]
+}
+
+/// The mask that replaces apparent identifiers in texts.
+#[derive(Debug)]
+struct Redacted {
+    forms: Vec<(Regex, &'static str)>,
+    /// Matches a word, or a replacement in brackets.
+    word: Regex,
+}
+
+impl Redacted {
+    fn try_new() -> Result<Self> {
+        let compiled = |form: &str| Regex::new(form).map_err(|e| Error::internal(format!("an invalid pattern: {e}")));
+        let forms = forms().into_iter().map(|(form, stands)| Ok((compiled(&form)?, stands)));
+        Ok(Self {
+            forms: forms.collect::<Result<_>>()?,
+            word: compiled(r"\[(?:mail|link|date|code|number)\]|[\p{L}\p{M}\p{N}]+")?,
+        })
+    }
+
+    /// Returns `text` with every match of a form, every code, and every word in `names` replaced.
+    /// `names` contains words in lower case.
+    fn apply(&self, text: &str, names: &HashSet<String>) -> String {
+        let mut redacted = text.to_string();
+        for (form, stands) in &self.forms {
+            if let std::borrow::Cow::Owned(without) = form.replace_all(&redacted, *stands) {
+                redacted = without;
+            }
+        }
+        let of_word = |found: &regex::Captures| {
+            let word = &found[0];
+            match word {
+                known if known.starts_with('[') => known.to_string(),
+                name if names.contains(&name.to_lowercase()) => "[name]".into(),
+                code if is_code(code) => "[code]".into(),
+                other => other.to_string(),
+            }
+        };
+        self.word.replace_all(&redacted, of_word).into_owned()
+    }
+
+    /// Adds the words of `identifier` to `names`, without words that are too short.
+    fn add(&self, names: &mut HashSet<String>, identifier: &str) {
+        let words = self.word.find_iter(identifier).map(|word| word.as_str());
+        let is_name = |word: &&str| {
+            let is_number = word.chars().all(|c| c.is_numeric());
+            word.chars().count() > if is_number { 2 } else { 1 }
+        };
+        names.extend(words.filter(is_name).map(str::to_lowercase));
+    }
+}
+
+/// Returns true for a word of six characters or more that contains at least two digits and at least
+/// one other character, such as a case number.
+fn is_code(word: &str) -> bool {
+    let digits = word.chars().filter(|c| c.is_numeric()).count();
+    let all = word.chars().count();
+    all >= 6 && digits >= 2 && digits < all
+}
+
+impl Mask for Redacted {
+    fn data_type(&self, values: &DataType) -> Result<DataType> {
+        match plain(values) {
+            DataType::Utf8 | DataType::LargeUtf8 => Ok(DataType::Utf8),
+            other => Err(unfit(
+                KIND.clause.start,
+                "texts",
+                &other,
+                "cast the column to a text in a query",
+            )),
+        }
+    }
+
+    fn mask(&self, unmasked: &Unmasked) -> Result<ArrayRef> {
+        let identifiers = unmasked
+            .beside
+            .iter()
+            .map(texts)
+            .collect::<Result<Vec<StringArray>>>()?;
+        let mut names = HashSet::new();
+        let rows = texts(unmasked.values)?;
+        let redacted = rows.iter().enumerate().map(|(row, text)| {
+            let text = text?;
+            names.clear();
+            let known = identifiers.iter().filter(|column| column.is_valid(row));
+            known.for_each(|column| self.add(&mut names, column.value(row)));
+            Some(self.apply(text, &names))
+        });
+        Ok(Arc::new(redacted.collect::<StringArray>()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn redacted(text: &str, identifiers: &[&str]) -> String {
+        let mask = Redacted::try_new().unwrap();
+        let mut names = HashSet::new();
+        identifiers
+            .iter()
+            .for_each(|identifier| mask.add(&mut names, identifier));
+        mask.apply(text, &names)
+    }
+
+    #[test]
+    fn what_has_a_form_is_replaced() {
+        for (text, wanted) in [
+            ("write to ann.lee@example.org, please", "write to [mail], please"),
+            (
+                "see https://example.org/a?b=c or www.example.org",
+                "see [link] or [link]",
+            ),
+            ("seen 2024-05-17 and 17.5.24", "seen [date] and [date]"),
+            ("born 17. Mai 1970 in Bonn", "born [date] in Bonn"),
+            ("on May 17th, 1970 and on 3 March", "on [date] and on [date]"),
+            ("in May 1950, 5/1950 and Sept. 2001", "in [date], [date] and [date]"),
+            (
+                "1950-05-12T10:00:00.5Z and 2024-01-02 08:15+01:00 on",
+                "[date] and [date] on",
+            ),
+            (
+                "12 Main Street, 3 marks, 7 seconds",
+                "12 Main Street, 3 marks, 7 seconds",
+            ),
+            ("le 1er janvier 2001, el 3 de marzo de 2002", "le [date], el [date]"),
+            ("call +49 170 1234567 or (555) 867-5309", "call [number] or [number]"),
+            (
+                "SSN 123-45-6789, card 4111 1111 1111 1111",
+                "SSN [number], card [number]",
+            ),
+            ("to DE89 3704 0044 0532 0130 00 today", "to [code] today"),
+            ("case KH2024X77 is closed", "case [code] is closed"),
+            ("120/80 mmHg, 38.5 C, 20 mg twice", "120/80 mmHg, 38.5 C, 20 mg twice"),
+            ("nothing in here", "nothing in here"),
+            ("", ""),
+        ] {
+            assert_eq!(redacted(text, &[]), wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_names_of_the_row_are_replaced_in_any_case() {
+        let found = redacted(
+            "Mr LEE-Smith said that Ann's sister Anne saw lee. J. went.",
+            &["Ann J. Lee", "Smith"],
+        );
+        assert_eq!(
+            found,
+            "Mr [name]-[name] said that [name]'s sister Anne saw [name]. J. went."
+        );
+        assert_eq!(redacted("in ward 12 or 4711", &["12", "4711"]), "in ward 12 or [name]");
+        assert_eq!(
+            redacted("STRAßE, straße, Müller", &["Straße Müller"]),
+            "[name], [name], [name]"
+        );
+    }
+
+    proptest! {
+        /// No word of an identifier is left, and a replacement is not changed again.
+        #[test]
+        fn no_word_of_an_identifier_is_left(name in "[a-zA-Zäöü]{2,8}( [a-zA-Z]{2,8})?", before in "[a-z .,]{0,12}", after in "[a-z .,]{0,12}") {
+            let text = format!("{before} {name} {after}");
+            let once = redacted(&text, &[&name]);
+            let words: Vec<String> = once.split(|c: char| !c.is_alphanumeric() && c != '[' && c != ']').map(str::to_lowercase).collect();
+            for word in name.split(' ') {
+                prop_assert!(!words.contains(&word.to_lowercase()), "{once}");
+            }
+            prop_assert_eq!(redacted(&once, &[]), once.clone());
+        }
+
+        #[test]
+        fn six_digits_never_leave(digits in "[0-9]{6,14}", before in "[a-z ]{0,6}") {
+            let text = format!("{before} {digits} end");
+            let found = redacted(&text, &[]);
+            prop_assert!(!found.contains(&digits), "{}", found);
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! The swaps of RANK SWAP: the value that each row receives from its partner, found by the id of
+//! the row.
+
+use crate::base::pool::{map, threads};
+use std::hint::black_box;
+use std::iter::repeat_n;
+
+/// The swaps of a column. The rows are in buckets by the upper bits of their ids.
+#[derive(Debug)]
+pub(super) struct Swaps {
+    /// The buckets, divided into as many parts of equal size as a power of two.
+    parts: Vec<SwapPart>,
+    /// The number of upper bits that the ids in a bucket share.
+    bits: u32,
+    /// The number of these bits that differ within a part.
+    within: u32,
+}
+
+/// A part of the buckets.
+#[derive(Debug)]
+struct SwapPart {
+    /// The id of each row, and the index of the value that the row receives, in ascending order.
+    rows: Vec<(u64, u32)>,
+    /// For each bucket, the index of its first row. One more entry is the number of rows.
+    starts: Vec<u32>,
+}
+
+impl Swaps {
+    /// Creates the swaps. `counts` contains the number of rows with each value, `order` the id of
+    /// the row with each rank, and `partners` the partner of each rank.
+    pub(super) fn new(counts: &[u64], order: &[u64], partners: &[u32]) -> Self {
+        let mut own: Vec<u32> = Vec::with_capacity(order.len());
+        for (place, count) in (0..).zip(counts) {
+            own.extend(repeat_n(place, *count as usize));
+        }
+        let received = |rank: usize| own[partners[rank] as usize];
+        let bits = (order.len() / 2).max(1).ilog2();
+        // Each thread reads the ids of all rows, and keeps those of its part.
+        let within = bits.saturating_sub(threads().next_power_of_two().ilog2());
+        let part = |part: usize| SwapPart::new((part, within), bits, order, received);
+        Self {
+            parts: map(1 << (bits - within), part),
+            bits,
+            within,
+        }
+    }
+
+    /// Returns the index of the value that the row with this id receives from its partner; `None`
+    /// if there is no such row.
+    pub(super) fn place(&self, id: u64) -> Option<u32> {
+        let (part, bucket) = self.bucket(id);
+        let (start, end) = (part.starts[bucket] as usize, part.starts[bucket + 1] as usize);
+        let rows = &part.rows[start..end];
+        let found = rows.binary_search_by_key(&id, |(id, _)| *id).ok()?;
+        Some(rows[found].1)
+    }
+
+    /// Reads the first row in the bucket of each of these ids. Several reads can wait for memory at
+    /// the same time, and the buckets are then in the cache.
+    pub(super) fn read_ahead(&self, ids: &[u64]) {
+        let starts = ids.iter().map(|id| {
+            let (part, bucket) = self.bucket(*id);
+            (part, part.starts[bucket] as usize)
+        });
+        let starts: Vec<(&SwapPart, usize)> = starts.collect();
+        let first = starts
+            .iter()
+            .map(|(part, start)| part.rows.get(*start).map_or(0, |(id, _)| *id));
+        black_box(first.fold(0, |all, id| all ^ id));
+    }
+
+    /// Returns the part with the bucket of an id, and the number of the bucket in this part.
+    fn bucket(&self, id: u64) -> (&SwapPart, usize) {
+        let bucket = upper(id, self.bits);
+        (&self.parts[bucket >> self.within], lower(bucket, self.within))
+    }
+}
+
+impl SwapPart {
+    /// Creates the part with this number. `within` is the number of bits that differ in a part.
+    /// `received` returns the index of the value that the row with a rank receives.
+    fn new((part, within): (usize, u32), bits: u32, order: &[u64], received: impl Fn(usize) -> u32) -> Self {
+        let bucket = |id: u64| {
+            let bucket = upper(id, bits);
+            (bucket >> within == part).then_some(lower(bucket, within))
+        };
+        let mut starts = vec![0_u32; (1_usize << within) + 1];
+        for bucket in order.iter().filter_map(|id| bucket(*id)) {
+            starts[bucket] += 1;
+        }
+        // First the end of each bucket. Each row that is written moves it to the row before.
+        let mut sum = 0;
+        for start in &mut starts {
+            sum += *start;
+            *start = sum;
+        }
+        let mut rows = vec![(0, 0); sum as usize];
+        for (rank, id) in order.iter().enumerate() {
+            if let Some(bucket) = bucket(*id) {
+                starts[bucket] -= 1;
+                rows[starts[bucket] as usize] = (*id, received(rank));
+            }
+        }
+        for bucket in starts.windows(2) {
+            rows[bucket[0] as usize..bucket[1] as usize].sort_unstable();
+        }
+        Self { rows, starts }
+    }
+}
+
+/// Returns the upper bits of an id.
+fn upper(id: u64, bits: u32) -> usize {
+    id.checked_shr(u64::BITS - bits).unwrap_or(0) as usize
+}
+
+/// Returns the lower bits of the number of a bucket.
+fn lower(bucket: usize, bits: u32) -> usize {
+    bucket & ((1_usize << bits) - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::pool::Pool;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn a_row_without_a_value_has_no_place() {
+        let drawn = Swaps::new(&[2, 1], &[9, u64::MAX, 3], &[2, 1, 0]);
+        let places = [9, u64::MAX, 3, 0, 4, 1 << 63].map(|id| drawn.place(id));
+        assert_eq!(places, [Some(1), Some(0), Some(0), None, None, None]);
+        let none = Swaps::new(&[], &[], &[]);
+        none.read_ahead(&[0, u64::MAX]);
+        assert_eq!([0, u64::MAX].map(|id| none.place(id)), [None, None]);
+    }
+
+    /// Different ids in any order. Some are spread evenly, and some have the same upper bits.
+    fn ids() -> impl Strategy<Value = Vec<u64>> {
+        let id = prop_oneof![any::<u64>(), 0_u64..40, (u64::MAX - 9)..=u64::MAX];
+        let ids = prop::collection::btree_set(id, 0..200);
+        ids.prop_map(|ids| ids.into_iter().collect::<Vec<u64>>()).prop_shuffle()
+    }
+
+    proptest! {
+        /// With any number of threads, each row receives the value of its partner.
+        #[test]
+        fn each_row_receives_the_value_of_its_partner(
+            order in ids(),
+            distinct in 1usize..6,
+            threads in 1usize..6,
+        ) {
+            let rows = order.len();
+            // Each rank is the partner of the rank as far from the other end.
+            let partners: Vec<u32> = (0..rows as u32).rev().collect();
+            let counts: Vec<u64> = (0..distinct).map(|i| (rows * (i + 1) / distinct - rows * i / distinct) as u64).collect();
+            let own: Vec<u32> = (0..).zip(&counts).flat_map(|(place, count)| vec![place; *count as usize]).collect();
+            let wanted: BTreeMap<u64, u32> = order.iter().copied().zip(own.iter().rev().copied()).collect();
+            let swaps = Pool::new(threads).install(|| Swaps::new(&counts, &order, &partners));
+            swaps.read_ahead(&order);
+            for id in order.iter().flat_map(|id| [*id, id ^ 1, id.rotate_left(1)]) {
+                prop_assert_eq!(swaps.place(id), wanted.get(&id).copied());
+            }
+        }
+    }
+}

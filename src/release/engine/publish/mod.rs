@@ -1,0 +1,17 @@
+//! Stage 6: writes the manifest and the report of a recounted release, and moves the release to its
+//! target.
+
+mod change;
+mod grown;
+mod manifest;
+mod place;
+mod release;
+mod repeated;
+mod report;
+
+pub(in crate::release::engine) use place::{Inputs, RowsToPublish, ToPublish, publish, publish_rows};
+pub use place::{Placed, ReleasedRows};
+pub(in crate::release::engine) use repeated::refuse as refuse_repeated;
+
+#[cfg(test)]
+mod tests;

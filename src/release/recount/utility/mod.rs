@@ -1,0 +1,12 @@
+//! Measures a release against its source, both tables of a session ([`crate::method::utility`]).
+
+mod ascending;
+mod labels;
+mod masked;
+mod measure;
+mod sides;
+mod tables;
+
+pub(crate) use labels::Reading;
+pub(crate) use measure::figures;
+pub(crate) use sides::Tables;
