@@ -22,7 +22,7 @@ pub(super) fn compared(
         let facts = column.facts.clone();
         let treated = match &column.form {
             RecordedForm::Unchanged => Treated::Unchanged,
-            RecordedForm::Masked(Some(kind)) => Treated::Masked(*kind),
+            RecordedForm::Masked(Some(kind)) => Treated::Masked(kind),
             RecordedForm::Masked(None) => {
                 remarks.push(Remark::Gap(format!(
                     "whether {standard} allows the mask of {} (it is not known here)",
