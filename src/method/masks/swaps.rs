@@ -88,7 +88,8 @@ impl SwapPart {
         for bucket in order.iter().filter_map(|id| bucket(*id)) {
             starts[bucket] += 1;
         }
-        // First the end of each bucket. Each row that is written moves it to the row before.
+        // Now `starts` has the end of each bucket. A row is written before the position in `starts`, which
+        // is then the position of this row. So it is the start of the bucket after the last row.
         let mut sum = 0;
         for start in &mut starts {
             sum += *start;

@@ -3,7 +3,8 @@
 //!
 //! A reader of a release can compute the figures of its rows. The same figure of the source then
 //! tells about the rows that are not in the release: if one row is missing, the difference of two
-//! totals is its value. And a mean and a deviation of two values are these two values.
+//! totals is its value. And a mean and a deviation of two values are these two values. A correlation
+//! with a column that is 1 for one person and 0 for all others gives the value of this person.
 
 /// The minimum number of persons on whose values a figure in a report is based. A greater class size
 /// that a request requires replaces it.
@@ -26,6 +27,10 @@ pub struct FigureBasis {
     rows: u64,
     /// The difference between the numbers of all rows of the source and of the release.
     rows_left_out: u64,
+    /// The number of rows of the source that decide the figure.
+    rows_deciding: u64,
+    /// The greatest number of rows of one person.
+    rows_of_one: u64,
 }
 
 impl FigureBasis {
@@ -38,6 +43,25 @@ impl FigureBasis {
             left_out: (rows_out != rows_in).then(|| source.abs_diff(released)),
             rows: rows_in,
             rows_left_out: rows_in.abs_diff(rows_out),
+            rows_deciding: u64::MAX,
+            rows_of_one: 1,
+        }
+    }
+
+    /// Returns the basis of a figure that this number of rows of the source decides. All other rows
+    /// change it by little.
+    pub fn decided_by(self, rows: u64) -> Self {
+        Self {
+            rows_deciding: rows,
+            ..self
+        }
+    }
+
+    /// Returns the basis for a source in which one person has at most this number of rows.
+    pub fn with_rows_of_one(self, rows: u64) -> Self {
+        Self {
+            rows_of_one: rows.max(1),
+            ..self
         }
     }
 
@@ -48,6 +72,8 @@ impl FigureBasis {
             left_out: [self.left_out, other.left_out].into_iter().flatten().min(),
             rows: self.rows.min(other.rows),
             rows_left_out: self.rows_left_out.max(other.rows_left_out),
+            rows_deciding: self.rows_deciding.min(other.rows_deciding),
+            rows_of_one: self.rows_of_one.max(other.rows_of_one),
         }
     }
 
@@ -61,7 +87,7 @@ impl FigureBasis {
     /// Returns the reason for which a report does not give a figure with this basis as it is; `None` if
     /// the report does. `least` is the minimum number of persons.
     pub fn reason(self, least: u64) -> Option<String> {
-        if self.persons < least {
+        if self.persons.min(self.rows_deciding / self.rows_of_one) < least {
             return Some(format!("fewer than {least} persons of the source are described"));
         }
         let tells = self.left_out.is_some_and(|persons| persons < least);
@@ -97,6 +123,18 @@ mod tests {
         assert!(both.reason(10).is_some());
         let both = FigureBasis::new([90, 100], [90, 100]).and(FigureBasis::new([50, 50], [50, 50]));
         assert!(both.reason(10).is_none() && both.reason(11).is_some());
+    }
+
+    #[test]
+    fn ten_persons_decide_a_figure() {
+        let all = FigureBasis::new([1_000, 1_000], [1_000, 1_000]);
+        assert!(all.decided_by(10).reason(10).is_none());
+        assert!(all.decided_by(9).reason(10).is_some());
+        // The ten rows may be those of one person.
+        let of_persons = FigureBasis::new([500, 500], [1_000, 1_000]).with_rows_of_one(10);
+        assert!(all.decided_by(10).and(of_persons).reason(10).is_some());
+        assert!(of_persons.and(all.decided_by(100)).reason(10).is_none());
+        assert!(of_persons.reason(10).is_none());
     }
 
     #[test]

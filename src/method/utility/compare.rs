@@ -1,7 +1,7 @@
 //! The comparison of a release with its source, and the computation of its measures.
 
 use super::basis::FigureBasis;
-use super::correlation::pearson;
+use super::correlation::{deciding, pearson};
 use super::decision_tree::DecisionTree;
 use super::distance::{earth_mover, kullback_leibler, total_variation};
 use super::figure::{Classifier, Figure, MeasureKind};
@@ -136,17 +136,22 @@ impl ReleaseComparison {
                 |((a, b), n): ((&u32, &u32), &u64)| Some((numbers[i][*a as usize]?, numbers[j][*b as usize]?, *n));
             let pairs = labels.zip(&sample.counts).filter_map(number);
             let rows: u64 = pairs.clone().map(|(_, _, n)| n).sum();
-            (pearson(pairs), rows)
+            (pearson(pairs.clone()), rows, deciding(pairs))
         };
         let mut figures = vec![];
         let mut differences = vec![];
         let mut of_all = self.basis();
         for (i, a) in numeric.iter().enumerate() {
             for (j, b) in numeric.iter().enumerate().skip(i + 1) {
-                let (released, rows_out) = of(&self.release, &released, i, j);
-                let (raw, rows_in) = of(&self.source, &raw, i, j);
+                let (released, rows_out, _) = of(&self.release, &released, i, j);
+                let (raw, rows_in, rows_deciding) = of(&self.source, &raw, i, j);
                 // Rows in which a value is NULL do not count.
                 let basis = FigureBasis::new([rows_out, rows_in], self.rows());
+                // Without a correlation in the source, no row decides it.
+                let basis = match raw {
+                    Some(_) => basis.decided_by(rows_deciding),
+                    None => basis,
+                };
                 of_all = of_all.and(basis);
                 let measure = MeasureKind::Correlation(self.columns[*b].name.clone());
                 let figure = Figure::new(measure, released).beside(raw).on(basis);

@@ -1,4 +1,4 @@
-//! Pearson's correlation of two columns of numbers.
+//! Pearson's correlation of two columns of numbers, and the number of rows that decide it.
 
 /// Returns Pearson's r of the weighted pairs. `None` if one of the two columns does not vary.
 pub(super) fn pearson(pairs: impl Iterator<Item = (f64, f64, u64)> + Clone) -> Option<f64> {
@@ -24,9 +24,50 @@ pub(super) fn pearson(pairs: impl Iterator<Item = (f64, f64, u64)> + Clone) -> O
     (varies_x && varies_y).then(|| (xy / (xx.sqrt() * yy.sqrt())).clamp(-1.0, 1.0))
 }
 
+/// Returns the number of rows that decide Pearson's r of the weighted pairs: for each column the sum
+/// of the squared distances from its mean, divided by the greatest of them, and of the two numbers
+/// the lesser. It is 1 if a single row differs from all others, and 0 if a column does not vary.
+pub(super) fn deciding(pairs: impl Iterator<Item = (f64, f64, u64)> + Clone) -> u64 {
+    let of_x = spread(pairs.clone().map(|(x, _, count)| (x, count)));
+    of_x.min(spread(pairs.map(|(_, y, count)| (y, count))))
+}
+
+/// Returns the sum of the squared distances of weighted values from their mean, divided by the
+/// greatest of them. Returns 0 if all values are equal.
+fn spread(values: impl Iterator<Item = (f64, u64)> + Clone) -> u64 {
+    let (mut n, mut sum) = (0.0, 0.0);
+    for (value, count) in values.clone() {
+        let count = count as f64;
+        n += count;
+        sum += value * count;
+    }
+    let mean = sum / n;
+    let (mut squares, mut greatest) = (0.0, 0.0_f64);
+    for (value, count) in values {
+        let distance = value - mean;
+        let square = distance * distance;
+        squares += square * count as f64;
+        greatest = greatest.max(square);
+    }
+    // The conversion of NaN is 0.
+    (squares / greatest) as u64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_that_differ_from_most_others_decide() {
+        let one = [(0.0, 1.0, 399), (1.0, 7.0, 1)];
+        assert_eq!(deciding(one.iter().copied()), 1);
+        let swapped = one.iter().map(|(x, y, count)| (*y, *x, *count));
+        assert_eq!(deciding(swapped), 1);
+        let ten = [(0.0, 0.0, 195), (0.0, 1.0, 195), (1.0, 0.0, 5), (1.0, 1.0, 5)];
+        assert_eq!(deciding(ten.iter().copied()), 10);
+        assert_eq!(deciding([(1.0, 2.0, 3), (2.0, 2.0, 3)].into_iter()), 0);
+        assert_eq!(deciding(std::iter::empty()), 0);
+    }
 
     #[test]
     fn correlations_by_hand() {

@@ -69,7 +69,7 @@ impl ScalarUDFImpl for LimitedText {
         let rows = if is_constant { 1 } else { args.number_rows };
         if self.most_bytes(&args.args[0], &number, rows)? > MOST_BYTES {
             let text = format!(
-                "{}() would return more than {MOST_BYTES} bytes for a batch of rows; write a smaller number",
+                "{}() could return more than {MOST_BYTES} bytes for a batch of rows; write a smaller number",
                 self.name()
             );
             return Err(Error::new(ErrorKind::Resources, text).into());

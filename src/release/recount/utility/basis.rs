@@ -5,7 +5,7 @@ use super::tables::selected;
 use crate::base::error::Result;
 use crate::base::quoting::quote;
 use crate::method::utility::FigureBasis;
-use crate::release::recount::sql::row;
+use crate::release::recount::sql::{number, row, steady};
 
 /// Returns the SQL for the number of persons whose `value`, an SQL expression, is not NULL. Rows
 /// without a person are not counted if there is an entity.
@@ -35,10 +35,41 @@ pub(super) fn counts(pair: Option<[Option<f64>; 2]>) -> [u64; 2] {
     pair.unwrap_or_default().map(|count| count.unwrap_or(0.0) as u64)
 }
 
+/// Returns the SQL for the number of rows that decide a correlation of `value` with `other`, as far
+/// as `value` is concerned: the sum of its squared distances from its mean, divided by the greatest of
+/// them. It is 1 if a single row differs from all others.
+pub(super) fn deciding(value: &str, other: &str) -> String {
+    let value = format!("(CASE WHEN {other} IS NOT NULL THEN {value} END)");
+    format!(
+        "count({value}) * var_pop({value}) / \
+         greatest(power(max({value}) - avg({value}), 2), power(avg({value}) - min({value}), 2))"
+    )
+}
+
+/// Returns the number of rows that decide a figure in the source. `pairs` are the values of both
+/// aggregates of [`deciding`]. The digits that depend on the order of the rows are rounded away.
+pub(super) fn rows_deciding(pairs: [Option<[Option<f64>; 2]>; 2]) -> u64 {
+    let [of_value, of_other] = pairs.map(|pair| pair.and_then(|[_, source]| source).map_or(0.0, steady) as u64);
+    of_value.min(of_other)
+}
+
+/// Returns the greatest number of rows of one person in the source.
+pub(super) async fn rows_of_one(tables: &Tables<'_>) -> Result<u64> {
+    let Some(entity) = tables.entity.map(quote) else {
+        return Ok(1);
+    };
+    let sql = format!(
+        "SELECT max(n) FROM (SELECT count(*) AS n FROM {} WHERE {entity} IS NOT NULL GROUP BY {entity})",
+        quote(tables.source)
+    );
+    Ok(number(tables.session, &sql).await?.unwrap_or(1.0) as u64)
+}
+
 /// Returns the basis of figures of all rows.
 pub(super) async fn whole(tables: &Tables<'_>) -> Result<FigureBasis> {
     let aggregates = || vec!["count(*)".to_string(), persons(tables, "1")];
     let mut pairs = both(tables, [aggregates(), aggregates()]).await?.into_iter();
     let rows = counts(pairs.next());
-    Ok(FigureBasis::new(counts(pairs.next()), rows))
+    let basis = FigureBasis::new(counts(pairs.next()), rows);
+    Ok(basis.with_rows_of_one(rows_of_one(tables).await?))
 }

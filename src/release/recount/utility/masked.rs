@@ -1,7 +1,7 @@
 //! The changes that randomly drawn masks make to columns of numbers, dates and categories. Totals,
 //! means, spread, distributions and correlations are measured before and after masking.
 
-use super::basis::{both, counts, persons, whole};
+use super::basis::{both, counts, deciding, persons, rows_deciding, rows_of_one, whole};
 use super::measurable::{MeasurableColumn, types};
 use super::sides::Tables;
 use crate::base::error::Result;
@@ -55,10 +55,13 @@ async fn moments(tables: &Tables<'_>, column: &MeasurableColumn, others: &[Measu
             let other = &other.values[table];
             // Rows in which one of the values is NULL do not count.
             aggregates.push(persons(tables, &format!("({value} + {other})")));
+            aggregates.push(deciding(value, other));
+            aggregates.push(deciding(other, value));
             aggregates.push(format!("corr({value}, {other})"));
         }
         aggregates
     };
+    let most = rows_of_one(tables).await?;
     let mut pairs = both(tables, [aggregates(0), aggregates(1)]).await?.into_iter();
     let rows = counts(pairs.next());
     let basis = FigureBasis::new(counts(pairs.next()), rows);
@@ -67,9 +70,15 @@ async fn moments(tables: &Tables<'_>, column: &MeasurableColumn, others: &[Measu
         found.push(figure(measure.clone(), pairs.next()).on(basis));
     }
     for other in others {
-        let basis = FigureBasis::new(counts(pairs.next()), rows);
+        let basis = FigureBasis::new(counts(pairs.next()), rows).with_rows_of_one(most);
+        let decided = rows_deciding([pairs.next(), pairs.next()]);
         let measure = MeasureKind::Correlation(other.name.clone());
-        found.push(figure(measure, pairs.next()).on(basis));
+        let correlation = figure(measure, pairs.next());
+        // Without a correlation in the source, no row decides it.
+        found.push(match correlation.of_source {
+            Some(_) => correlation.on(basis.decided_by(decided)),
+            None => correlation.on(basis),
+        });
     }
     Ok(found.into_iter().map(|figure| figure.of(&column.name)).collect())
 }
