@@ -83,8 +83,8 @@ impl Embedded {
     }
 }
 
-/// Cancels a job. A thread that is computing only stops at its next await point. If it does not
-/// reach one within [`PATIENCE`], the thread is abandoned.
+/// Cancels a job. A computing thread stops only at its next await point. If it does not reach one
+/// within [`PATIENCE`], the thread is abandoned.
 async fn cancelled<T>(workers: &StatementRuntime, task: JoinHandle<Result<T>>) -> Result<T> {
     task.abort();
     tokio::select! {

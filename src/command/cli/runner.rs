@@ -228,8 +228,8 @@ impl Runner {
                 // Ctrl-C, or Ctrl-C during any other job, cancels the job.
                 if !(self.watch.interrupt_search() && first && excess.is_none()) {
                     task.abort();
-                    // A thread that is computing only stops at its next await point. The user does
-                    // not have to wait for it longer than [`PATIENCE`].
+                    // A computing task stops only at its next await point. The user does not have
+                    // to wait for it longer than `PATIENCE`.
                     let done = tokio::select! {
                         done = task => outcome(done),
                         () = tokio::time::sleep(PATIENCE) => Err(self.given_up()),

@@ -44,7 +44,7 @@ struct Patient {
     sex: usize,
     zip: String,
     insurer: usize,
-    /// The diagnosis at most of the patient's visits.
+    /// The index of the patient's usual diagnosis, which most of the visits have.
     lasting: usize,
 }
 

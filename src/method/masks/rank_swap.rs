@@ -151,24 +151,80 @@ impl Mask for RankSwap {
 /// Returns the partner of each rank. Ranks are counted from 0 here, and the distance between two
 /// partners is at most `most`. A rank without a partner is paired with itself.
 fn partners(rows: u32, most: u32, numbers: &mut RandomNumbers) -> Vec<u32> {
-    const NONE: u32 = u32::MAX;
-    let mut partners = vec![NONE; rows as usize];
+    let mut partners: Vec<u32> = (0..rows).collect();
+    let mut free = FreeRanks::new(rows);
     for rank in 0..rows {
-        if partners[rank as usize] != NONE {
+        if !free.has(rank) {
             continue;
         }
+        free.remove(rank);
         // All ranks are below 2^32, so the sum of two ranks fits into 64 bits.
         let last = (u64::from(rank) + u64::from(most)).min(u64::from(rows) - 1) as u32;
         let step = (f64::from(most) * numbers.uniform()) as u64;
         let drawn = (u64::from(rank) + 1 + step).min(u64::from(rows) - 1) as u32;
-        let is_free = |other: &u32| partners[*other as usize] == NONE;
-        let found = (rank + 1..=drawn).rev().find(is_free);
-        let found = found.or_else(|| (drawn..=last).find(|other| *other > rank && is_free(other)));
-        let partner = found.unwrap_or(rank);
-        partners[rank as usize] = partner;
-        partners[partner as usize] = rank;
+        // All ranks up to `rank` are taken.
+        let found = free.last_up_to(drawn);
+        if let Some(partner) = found.or_else(|| free.first_from(drawn).filter(|other| *other <= last)) {
+            free.remove(partner);
+            partners[rank as usize] = partner;
+            partners[partner as usize] = rank;
+        }
     }
     partners
+}
+
+/// The ranks that have no partner yet, as one bit for each rank.
+struct FreeRanks {
+    words: Vec<u64>,
+    /// The first word that may have a free rank.
+    first: usize,
+}
+
+impl FreeRanks {
+    /// Creates the set of all ranks less than `rows`.
+    fn new(rows: u32) -> Self {
+        let mut words = vec![u64::MAX; rows.div_ceil(u64::BITS) as usize];
+        if let Some(last) = words.last_mut() {
+            *last >>= (u64::BITS - rows % u64::BITS) % u64::BITS;
+        }
+        Self { words, first: 0 }
+    }
+
+    fn has(&self, rank: u32) -> bool {
+        self.words[place(rank)] >> (rank % u64::BITS) & 1 == 1
+    }
+
+    fn remove(&mut self, rank: u32) {
+        self.words[place(rank)] &= !(1 << (rank % u64::BITS));
+        while self.words.get(self.first) == Some(&0) {
+            self.first += 1;
+        }
+    }
+
+    /// Returns the greatest free rank that is not greater than `rank`.
+    fn last_up_to(&self, rank: u32) -> Option<u32> {
+        let own = self.words[place(rank)] & (u64::MAX >> (u64::BITS - 1 - rank % u64::BITS));
+        let own = Some((place(rank), own)).filter(|(_, word)| *word != 0);
+        let found = own.or_else(|| {
+            let mut before = (self.first..place(rank)).rev().map(|place| (place, self.words[place]));
+            before.find(|(_, word)| *word != 0)
+        });
+        found.map(|(place, word)| place as u32 * u64::BITS + (u64::BITS - 1 - word.leading_zeros()))
+    }
+
+    /// Returns the least free rank that is not less than `rank`.
+    fn first_from(&self, rank: u32) -> Option<u32> {
+        let own = self.words[place(rank)] & (u64::MAX << (rank % u64::BITS));
+        let after = (place(rank) + 1..self.words.len()).map(|place| (place, self.words[place]));
+        let mut words = std::iter::once((place(rank), own)).chain(after);
+        let (place, word) = words.find(|(_, word)| *word != 0)?;
+        Some(place as u32 * u64::BITS + word.trailing_zeros())
+    }
+}
+
+/// Returns the index of the word with the bit of a rank.
+fn place(rank: u32) -> usize {
+    (rank / u64::BITS) as usize
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::iter::repeat_n;
 /// The swaps of a column. The rows are in buckets by the upper bits of their ids.
 #[derive(Debug)]
 pub(super) struct Swaps {
-    /// The buckets, divided into as many parts of equal size as a power of two.
+    /// The buckets, divided into parts of equal size. The number of parts is a power of two.
     parts: Vec<SwapPart>,
     /// The number of upper bits that the ids in a bucket share.
     bits: u32,
@@ -88,8 +88,8 @@ impl SwapPart {
         for bucket in order.iter().filter_map(|id| bucket(*id)) {
             starts[bucket] += 1;
         }
-        // Now `starts` has the end of each bucket. A row is written before the position in `starts`, which
-        // is then the position of this row. So it is the start of the bucket after the last row.
+        // An entry is first the end of its bucket. Each row that is written lowers the entry by
+        // one, so it is the start of the bucket once all rows are written.
         let mut sum = 0;
         for start in &mut starts {
             sum += *start;
@@ -152,7 +152,7 @@ mod tests {
             threads in 1usize..6,
         ) {
             let rows = order.len();
-            // Each rank is the partner of the rank as far from the other end.
+            // The partner of the first rank is the last rank, and so on.
             let partners: Vec<u32> = (0..rows as u32).rev().collect();
             let counts: Vec<u64> = (0..distinct).map(|i| (rows * (i + 1) / distinct - rows * i / distinct) as u64).collect();
             let own: Vec<u32> = (0..).zip(&counts).flat_map(|(place, count)| vec![place; *count as usize]).collect();

@@ -1,5 +1,5 @@
-//! Proposes a mask for a column that would otherwise be dropped. A mask keeps some information:
-//! which rows belong to the same person, a made-up value of the same kind, or a text without the
+//! Proposes a mask for a column that would otherwise be dropped. The masked values show which rows
+//! belong to the same person, or are made-up values of the same kind, or are texts without the
 //! parts that look like identifiers.
 
 use super::facts::Facts;

@@ -323,7 +323,7 @@ pub(super) const VOCABULARY: &[(Meaning, &[&str])] = &[
         ClassLabel,
         &["class, label, target", "klasse, zielgroesse", "classe", "clase"],
     ),
-    // A number of something that no earlier row contains.
+    // A number of something that no earlier row names, as in `room_number`.
     (Code, &["+number"]),
 ];
 

@@ -2,7 +2,7 @@
 //! rounds or withholds the figure.
 //!
 //! A reader of a release can compute the figures of its rows. The same figure of the source then
-//! tells about the rows that are not in the release: if one row is missing, the difference of two
+//! describes the rows that are not in the release: if one row is missing, the difference of two
 //! totals is its value. And a mean and a deviation of two values are these two values. A correlation
 //! with a column that is 1 for one person and 0 for all others gives the value of this person.
 
@@ -84,7 +84,7 @@ impl FigureBasis {
             && self.rows >= self.rows_left_out.saturating_mul(ROWS_FOR_ONE)
     }
 
-    /// Returns the reason for which a report does not give a figure with this basis as it is; `None` if
+    /// Returns the reason why a report does not give a figure with this basis as it is; `None` if
     /// the report does. `least` is the minimum number of persons.
     pub fn reason(self, least: u64) -> Option<String> {
         if self.persons.min(self.rows_deciding / self.rows_of_one) < least {
@@ -115,7 +115,7 @@ mod tests {
         assert!(!is_given([9, 9], [1_000, 1_000]));
         assert!(is_given([990, 1_000], [990, 1_000]));
         assert!(!is_given([991, 1_000], [991, 1_000]));
-        // That none of the missing rows has a value would tell that all of them are NULL.
+        // No missing row has a value, so the figure would reveal that all of them are NULL.
         assert!(!is_given([500, 500], [990, 1_000]));
         // The missing rows belong to one person.
         assert!(!is_given([49, 50], [980, 1_000]));
@@ -146,7 +146,7 @@ mod tests {
         // Two persons with 20 rows each, and two persons with 1,000 rows each.
         assert!(is_large([998, 1_000], [19_960, 20_000]));
         assert!(!is_large([998, 1_000], [18_000, 20_000]));
-        // Each row was taken for a person, and then the persons were counted.
+        // The first basis counts each row as a person. The second counts the persons.
         let by_row = FigureBasis::new([19_960, 20_000], [19_960, 20_000]);
         let by_person = |persons| FigureBasis::new(persons, [19_960, 20_000]);
         assert!(by_row.and(by_person([998, 1_000])).is_large(10));

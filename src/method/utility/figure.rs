@@ -63,7 +63,7 @@ impl fmt::Display for Classifier {
 
 impl MeasureKind {
     /// Returns true for a measure that one row of a large source changes by little, whatever its
-    /// values are. A value far from the others changes a correlation by any amount, and could be
+    /// values are. A value far from the others can change a correlation by any amount, and could be
     /// computed from it. A value under no released label makes the Kullback-Leibler divergence
     /// infinite, and adds one to the number of distinct values.
     fn is_steady(&self) -> bool {
@@ -109,11 +109,11 @@ pub struct Figure {
     pub of_source: Option<f64>,
     /// A remark about the value.
     pub note: Option<String>,
-    /// The reason for which a report withholds the values that tell about the source; `None` if it
+    /// The reason why a report withholds the values that describe the source; `None` if it
     /// withholds none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub withheld: Option<String>,
-    /// That a report gives rounded values, and why; `None` if it does not round them.
+    /// The note that a report rounds the values, with the reason; `None` if it does not round them.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub rounded: Option<String>,
     /// The persons on whose values the figure is based; `None` if it is not based on values.
@@ -166,7 +166,7 @@ impl Figure {
         }
     }
 
-    /// Returns the measure as a report gives it. If it tells about the values of fewer than `least`
+    /// Returns the measure as a report gives it. If it describes the values of fewer than `least`
     /// persons, it is rounded, or only a value remains that the release alone has.
     fn reported(self, least: u64) -> Self {
         let told = self.basis.and_then(|basis| Some((basis, basis.reason(least)?)));
@@ -239,7 +239,7 @@ pub struct Utility {
 }
 
 impl Utility {
-    /// Returns the measures as a report gives them: those that tell about the values of fewer than
+    /// Returns the measures as a report gives them: those that describe the values of fewer than
     /// `least` persons are rounded or withheld.
     pub fn reported(self, least: u64) -> Self {
         let figures = self.figures.into_iter().map(|figure| figure.reported(least));

@@ -24,7 +24,7 @@
 //!
 //! Sums are computed over sorted rows, so results do not depend on threads.
 //!
-//! A report rounds or withholds the figures that tell about the values of few persons
+//! A report rounds or withholds the figures that describe the values of only a few persons
 //! ([`FigureBasis`]).
 
 mod basis;

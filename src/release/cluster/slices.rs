@@ -136,7 +136,8 @@ fn files<'a>(plan: &'a Arc<dyn ExecutionPlan>, session: &SessionConfig) -> Optio
 /// a group would exceed [`MOST_BYTES`]. A large file is divided by its row groups.
 fn divided(files: &FileScanConfig, wanted: usize) -> Vec<FileGroup> {
     let (groups, bytes) = (&files.file_groups, bytes_in(files));
-    // The limit of a slice is about all columns, because their sizes are estimates.
+    // The limit of a slice applies to the size of all columns, because the size of the columns that
+    // are read is only an estimate.
     let least = usize::try_from(bytes.div_ceil(MOST_BYTES)).unwrap_or(usize::MAX);
     let partitioner = FileGroupPartitioner::new()
         .with_target_partitions(wanted.max(least).max(1))

@@ -334,7 +334,7 @@ mod tests {
     const SLOW: &str = "http://slow:1/";
     /// A worker that responds, and is lost with every plan.
     const BROKEN: &str = "http://broken:1/";
-    /// A worker that responds, and is lost with every plan that no worker was lost with before.
+    /// A worker that responds, and is lost with every plan that it is the first to attempt.
     const ONCE: &str = "http://once:1/";
     /// A worker that is lost with its first plan, and does not respond any more.
     const GONE: &str = "http://gone:1/";

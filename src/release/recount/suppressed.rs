@@ -45,8 +45,8 @@ impl ReleasedTable {
                 format!("SELECT *, 0 AS {STAYS}, 0 AS {OF_ENTITY} FROM {table}"),
             ),
         };
-        // A filter of numbered rows. DataFusion does not sort the rows of ORDER BY with OFFSET if
-        // there is no LIMIT.
+        // The rows are numbered and then filtered, instead of using ORDER BY with OFFSET: without a
+        // LIMIT, DataFusion would not sort them.
         format!(
             "(SELECT * FROM {table} WHERE ({looks}) IS NOT TRUE \
              UNION ALL SELECT * EXCLUDE ({STAYS}, {OF_ENTITY}, {PLACE}) FROM \

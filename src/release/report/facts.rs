@@ -388,8 +388,8 @@ pub struct ChoiceSummary {
     pub value: f64,
     /// What the search proves: "proven optimal", a bound, or a statement that there is no proof.
     pub proof: String,
-    /// The number of combinations of levels in decimal digits, because it may not fit into 64 bits.
-    /// If it is above 3.4e38, the text says only this. `None` for local recoding, which chooses no
+    /// The number of combinations of levels. It is a text, because it may not fit into 64 bits. If
+    /// it is above 3.4e38, the text says only this. `None` for local recoding, which chooses no
     /// levels.
     pub alternatives: Option<String>,
     /// The number of combinations that were assessed.

@@ -1,12 +1,13 @@
 //! The report on a release: the evidence for a data protection officer.
 //!
-//! A [`Report`] contains measured facts: counts, levels, and the names of columns and hierarchies.
-//! It contains no value from any row, neither raw nor generalized. Figures of the source from which
-//! the values of few persons could be computed are rounded or withheld. Its serialisation is its JSON
-//! form. The module `page` writes the report for readers, structured by the three questions of
-//! Opinion 05/2014 (WP216), and in the terms of ISO/IEC 20889. The resulting page is rendered as HTML
-//! or as Markdown. The HTML is one file with pictures as SVG; it has no scripts and loads nothing. The
-//! same facts always give the same bytes.
+//! A [`Report`] contains measured facts: counts, levels, and the names of columns and
+//! hierarchies. It contains no value from any row, neither raw nor generalized. Figures of the
+//! source are rounded or withheld if the values of a few persons could be computed from them.
+//! Its serialisation is its JSON form. The module `page` writes the report for readers,
+//! structured by the three questions of Opinion 05/2014 (WP216), and in the terms of ISO/IEC
+//! 20889. The resulting page is rendered as HTML or as Markdown. The HTML is one file with
+//! pictures as SVG; it has no scripts and loads nothing. The same facts always give the same
+//! bytes.
 //!
 //! References: Article 29 Data Protection Working Party, Opinion 05/2014 on Anonymisation
 //! Techniques, 0829/14/EN WP216; ISO/IEC 20889:2018, Privacy enhancing data de-identification

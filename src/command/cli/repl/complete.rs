@@ -165,8 +165,8 @@ impl<'t> Statement<'t> {
 
     /// Returns true if the cursor is in a query inside a statement.
     fn is_in_query(&self) -> bool {
-        // The entries are true if a SELECT has occurred: first for the whole text, and then for
-        // each bracket that is open.
+        // An entry is true if a SELECT has occurred. The first entry is for the text outside all
+        // brackets, and each further entry is for an open bracket.
         let mut open = vec![false];
         for word in &self.before {
             match (*word, open.last_mut()) {

@@ -114,7 +114,7 @@ pub(crate) struct Local {
 }
 
 /// The number of rows after which a partition decides whether it keeps the values that it has seen.
-const MANY: usize = 1 << 18;
+const MANY: usize = 1 << 15;
 
 /// The values that a partition has seen, with their codes.
 #[derive(Debug)]

@@ -1,5 +1,5 @@
 //! Opens a table by name. If the table does not exist, the error suggests the table with the most
-//! similar name, or a file with the name.
+//! similar name, or a file with that name.
 
 use crate::base::error::{Error, Result};
 use crate::base::pool::blocking;

@@ -156,8 +156,8 @@ pub(super) fn improved(
     released(&space, classes, stopped)
 }
 
-/// Moves combinations between classes while this lowers the loss. Returns the reason if the budget
-/// stopped the search.
+/// Moves combinations between classes to lower the loss: by local search, and then by annealing.
+/// Returns the reason if the budget stopped the search.
 fn moved(space: &Space, classes: &mut Vec<PeeledClass>, rounds: u64, context: &mut Context) -> Option<Stop> {
     if let Err(stop) = context.check(0) {
         return Some(stop);

@@ -1,7 +1,7 @@
 //! The requirements that standards have for a request, one file per kind of requirement.
 //!
 //! A new kind of requirement is one file, which implements [`Requirement`], and its module and its
-//! name here. The stages ask the methods of [`Requirement`] alone.
+//! name here. The stages call only the methods of [`Requirement`].
 
 mod columns;
 mod direct;

@@ -4,7 +4,7 @@ use super::Requirement;
 use crate::method::standard::{RecordedColumn, RecordedForm, RecordedRelease, ReleaseCheck, STANDARDS};
 use crate::method::suggest::{Facts, ValueKind};
 
-/// Columns that tell much about persons.
+/// Columns that reveal a lot about persons.
 const TELLING: &[(&str, ValueKind)] = &[
     ("ssn", ValueKind::Text),
     ("name", ValueKind::Text),

@@ -118,7 +118,7 @@ impl RankedIds {
         if !ends.all(|(next, end)| next.load(Ordering::Relaxed) == *end) {
             return Err(changed());
         }
-        // Each part has the rows of whole values.
+        // All rows with the same value are in the same part.
         let first = |part: usize| {
             let rank = (self.ids.len() as u128 * part as u128 / PARTS as u128) as usize;
             self.starts.partition_point(|start| *start < rank)
@@ -164,8 +164,8 @@ mod tests {
     }
 
     proptest! {
-        /// The order is that of all pairs of a value and an id, with any sizes of batches and any
-        /// number of threads, and if some values have no rows.
+        /// The ids are in the order of the sorted pairs of a value and an id, for any batch size
+        /// and any number of threads, even if some values have no rows.
         #[test]
         fn ids_are_ordered_by_value(
             rows in prop::collection::vec((prop::option::of(0u32..9), any::<u64>()), 0..300),

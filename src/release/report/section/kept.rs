@@ -1,5 +1,5 @@
-//! The section on the utility of the release. It contains the content of the sections in the report
-//! on utility.
+//! The section on the utility of the release. It contains every section of the report that
+//! UTILITY OF writes.
 
 use super::entry::{Entry, all};
 use super::utility::list::UTILITY;

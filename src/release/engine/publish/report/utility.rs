@@ -16,8 +16,8 @@ pub(super) const MOST_ROWS: u64 = 1_000_000;
 
 impl ReleaseFacts<'_> {
     /// Measures the released quasi-identifiers, sensitive attributes and class label. Figures that
-    /// tell about the values of few persons are rounded or withheld. Returns `None` for a source with
-    /// too many rows, and if the memory limit is too low.
+    /// describe the values of only a few persons are rounded or withheld. Returns `None` if the
+    /// source has too many rows, or if the memory limit is too low.
     pub(super) async fn utility(&self, target: Option<&Target>) -> Result<Option<Utility>> {
         let (job, recounted) = (self.job, self.recounted);
         if self.decision.evaluator.rows() > MOST_ROWS {

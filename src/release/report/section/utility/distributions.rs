@@ -79,7 +79,7 @@ fn blocks(utility: &Utility) -> Result<Vec<Block>> {
     let mut notes = TableBlock::new("Columns with a note", &["Column", "Measure", "Note"]);
     for figure in columns() {
         table.row(cells(utility, figure));
-        // The reason for which figures of a column are withheld is noted once.
+        // The reason why figures of a column are withheld is noted once.
         let divergence = find(utility, &MeasureKind::KullbackLeibler, figure);
         let divergence = divergence.filter(|f| f.withheld.is_none() || figure.withheld.is_none());
         for noted in [Some(figure), divergence].into_iter().flatten() {

@@ -28,8 +28,8 @@ fn cell(figure: &Figure, value: Option<f64>) -> Line {
     text.into()
 }
 
-/// Returns the note of a figure as the content of a table cell: the reason for which it is withheld,
-/// or its own note. The cell is empty if there is neither.
+/// Returns the note of a figure as the content of a table cell: the reason why it is withheld, or
+/// its own note. The cell is empty if there is neither.
 fn note(figure: &Figure) -> Line {
     match &figure.withheld {
         Some(reason) => format!("withheld: {reason}").into(),
