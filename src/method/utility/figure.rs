@@ -65,7 +65,8 @@ impl MeasureKind {
     /// Returns true for a measure that one row of a large source changes by little, whatever its
     /// values are. A value far from the others can change a correlation by any amount, and could be
     /// computed from it. A value under no released label makes the Kullback-Leibler divergence
-    /// infinite, and adds one to the number of distinct values.
+    /// infinite, and adds one to the number of distinct values. An accuracy can change by more if the
+    /// row moves a split of a decision tree, but which row did so cannot be computed from it.
     fn is_steady(&self) -> bool {
         matches!(
             self,
