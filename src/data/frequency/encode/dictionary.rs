@@ -16,6 +16,7 @@ use std::sync::Arc;
 pub(crate) struct Shared {
     column: String,
     data_type: DataType,
+    /// The values seen so far; empty after [`Shared::finish`], until a row is encoded again.
     values: Mutex<Interner>,
     /// The result of the last call of [`Shared::finish`].
     finished: Mutex<Option<Dictionary>>,
@@ -53,13 +54,19 @@ impl Shared {
 
     /// Returns the memory of the dictionary in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        self.values.lock().bytes()
+        let (values, finished) = (self.values.lock(), self.finished.lock());
+        values.bytes() + finished.as_ref().map_or(0, Dictionary::bytes)
     }
 
     /// Returns the codes of values that are new to a partition. Fails with `ErrorKind::Data` if the
     /// column has too many values for 32-bit codes.
     fn intern(&self, values: &ArrayRef) -> Result<Vec<u32>> {
         let mut interner = self.values.lock();
+        if interner.len() == 0
+            && let Some(dictionary) = self.finished.lock().as_ref()
+        {
+            interner.restore(&dictionary.in_order_of_codes()?)?;
+        }
         let codes = interner.intern(values)?;
         match u32::try_from(interner.len()) {
             Ok(_) => Ok(codes),
@@ -74,20 +81,23 @@ impl Shared {
     pub(crate) fn finish(&self) -> Result<Dictionary> {
         let (mut values, mut finished) = (self.values.lock(), self.finished.lock());
         // Values are only added, so their number shows whether there are new ones.
-        if let Some(dictionary) = finished.as_ref().filter(|d| d.ranks.len() == values.len()) {
+        let is_finished = |d: &&Dictionary| [0, d.ranks.len()].contains(&values.len());
+        if let Some(dictionary) = finished.as_ref().filter(is_finished) {
             return Ok(dictionary.clone());
         }
-        let dictionary = Dictionary::of(values.values()?)?;
+        let empty = Interner::new(&self.data_type)?;
+        let seen = std::mem::replace(&mut *values, empty);
+        let dictionary = Dictionary::of(seen.into_values()?)?;
         *finished = Some(dictionary.clone());
         Ok(dictionary)
     }
 
-    /// Returns the values like [`Shared::finish`], and removes them. This takes less time and memory
-    /// if no other row will be encoded.
+    /// Returns the values like [`Shared::finish`], and removes them. This takes less memory if no
+    /// other row will be encoded.
     pub(crate) fn take(&self) -> Result<Dictionary> {
-        let empty = Interner::new(&self.data_type)?;
-        let seen = std::mem::replace(&mut *self.values.lock(), empty);
-        Dictionary::of(seen.into_values()?)
+        let dictionary = self.finish()?;
+        (*self.values.lock(), *self.finished.lock()) = (Interner::new(&self.data_type)?, None);
+        Ok(dictionary)
     }
 }
 
@@ -98,6 +108,16 @@ impl Dictionary {
         // The result has one column, because the input has one column.
         let values = sorted.into_iter().next().unwrap_or(seen);
         Ok(Self { values, ranks })
+    }
+
+    /// Returns the values in the order of their codes.
+    fn in_order_of_codes(&self) -> Result<ArrayRef> {
+        Ok(take(&self.values, &UInt32Array::from(self.ranks.clone()), None)?)
+    }
+
+    /// Returns the memory of the dictionary in bytes.
+    fn bytes(&self) -> usize {
+        self.values.get_array_memory_size() + 4 * self.ranks.capacity()
     }
 }
 

@@ -88,14 +88,13 @@ impl Interner {
         }
     }
 
-    /// Returns the values in the order of their codes. The interner keeps its values and codes.
-    pub(super) fn values(&mut self) -> Result<ArrayRef> {
-        let empty = Self::new(&self.data_type)?;
-        let values = std::mem::replace(self, empty).into_values()?;
-        let mut again = vec![];
-        self.number(&values, &mut again)?;
-        match again.iter().copied().eq(0..values.len()) {
-            true => Ok(values),
+    /// Adds values to an empty interner, so that their codes are 0, 1, 2, ... Fails if two of the
+    /// values are equal.
+    pub(super) fn restore(&mut self, values: &ArrayRef) -> Result<()> {
+        let mut codes = vec![];
+        self.number(values, &mut codes)?;
+        match codes.iter().copied().eq(0..values.len()) {
+            true => Ok(()),
             false => Err(Error::internal("the values of a column were numbered in another order")),
         }
     }
@@ -176,6 +175,14 @@ mod tests {
         }
     }
 
+    /// Returns the values of an interner, which are taken from it and restored.
+    fn restored(interner: &mut Interner) -> ArrayRef {
+        let empty = Interner::new(&interner.data_type).unwrap();
+        let values = std::mem::replace(interner, empty).into_values().unwrap();
+        interner.restore(&values).unwrap();
+        values
+    }
+
     proptest! {
         #[test]
         fn values_are_numbered_like_a_map(
@@ -200,13 +207,12 @@ mod tests {
                 let codes: Vec<(usize, usize)> = codes.iter().map(|c| (0, *c as usize)).collect();
                 interleave(&[values.as_ref()], &codes).unwrap()
             };
-            // The values equal the values of the rows, and calling `values` does not change the
-            // codes.
+            // The values equal the values of the rows, and restoring them does not change the codes.
             for _ in 0..2 {
-                let values = interner.values().unwrap();
+                let values = restored(&mut interner);
                 prop_assert_eq!(&of_row(&values, &mut interner), &whole);
             }
-            prop_assert_eq!(&interner.values().unwrap(), &interner.into_values().unwrap());
+            prop_assert_eq!(&restored(&mut interner), &interner.into_values().unwrap());
         }
     }
 
@@ -220,8 +226,8 @@ mod tests {
         let mut interner = Interner::new(&DataType::Null).unwrap();
         let nulls: ArrayRef = Arc::new(NullArray::new(3));
         assert_eq!(interner.intern(&nulls).unwrap(), [0, 0, 0]);
-        assert_eq!(interner.values().unwrap().len(), 1);
-        assert!(Interner::new(&DataType::Utf8).unwrap().values().unwrap().is_empty());
+        assert_eq!(restored(&mut interner).len(), 1);
+        assert!(restored(&mut Interner::new(&DataType::Utf8).unwrap()).is_empty());
     }
 
     #[test]
