@@ -15,7 +15,8 @@ fn figure(column: Option<&str>, values: [Option<f64>; 2]) -> String {
 }
 
 /// The section about utility has the figures of UTILITY OF on the published files, including
-/// releases with suppressed rows and with labels in other forms.
+/// releases with suppressed rows and with labels in other forms. It has correlations with two
+/// decimals.
 #[tokio::test]
 async fn what_is_kept_is_what_utility_of_answers() {
     let context = census(2).await;
@@ -56,9 +57,15 @@ async fn what_is_kept_is_what_utility_of_answers() {
                 numbers.is_valid(row).then(|| numbers.value(row))
             };
             let columns = batch.column_by_name("column").unwrap().as_string::<i32>();
+            let measures = batch.column_by_name("measure").unwrap().as_string::<i32>();
             for row in 0..batch.num_rows() {
                 let column = columns.is_valid(row).then(|| columns.value(row));
-                answered.insert(figure(column, [number("value", row), number("of_source", row)]));
+                let given = |x: f64| match measures.value(row).contains("correlation") {
+                    true => (x * 100.0).round() / 100.0 + 0.0,
+                    false => x,
+                };
+                let values = ["value", "of_source"].map(|name| number(name, row).map(given));
+                answered.insert(figure(column, values));
             }
         }
         assert!(said.len() > 20, "{said:?}");

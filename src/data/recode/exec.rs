@@ -170,6 +170,7 @@ impl Recoder {
         let mut sets = sets.into_iter();
         let suppressed = BooleanArray::from(suppressed.to_vec());
         let ids = self.ids(batch)?;
+        let scan = self.ids.as_ref().map_or(0, |(_, seen)| seen.scan());
         let mut columns: Vec<ArrayRef> = vec![];
         for (released, field) in recoding.columns.iter().zip(self.schema.fields()) {
             let as_they_are = || one_spelling(&cast(column(batch, &released.name)?, field.data_type())?);
@@ -192,7 +193,7 @@ impl Recoder {
                     };
                     let masked = masked.map_err(|e| e.context(format!("column {}", released.name)))?;
                     let masked = cast(&masked, field.data_type())?;
-                    masking.count_own(values, &masked, &suppressed)?;
+                    masking.count_own(scan, (values, &masked), &suppressed)?;
                     match *is_protected && recoding.starred {
                         true => nullif(&masked, &suppressed)?,
                         false => masked,

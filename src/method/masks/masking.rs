@@ -88,11 +88,17 @@ impl Masking {
         }
     }
 
-    /// Counts the rows that reveal their own value, if this masking counts them. `released`
-    /// contains the masked `values`.
-    pub(crate) fn count_own(&self, values: &ArrayRef, released: &ArrayRef, suppressed: &BooleanArray) -> Result<()> {
+    /// Counts the rows that reveal their own value, if this masking counts them. `scan` is the
+    /// number of the scan ([`SeenRows::scan`](super::SeenRows::scan)), and `released` contains the
+    /// masked `values`.
+    pub(crate) fn count_own(
+        &self,
+        scan: u64,
+        (values, released): (&ArrayRef, &ArrayRef),
+        suppressed: &BooleanArray,
+    ) -> Result<()> {
         match &self.own {
-            Some(own) => own.add(values, released, suppressed),
+            Some(own) => own.add(scan, (values, released), suppressed),
             None => Ok(()),
         }
     }
@@ -251,7 +257,7 @@ mod tests {
         let first = uncounted.counting(&survey).unwrap();
         let add = |masking: &Masking| {
             let suppressed = BooleanArray::from(vec![false; 2]);
-            masking.count_own(&values, &values, &suppressed).unwrap();
+            masking.count_own(1, (&values, &values), &suppressed).unwrap();
             masking.own_rows().map(|own| own.rows)
         };
         assert_eq!(add(&first), Some(2));

@@ -22,8 +22,8 @@ use crate::method::canonical::{one_spelling, plain};
 use arrow::array::{Array, ArrayRef, BooleanArray};
 use arrow::compute::kernels::cmp::eq;
 use arrow::compute::{and, cast, is_not_null, not};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The maximum distance at which a released value is near the row's own value, in standard
 /// deviations of the source's column.
@@ -46,9 +46,16 @@ pub struct OwnRows {
 pub(super) struct OwnCounter {
     /// The maximum distance of a near value; `None` if the column has no standard deviation.
     within: Option<f64>,
-    rows: AtomicU64,
-    own: AtomicU64,
-    near: AtomicU64,
+    counts: Mutex<ScanCounts>,
+}
+
+/// The counts of the rows of one scan.
+#[derive(Debug, Default)]
+struct ScanCounts {
+    scan: u64,
+    rows: u64,
+    own: u64,
+    near: u64,
 }
 
 impl OwnCounter {
@@ -62,9 +69,7 @@ impl OwnCounter {
     fn within(within: Option<f64>) -> Self {
         Self {
             within,
-            rows: AtomicU64::new(0),
-            own: AtomicU64::new(0),
-            near: AtomicU64::new(0),
+            counts: Mutex::default(),
         }
     }
 
@@ -74,15 +79,20 @@ impl OwnCounter {
     }
 
     /// Counts the rows of a batch. `values` are their values in the source, and `released` are
-    /// their released values.
-    pub(super) fn add(&self, values: &ArrayRef, released: &ArrayRef, suppressed: &BooleanArray) -> Result<()> {
+    /// their released values. A scan may be given up before its end and begun again, so only the
+    /// rows of the scan with the highest number are counted.
+    pub(super) fn add(
+        &self,
+        scan: u64,
+        (values, released): (&ArrayRef, &ArrayRef),
+        suppressed: &BooleanArray,
+    ) -> Result<()> {
         let values = one_spelling(&cast(values, &plain(values.data_type()))?)?;
         let released = one_spelling(&cast(released, &plain(released.data_type()))?)?;
         let known = and(&is_not_null(&values)?, &is_not_null(&released)?)?;
         let counted = and(&known, &not(suppressed)?)?;
-        let add = |to: &AtomicU64, rows: usize| to.fetch_add(rows as u64, Ordering::Relaxed);
-        add(&self.rows, counted.true_count());
-        add(&self.own, and(&counted, &eq(&values, &released)?)?.true_count());
+        let own = and(&counted, &eq(&values, &released)?)?.true_count();
+        let mut near = 0;
         if let Some(within) = self.within
             && let (Some(values), Some(released)) = (numbers(&values)?, numbers(&released)?)
         {
@@ -90,18 +100,30 @@ impl OwnCounter {
             let is_near = |(row, (own, released)): &(usize, (&f64, &f64))| {
                 counted.value(*row) && (**own - **released).abs() <= within
             };
-            add(&self.near, pairs.filter(is_near).count());
+            near = pairs.filter(is_near).count();
+        }
+        let mut counts = self.counts.lock();
+        if counts.scan < scan {
+            *counts = ScanCounts {
+                scan,
+                ..ScanCounts::default()
+            };
+        }
+        if counts.scan == scan {
+            counts.rows += counted.true_count() as u64;
+            counts.own += own as u64;
+            counts.near += near as u64;
         }
         Ok(())
     }
 
-    /// Returns the counts of all rows added so far.
+    /// Returns the counts of the last scan's rows added so far.
     pub(super) fn counted(&self) -> OwnRows {
-        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let counts = self.counts.lock();
         OwnRows {
-            rows: read(&self.rows),
-            own: read(&self.own),
-            near: self.within.map(|_| read(&self.near)),
+            rows: counts.rows,
+            own: counts.own,
+            near: self.within.map(|_| counts.near),
         }
     }
 }
@@ -131,7 +153,7 @@ mod tests {
         let before = counter.counted();
         let suppressed = (0..values.len()).map(|row| Some(suppressed.contains(&row)));
         let suppressed: BooleanArray = suppressed.collect();
-        counter.add(values, released, &suppressed).unwrap();
+        counter.add(1, (values, released), &suppressed).unwrap();
         let after = counter.counted();
         (after.rows - before.rows, after.own - before.own)
     }
@@ -245,6 +267,23 @@ mod tests {
         assert_eq!(counted(&found, &none, &none, &[]), (0, 0));
     }
 
+    /// Only the rows of the last scan are counted, also if rows of a scan before it come late.
+    #[test]
+    fn a_scan_that_is_begun_again_counts_anew() {
+        let whole = |values: Vec<i64>| -> ArrayRef { Arc::new(Int64Array::from(values)) };
+        let found = counter(whole(vec![1, 2]), &[1, 1]);
+        let add = |scan: u64, released: Vec<i64>| {
+            let suppressed = BooleanArray::from(vec![false; 2]);
+            let rows = (&whole(vec![1, 2]), &whole(released));
+            found.add(scan, rows, &suppressed).unwrap();
+            (found.counted().rows, found.counted().own)
+        };
+        assert_eq!(add(1, vec![1, 2]), (2, 2));
+        assert_eq!(add(2, vec![2, 1]), (2, 0));
+        assert_eq!(add(1, vec![1, 2]), (2, 0));
+        assert_eq!(add(2, vec![1, 2]), (4, 2));
+    }
+
     #[test]
     fn threads_add_up() {
         let whole = |values: Vec<i64>| -> ArrayRef { Arc::new(Int64Array::from(values)) };
@@ -268,6 +307,6 @@ mod tests {
 
     fn counted_once(counter: &OwnCounter, values: &ArrayRef, released: &ArrayRef) {
         let suppressed = BooleanArray::from(vec![false; values.len()]);
-        counter.add(values, released, &suppressed).unwrap();
+        counter.add(1, (values, released), &suppressed).unwrap();
     }
 }

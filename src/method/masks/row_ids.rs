@@ -25,6 +25,7 @@ use arrow::compute::cast;
 use arrow::datatypes::DataType;
 use arrow::row::{RowConverter, SortField};
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The columns that distinguish the rows of a source, and the seed of the hashes of their values.
 #[derive(Debug)]
@@ -32,6 +33,8 @@ pub struct RowIds {
     columns: Vec<String>,
     rows: u64,
     seed: Seed,
+    /// The number of scans that have begun.
+    scans: AtomicU64,
 }
 
 impl RowIds {
@@ -51,7 +54,12 @@ impl RowIds {
         }
         let [low, high] = table;
         let seed = Seed::new(key, &format!("anonsql rows {low:x} {high:x}"))?;
-        Ok(Self { columns, rows, seed })
+        Ok(Self {
+            columns,
+            rows,
+            seed,
+            scans: AtomicU64::new(0),
+        })
     }
 
     /// Returns the names of the columns that distinguish the rows.
@@ -61,7 +69,7 @@ impl RowIds {
 
     /// Returns the table for one scan of the source.
     pub(crate) fn scan(&self) -> SeenRows {
-        SeenRows::new(self.rows)
+        SeenRows::new(self.rows, 1 + self.scans.fetch_add(1, Ordering::Relaxed))
     }
 
     /// Returns the id of each row of a batch. `values` contains the values of the columns. All

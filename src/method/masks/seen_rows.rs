@@ -21,6 +21,7 @@ const NUMBER: u64 = (1 << 20) - 1;
 
 /// The rows that a scan has read so far.
 pub struct SeenRows {
+    scan: u64,
     /// For each slot, the upper 44 bits of a hash and the number of rows with this hash; 0 if the
     /// slot is free.
     slots: Vec<AtomicU64>,
@@ -37,12 +38,18 @@ impl fmt::Debug for SeenRows {
 }
 
 impl SeenRows {
-    /// Creates the table for a scan of `rows` rows.
-    pub(super) fn new(rows: u64) -> Self {
+    /// Creates the table for the scan with number `scan`, which has `rows` rows.
+    pub(super) fn new(rows: u64, scan: u64) -> Self {
         Self {
+            scan,
             slots: (0..slots(rows)).map(|_| AtomicU64::new(0)).collect(),
             further: Mutex::new(HashMap::new()),
         }
+    }
+
+    /// Returns the number of the scan, which is higher than the numbers of the scans before it.
+    pub(crate) fn scan(&self) -> u64 {
+        self.scan
     }
 
     /// Returns the memory of the table for `rows` rows, in bytes.
@@ -114,7 +121,7 @@ mod tests {
         /// Equal hashes are numbered from 0, whatever comes between them.
         #[test]
         fn equal_rows_are_numbered(rows in prop::collection::vec((0u64..4, 0u64..4), 0..60)) {
-            let seen = SeenRows::new(rows.len() as u64);
+            let seen = SeenRows::new(rows.len() as u64, 1);
             let mut known: HashMap<u64, u64> = HashMap::new();
             for (low, high) in rows {
                 let number = known.entry(high).or_insert(0);
@@ -127,7 +134,7 @@ mod tests {
 
     #[test]
     fn threads_get_different_numbers() {
-        let seen = SeenRows::new(4_000);
+        let seen = SeenRows::new(4_000, 1);
         let mut numbers: Vec<(u64, u64)> = std::thread::scope(|scope| {
             let add = |row: u64| (row % 10, seen.add([row % 10 * (u64::MAX / 10), row % 10]).unwrap());
             let threads = [(); 4].map(|()| scope.spawn(move || (0..1_000).map(add).collect::<Vec<_>>()));
@@ -140,14 +147,14 @@ mod tests {
 
     #[test]
     fn more_equal_rows_than_a_word_counts_are_numbered() {
-        let seen = SeenRows::new(2);
+        let seen = SeenRows::new(2, 1);
         (0..NUMBER + 5).for_each(|number| assert_eq!(seen.add([7, 7]).unwrap(), number));
         assert_eq!(seen.add([7, 7 << 20]).unwrap(), 0);
     }
 
     #[test]
     fn more_rows_than_before_are_refused() {
-        let seen = SeenRows::new(0);
+        let seen = SeenRows::new(0, 1);
         (1..9).for_each(|row| assert_eq!(seen.add([0, row << 20]).unwrap(), 0));
         assert!(seen.add([0, 9 << 20]).unwrap_err().to_string().contains("changed"));
     }

@@ -87,16 +87,10 @@ impl FigureBasis {
     /// Returns the reason why a report does not give a figure with this basis as it is; `None` if
     /// the report does. `least` is the minimum number of persons.
     pub fn reason(self, least: u64) -> Option<String> {
-        if self.persons.min(self.rows_deciding / self.rows_of_one) < least {
-            return Some(format!("fewer than {least} persons of the source are described"));
-        }
-        let tells = self.left_out.is_some_and(|persons| persons < least);
-        tells.then(|| {
-            format!(
-                "fewer than {least} persons with a value are in the source and not in the release, so their values could be \
-                 computed"
-            )
-        })
+        let is_of_few = self.persons.min(self.rows_deciding / self.rows_of_one) < least
+            || self.left_out.is_some_and(|persons| persons < least);
+        // The reason does not say which of the two holds, because this depends on the values.
+        is_of_few.then(|| format!("the values of fewer than {least} persons could be computed from it"))
     }
 }
 

@@ -168,14 +168,26 @@ impl Figure {
     }
 
     /// Returns the measure as a report gives it. If it describes the values of fewer than `least`
-    /// persons, it is rounded, or only a value remains that the release alone has.
+    /// persons, it is rounded, or only a value remains that the release alone has. Correlations are
+    /// always rounded: one with a column that is 1 for 12 persons and one with a column that is 1
+    /// for 11 of them would give the value of the other person.
     fn reported(self, least: u64) -> Self {
         let told = self.basis.and_then(|basis| Some((basis, basis.reason(least)?)));
         let Some((basis, reason)) = told else {
-            return self;
+            return match self.measure {
+                MeasureKind::Correlation(_) | MeasureKind::Correlations => self.with_two_decimals(
+                    "rounded to two decimals, because the difference of two exact correlations can give the value of a \
+                     person"
+                        .into(),
+                ),
+                _ => self,
+            };
         };
         if self.measure.is_steady() && basis.is_large(least) {
-            return self.with_two_decimals(least);
+            let most = least.saturating_sub(1);
+            return self.with_two_decimals(format!(
+                "rounded to two decimals, because {most} or fewer persons were suppressed"
+            ));
         }
         let is_of_release = matches!(
             self.measure,
@@ -195,31 +207,27 @@ impl Figure {
         }
     }
 
-    /// Returns the measure with values of two decimals, because fewer than `least` persons were
-    /// suppressed.
-    fn with_two_decimals(self, least: u64) -> Self {
+    /// Returns the measure with values of two decimals. `reason` becomes the note about it.
+    fn with_two_decimals(self, reason: String) -> Self {
         let note = match self.measure {
             // The note has the quotient of the two exact values.
             MeasureKind::Information => Some("bits".into()),
             _ => self.note,
         };
-        let most = least.saturating_sub(1);
         Self {
             value: self.value.map(to_two_decimals),
             of_source: self.of_source.map(to_two_decimals),
             note,
-            rounded: Some(format!(
-                "rounded to two decimals, because {most} or fewer persons were suppressed"
-            )),
+            rounded: Some(reason),
             ..self
         }
     }
 }
 
 /// Returns the floating-point number that is nearest to `value` rounded to two decimals, so that it is
-/// written with two decimals.
+/// written with two decimals. Zero has no sign.
 fn to_two_decimals(value: f64) -> f64 {
-    (value * 100.0).round() / 100.0
+    (value * 100.0).round() / 100.0 + 0.0
 }
 
 /// All measures of a release.
@@ -311,6 +319,17 @@ mod tests {
             let figure = of(measure.clone(), [29_997, 30_000]);
             assert_eq!((figure.of_source, figure.rounded), (None, None), "{measure}");
             assert!(figure.withheld.is_some(), "{measure}");
+        }
+    }
+
+    #[test]
+    fn a_report_rounds_every_correlation() {
+        for measure in [MeasureKind::Correlation("age".into()), MeasureKind::Correlations] {
+            let exact = Figure::new(measure.clone(), Some(-0.001_2)).beside(Some(0.705_1));
+            let given = exact.on(FigureBasis::new([1_000, 1_000], [1_000, 1_000])).reported(10);
+            assert_eq!((given.value, given.of_source), (Some(0.0), Some(0.71)), "{measure}");
+            assert!(given.value.is_some_and(f64::is_sign_positive), "{measure}");
+            assert!(given.rounded.is_some() && given.withheld.is_none(), "{measure}");
         }
     }
 

@@ -58,6 +58,13 @@ impl ReleaseFacts<'_> {
                 (of_attributes, None)
             }
         };
+        // The distance of a class from the source depends on the values of the suppressed rows.
+        let suppressed = self.written.settled.verdict.suppressed;
+        let is_of_few = suppressed > 0 && (job.input.entity.is_some() || suppressed < self.least_persons());
+        let given = |distance: f64| match is_of_few {
+            true => (steady(distance) * 100.0).round() / 100.0,
+            false => steady(distance),
+        };
         let mut found = vec![];
         for (attribute, disclosed) in attributes.iter().zip(of_attributes) {
             let full = job.guarantees.constraints.iter().filter(|c| c.is_of_classes());
@@ -70,7 +77,7 @@ impl ReleaseFacts<'_> {
                     .collect(),
                 least_distinct: disclosed.least_distinct,
                 rows_in_uniform_classes: disclosed.rows_in_uniform_classes,
-                greatest_distance: disclosed.greatest_distance.map(steady),
+                greatest_distance: disclosed.greatest_distance.map(given),
             });
         }
         Ok((found, sizes))

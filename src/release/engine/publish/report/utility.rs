@@ -59,7 +59,7 @@ impl ReleaseFacts<'_> {
     }
 
     /// Returns the minimum number of persons on whose values a figure of the report is based.
-    fn least_persons(&self) -> u64 {
+    pub(super) fn least_persons(&self) -> u64 {
         self.required_class_size()
             .map_or(LEAST_PERSONS, |k| k.max(LEAST_PERSONS))
     }

@@ -1,6 +1,6 @@
 //! The section on the correlations between columns.
 
-use super::{cell, evidence, name, note};
+use super::{cell, evidence, name, note, rounding};
 use crate::base::error::Result;
 use crate::method::utility::{Figure, MeasureKind, Utility};
 use crate::release::report::bars::{BarLayout, Bars};
@@ -58,10 +58,12 @@ fn blocks(utility: &Utility) -> Result<Vec<Block>> {
         format: number,
         line: None,
     };
-    Ok(vec![
+    let mut blocks = vec![
         Block::Paragraph(
             "A label of numbers, dates or timestamps is the mean of the values that it stands for.".into(),
         ),
         evidence(&bars, table)?,
-    ])
+    ];
+    blocks.extend(rounding(pairs.iter().copied()));
+    Ok(blocks)
 }
