@@ -11,6 +11,7 @@ use crate::base::error::{Error, Result};
 use crate::data::drift::{ReplaySummary, SourceColumn};
 use crate::data::signature::Envelope;
 use crate::method::hierarchy::{Hierarchy, LabelForm};
+use crate::method::masks;
 use crate::method::warning::Warning;
 use arrow::datatypes::DataType;
 use serde::{Deserialize, Serialize};
@@ -192,6 +193,17 @@ impl Manifest {
     pub(crate) fn masked(&self) -> BTreeSet<String> {
         let masked = self.columns.iter().filter(|c| c.mask().is_some());
         masked.map(|c| c.name.clone()).collect()
+    }
+
+    /// Returns the entity column if its entities can be counted in the released rows, which have
+    /// these `columns`: if it is released without a mask, or with a mask that never gives two
+    /// entities the same value.
+    pub(crate) fn counted_entity(&self, columns: &[&str]) -> Option<&str> {
+        let entity = self.entity.as_deref()?;
+        let tells_apart = |mask: &str| masks::of_clause(mask).is_some_and(|kind| kind.tells_apart);
+        let mut released = self.columns.iter().filter(|c| c.name == entity);
+        let is_counted = columns.contains(&entity) && released.any(|c| c.mask().is_none_or(tells_apart));
+        is_counted.then_some(entity)
     }
 
     /// Returns the manifest's summary of the hierarchy of a column.

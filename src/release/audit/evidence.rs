@@ -17,7 +17,6 @@ use crate::base::quoting::quote;
 use crate::base::spill::SpillSpace;
 use crate::data::folder::{Check, MANIFEST, Manifest, Role, SuppressedRows};
 use crate::data::lake::StoredRelease;
-use crate::method::masks;
 use crate::release::job::SuppressionLimit;
 use crate::release::recount::{ReleasedTable, count};
 use datafusion::prelude::SessionContext;
@@ -187,7 +186,7 @@ impl ReleaseEvidence {
     ) -> Result<Vec<Check>> {
         let manifest = &self.manifest;
         let released = ReleasedTable {
-            entity: self.released_entity(columns),
+            entity: self.manifest.counted_entity(columns).map(str::to_string),
             ..released.clone()
         };
         let (rows, smallest) = released.count(session).await?;
@@ -389,17 +388,6 @@ impl ReleaseEvidence {
             items.map(|column| format!("items of {column} in the source (lists are in no class to find a row by)")),
         );
         unchecked
-    }
-
-    /// Returns the entity column if its entities can be counted in the released rows, which have
-    /// these `columns`: if it is released without a mask, or with a mask that never gives two
-    /// entities the same value.
-    pub(super) fn released_entity(&self, columns: &[&str]) -> Option<String> {
-        let entity = self.manifest.entity.as_ref()?;
-        let tells_apart = |mask: &str| masks::of_clause(mask).is_some_and(|kind| kind.tells_apart);
-        let mut released = self.manifest.columns.iter().filter(|c| c.name == *entity);
-        let is_counted = columns.contains(&entity.as_str()) && released.any(|c| c.mask().is_none_or(tells_apart));
-        is_counted.then(|| entity.clone())
     }
 }
 

@@ -64,7 +64,7 @@ pub(super) fn set_apart(
 fn uncounted_entity(claim: &Claim) -> Option<String> {
     let evidence = claim.evidence.as_ref().filter(|_| claim.entity.is_none())?;
     let entity = evidence.manifest.entity.as_ref()?;
-    Some(match evidence.released_entity(&claim.columns()) {
+    Some(match evidence.manifest.counted_entity(&claim.columns()) {
         Some(_) => format!("the release counts each {entity} once: name ENTITY ({})", ident(entity)),
         None => format!("the release counts each {entity} once, and its rows do not name it"),
     })

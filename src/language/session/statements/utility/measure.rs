@@ -62,6 +62,17 @@ impl AnonContext {
             same_types(&source.rows, &testing.rows, &names)?;
             register(TESTING, testing.rows.clone())?;
         }
+        let released: Vec<&str> = release
+            .rows
+            .schema()
+            .fields()
+            .iter()
+            .map(|f| f.name().as_str())
+            .collect();
+        let entity = manifest
+            .as_ref()
+            .and_then(|manifest| manifest.counted_entity(&released));
+        let entity = entity.filter(|entity| source.rows.schema().field_with_unqualified_name(entity).is_ok());
         register(SOURCE, source.rows)?;
         register(RELEASED, with_nulls(release.rows, &folders)?)?;
         let schema = session.table(RELEASED).await?.schema().as_arrow().clone();
@@ -73,14 +84,13 @@ impl AnonContext {
         let readings = names.iter().map(reading).collect::<Result<Vec<Reading>>>()?;
         let named: Vec<String> = statement.quasi_identifiers.iter().map(|q| q.column.clone()).collect();
         let drawn = manifest.as_ref().map(drawn).unwrap_or_default();
-        let entity = manifest.as_ref().and_then(|manifest| manifest.entity.as_deref());
         let tables = Tables {
             session: &session,
             released: &ReleasedTable::of(RELEASED, &named, &[], manifest.as_ref()),
             source: SOURCE,
             testing: testing.as_ref().map(|_| TESTING),
             drawn: &drawn,
-            entity: entity.filter(|entity| names.iter().any(|name| name == entity)),
+            entity,
         };
         let figures = figures(&tables, readings, statement.class.as_deref()).await?;
         Ok(Utility {
