@@ -312,7 +312,7 @@ mod tests {
     #[tokio::test]
     async fn columns_that_are_not_read_divide_no_file() {
         let scratch = tempfile::tempdir().unwrap();
-        let session = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(3));
+        let session = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(1));
         let path = scratch.path().join("wide.parquet").display().to_string();
         let text = "md5(CAST(value AS VARCHAR)) || md5(CAST(-value AS VARCHAR))";
         let sql = format!("COPY (SELECT value AS a, {text} AS b FROM generate_series(1, 80000)) TO '{path}'");

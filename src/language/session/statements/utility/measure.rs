@@ -62,17 +62,7 @@ impl AnonContext {
             same_types(&source.rows, &testing.rows, &names)?;
             register(TESTING, testing.rows.clone())?;
         }
-        let released: Vec<&str> = release
-            .rows
-            .schema()
-            .fields()
-            .iter()
-            .map(|f| f.name().as_str())
-            .collect();
-        let entity = manifest
-            .as_ref()
-            .and_then(|manifest| manifest.counted_entity(&released));
-        let entity = entity.filter(|entity| source.rows.schema().field_with_unqualified_name(entity).is_ok());
+        let entity = counted_entity(manifest.as_ref(), &release, &source);
         register(SOURCE, source.rows)?;
         register(RELEASED, with_nulls(release.rows, &folders)?)?;
         let schema = session.table(RELEASED).await?.schema().as_arrow().clone();
@@ -146,6 +136,16 @@ impl AnonContext {
             must_fit: false,
         })
     }
+}
+
+/// Returns the entity column of a release, if the persons can be counted in the release and in the
+/// source.
+fn counted_entity<'a>(manifest: Option<&'a Manifest>, release: &SourceTable, source: &SourceTable) -> Option<&'a str> {
+    let released = release.rows.schema().fields().iter();
+    let released: Vec<&str> = released.map(|field| field.name().as_str()).collect();
+    let entity = manifest?.counted_entity(&released)?;
+    let is_in_source = source.rows.schema().field_with_unqualified_name(entity).is_ok();
+    is_in_source.then_some(entity)
 }
 
 /// Returns the columns with a mask that draws its values from the whole column.

@@ -49,13 +49,13 @@ impl ReleaseFacts<'_> {
             ..RiskSettings::default()
         };
         // None of these needs another one's result. One of them may wait for the rows of a file
-        // while another one computes.
+        // while another one computes. They are on the heap, because a thread's stack is small.
         let (before, (disclosure, sizes), utility, neighbours, (persons_in, persons_out)) = futures::try_join!(
-            self.risk_before(&settings),
-            self.disclosure(),
-            self.utility(staged.map(|s| s.target)),
-            self.neighbours(),
-            self.persons_in_and_out(),
+            Box::pin(self.risk_before(&settings)),
+            Box::pin(self.disclosure()),
+            Box::pin(self.utility(staged.map(|s| s.target))),
+            Box::pin(self.neighbours()),
+            Box::pin(self.persons_in_and_out()),
         )?;
         let after = match sizes.filter(|_| released.population.is_none()) {
             Some(sizes) => Risk::of(&sizes, None, &settings)?,
