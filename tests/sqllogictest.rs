@@ -35,6 +35,10 @@ const SCRATCH: &str = "__SCRATCH__";
 /// The variable that, when set, rewrites the expectations.
 const REWRITE: &str = "ANONSQL_SLT_REWRITE";
 
+/// The stack of a thread that runs statements, in bytes. The threads of the command have as much,
+/// because parsing a nested query takes a lot of stack in a build without optimization.
+const STACK: usize = 8 << 20;
+
 fn main() {
     let mut files = vec![];
     if let Err(error) = collect(Path::new(FILES), &mut files) {
@@ -69,8 +73,16 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
 }
 
 fn run(file: &Path) -> Result<(), Failed> {
+    let thread = std::thread::Builder::new().stack_size(STACK);
+    let done = std::thread::scope(|scope| thread.spawn_scoped(scope, || run_here(file)).map(|running| running.join()));
+    done?.map_err(|_| Failed::from("the thread of the file panicked"))?
+}
+
+/// Runs a file on the current thread.
+fn run_here(file: &Path) -> Result<(), Failed> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
+        .thread_stack_size(STACK)
         .enable_all()
         .build()?;
     let scratch = tempfile::tempdir()?;
