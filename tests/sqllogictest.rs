@@ -74,7 +74,11 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
 
 fn run(file: &Path) -> Result<(), Failed> {
     let thread = std::thread::Builder::new().stack_size(STACK);
-    let done = std::thread::scope(|scope| thread.spawn_scoped(scope, || run_here(file)).map(|running| running.join()));
+    let done = std::thread::scope(|scope| {
+        thread
+            .spawn_scoped(scope, || run_here(file))
+            .map(|running| running.join())
+    });
     done?.map_err(|_| Failed::from("the thread of the file panicked"))?
 }
 
