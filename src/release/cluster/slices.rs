@@ -7,14 +7,12 @@ use crate::base::operator::{Operator, OperatorExec, Parcel, Rows, Travels};
 use crate::base::store::Stores;
 use crate::data::source::read_again;
 use arrow::datatypes::SchemaRef;
-use datafusion::common::ColumnStatistics;
 use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::physical_plan::{
     FileGroup, FileGroupPartitioner, FileScanConfig, FileScanConfigBuilder, ParquetSource,
 };
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::utils::collect_columns;
 use datafusion::physical_plan::coop::CooperativeExec;
 use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
 use datafusion::physical_plan::filter::FilterExec;
@@ -23,13 +21,13 @@ use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use datafusion::prelude::SessionConfig;
 use futures::StreamExt;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// The minimum number of bytes that a plan reads from all files together for the files to be
-/// divided. For fewer bytes, sending more slices takes longer than reading them.
-const LEAST_BYTES: u64 = 1 << 20;
+/// The minimum number of bytes in all files together for the files to be divided. For fewer bytes,
+/// sending more slices takes longer than reading them.
+const LEAST_BYTES: usize = 1 << 20;
 /// The approximate maximum number of bytes of a slice. If a worker is lost, the slices that it is
 /// processing are lost too. The driver keeps the rows of a slice in memory until the slice is
 /// complete.
@@ -45,7 +43,7 @@ pub(crate) fn slices(
     session: &SessionConfig,
 ) -> Option<Vec<Arc<dyn ExecutionPlan>>> {
     let reading = Reading::of(plan, session)?;
-    let groups = divided(&reading.files, wanted);
+    let groups = divided(&reading.files.file_groups, wanted);
     groups.into_iter().map(|group| reading.only(group)).collect()
 }
 
@@ -132,20 +130,16 @@ fn files<'a>(plan: &'a Arc<dyn ExecutionPlan>, session: &SessionConfig) -> Optio
     (is_reached && !unusual).then_some(config)
 }
 
-/// Divides the files of a reader into about `wanted` groups of similar size, or into more groups if
-/// a group would exceed [`MOST_BYTES`]. A large file is divided by its row groups.
-fn divided(files: &FileScanConfig, wanted: usize) -> Vec<FileGroup> {
-    let (groups, bytes) = (&files.file_groups, bytes_in(files));
-    // The limit of a slice applies to the size of all columns, because the size of the columns that
-    // are read is only an estimate.
+/// Divides files into about `wanted` groups of similar size, or into more groups if a group would
+/// exceed [`MOST_BYTES`]. A large file is divided by its row groups.
+fn divided(groups: &[FileGroup], wanted: usize) -> Vec<FileGroup> {
+    let files = groups.iter().flat_map(|group| group.files());
+    let bytes: u64 = files.map(|file| file.object_meta.size).sum();
     let least = usize::try_from(bytes.div_ceil(MOST_BYTES)).unwrap_or(usize::MAX);
-    let partitioner = FileGroupPartitioner::new()
+    let even = FileGroupPartitioner::new()
         .with_target_partitions(wanted.max(least).max(1))
-        .with_repartition_file_min_size(0);
-    let is_worth_it = bytes as f64 * share_read(files).unwrap_or(1.0) >= LEAST_BYTES as f64;
-    let even = is_worth_it
-        .then(|| partitioner.repartition_file_groups(groups))
-        .flatten();
+        .with_repartition_file_min_size(LEAST_BYTES)
+        .repartition_file_groups(groups);
     let divided = even.unwrap_or_else(|| {
         // The files are too small to be divided, so each file becomes one slice.
         let files = groups.iter().flat_map(|group| group.files().iter().cloned());
@@ -154,38 +148,22 @@ fn divided(files: &FileScanConfig, wanted: usize) -> Vec<FileGroup> {
     divided.into_iter().filter(|group| !group.files().is_empty()).collect()
 }
 
-/// Returns the number of bytes of all columns in those parts of files that a reader reads.
-fn bytes_in(files: &FileScanConfig) -> u64 {
-    let parts = files.file_groups.iter().flat_map(|group| group.files());
-    parts.map(PartitionedFile::effective_size).sum()
-}
-
-/// Returns the approximate size of the columns that a reader reads, as a share of the size of all
-/// columns. Returns `None` if the statistics of the files lack the size of a column.
-fn share_read(files: &FileScanConfig) -> Option<f64> {
-    let sizes = files.statistics().column_statistics;
-    // The columns of folder names come last, and are not in the files.
-    let sizes = sizes.get(..files.file_schema().fields().len())?;
-    let size = |column: &ColumnStatistics| column.byte_size.get_value().copied();
-    let all: usize = sizes.iter().map(size).sum::<Option<usize>>()?;
-    let Some(projection) = files.file_source.projection() else {
-        return Some(1.0);
-    };
-    let filter = files.file_source.filter();
-    let filtered = filter.iter().flat_map(collect_columns).map(|column| column.index());
-    let columns: BTreeSet<usize> = projection.column_indices().into_iter().chain(filtered).collect();
-    let read = columns.into_iter().filter_map(|column| sizes.get(column));
-    let read: usize = read.map(size).sum::<Option<usize>>()?;
-    (all > 0).then(|| read as f64 / all as f64)
-}
-
 /// Returns the approximate number of bytes that a plan reads from files.
 #[cfg(feature = "ballista")]
 pub(super) fn bytes_of(plan: &Arc<dyn ExecutionPlan>) -> u64 {
     let source = plan.downcast_ref::<DataSourceExec>();
     let files = source.and_then(|source| source.downcast_to_file_source::<ParquetSource>());
-    let own = files.map_or(0, |(config, _)| bytes_in(config));
+    let groups = files.into_iter().flat_map(|(config, _)| &config.file_groups);
+    let own: u64 = groups.flat_map(|group| group.files()).map(size).sum();
     own + plan.children().into_iter().map(bytes_of).sum::<u64>()
+}
+
+#[cfg(feature = "ballista")]
+fn size(file: &PartitionedFile) -> u64 {
+    let whole = file.object_meta.size;
+    file.range
+        .as_ref()
+        .map_or(whole, |range| u64::try_from(range.end - range.start).unwrap_or(whole))
 }
 
 /// An operator that marks a plan as a slice when it is sent. The worker adds the checks of a source
@@ -304,37 +282,6 @@ mod tests {
                 slices(&planned(&session, sql).await, 4, &session.copied_config()).is_none(),
                 "{sql}"
             );
-        }
-    }
-
-    /// Tests that a file is divided if the columns that a statement reads are large, and not because
-    /// other columns are. The text takes more than 1 MB of the file, and the number less.
-    #[tokio::test]
-    async fn columns_that_are_not_read_divide_no_file() {
-        let scratch = tempfile::tempdir().unwrap();
-        let session = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(1));
-        let path = scratch.path().join("wide.parquet").display().to_string();
-        let text = "md5(CAST(value AS VARCHAR)) || md5(CAST(-value AS VARCHAR))";
-        let sql = format!("COPY (SELECT value AS a, {text} AS b FROM generate_series(1, 80000)) TO '{path}'");
-        session.sql(&sql).await.unwrap().collect().await.unwrap();
-        assert!(std::fs::metadata(&path).unwrap().len() > LEAST_BYTES);
-        session
-            .register_parquet("t", path, ParquetReadOptions::new())
-            .await
-            .unwrap();
-        for (sql, wanted) in [
-            ("SELECT a FROM t", 1),
-            ("SELECT b FROM t", 4),
-            ("SELECT a, b FROM t", 4),
-        ] {
-            let slices = slices(&planned(&session, sql).await, 4, &session.copied_config()).unwrap();
-            assert_eq!(slices.len(), wanted, "{sql}");
-            let mut rows = 0;
-            for slice in slices {
-                let found = collect(slice, session.task_ctx()).await.unwrap();
-                rows += found.iter().map(|batch| batch.num_rows()).sum::<usize>();
-            }
-            assert_eq!(rows, 80_000, "{sql}");
         }
     }
 }
