@@ -25,8 +25,8 @@ pub fn lines(text: &str) -> String {
 }
 
 /// Escapes every character in a JSON text for which [`acts`] returns true, except line ends and
-/// tabs. The result represents the same JSON values. JSON itself requires an escape only for those
-/// below U+0020.
+/// tabs. The result represents the same JSON values. Of these characters, JSON itself requires an
+/// escape only for those below U+0020.
 pub fn json(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -12,10 +12,10 @@ use std::sync::Arc;
 /// The maximum number of files that are checked at the same time.
 const AT_ONCE: usize = 16;
 
-/// A file that the description of a version names.
+/// A file that the description of a table's version names.
 #[derive(Debug)]
 pub(super) struct NamedFile {
-    /// The name of the file in errors, as it is written in the description.
+    /// The name of the file in error messages, as it is written in the description.
     pub(super) called: String,
     /// The path of a local file, or the URL of an object.
     pub(super) name: String,

@@ -16,8 +16,8 @@ pub(super) struct Marker {
 }
 
 impl Marker {
-    /// Returns true if a table is at `place`: the place has the file, or the folder and a file in
-    /// it.
+    /// Returns true if `place` contains the marker, and therefore a table. A folder is a marker
+    /// only if it contains a file.
     pub(super) async fn is_at(&self, place: &Place) -> Result<bool> {
         let path = place.path.clone().join(self.name);
         let found = match self.is_folder {
@@ -35,8 +35,8 @@ impl Marker {
         found.map_err(|e| Error::of_store(format_args!("cannot list {}", place.url), &e))
     }
 
-    /// Returns true if a local folder may be a table: it has the file, or the folder, which may be
-    /// empty.
+    /// Returns true if a local folder contains the marker, and therefore may be a table. The marker
+    /// may be an empty folder.
     pub(super) fn may_be_in(&self, folder: &Path) -> bool {
         let path = folder.join(self.name);
         match self.is_folder {

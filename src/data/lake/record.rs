@@ -1,5 +1,5 @@
-//! Runs for a table in a local folder. The files of a run stay hidden until its commit, and the next
-//! run removes the files of a killed run.
+//! Runs for a table in a local folder. The files of a run stay hidden until its commit, and the
+//! next run removes the files of a killed run.
 //!
 //! Until it commits, a run keeps its files in `_anonsql/runs/<run>`, a folder that readers of
 //! tables ignore, and locks this folder. Before the commit, the files are moved in one step to

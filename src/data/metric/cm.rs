@@ -5,8 +5,9 @@
 //! the number of rows outside the majority. The label is the column named in CLASS. NULL is a
 //! label.
 //!
-//! The number of rows outside the majority never falls along generalization, whatever classes are
-//! suppressed, because suppressed rows count too. So the number at a node bounds every node above.
+//! The number of rows outside the majority never falls as values are generalized, whichever classes
+//! are suppressed, because suppressed rows count too. So the number at a node is a lower bound for
+//! every node above.
 //!
 //! Example: `CLASS (outcome) ... MINIMIZING cm`.
 //!

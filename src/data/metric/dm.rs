@@ -5,8 +5,8 @@
 //! say in one place that a greater DM is better. Their fitness 1/DM treats lower as better, as does
 //! this metric.
 //!
-//! Classes only merge along generalization, so the sum of the squared sizes of *all* classes bounds
-//! every node above.
+//! Classes only merge as values are generalized, so the sum of the squared sizes of *all* classes
+//! of a node is a lower bound for every node above.
 //!
 //! Bayardo and Agrawal, Data privacy through optimal k-anonymization, ICDE 2005,
 //! doi:10.1109/ICDE.2005.42.

@@ -6,7 +6,7 @@
 //!
 //! The ground values contribute the same amount at every node. So the loss of a cell is computed as
 //! log2 n(generalized value), and the amount of the ground values is subtracted once. Without
-//! suppression, the metric never falls along generalization.
+//! suppression, the metric never falls as values are generalized.
 //!
 //! Gionis and Tassa, k-Anonymization with minimal loss of information, TKDE 2009,
 //! doi:10.1109/TKDE.2008.129.
@@ -104,7 +104,7 @@ impl Measure for Prepared {
 
     fn excess_is_monotone(&self) -> bool {
         // The cost of a node exceeds its floor by the additional loss of suppressed rows over their
-        // generalized cells. This excess never grows along generalization.
+        // generalized cells. This excess never grows as values are generalized.
         true
     }
 

@@ -6,8 +6,8 @@
 //! POPULATION, the values of the population are also ground values. WEIGHT multiplies the cells of
 //! a column. The divisor is then rows times the sum of the weights.
 //!
-//! Without suppression, the metric never falls along generalization, so its value bounds every node
-//! above.
+//! Without suppression, the metric never falls as values are generalized, so its value at a node is
+//! a lower bound for every node above.
 //!
 //! Iyengar, Transforming data to satisfy privacy constraints, KDD 2002, doi:10.1145/775047.775089.
 

@@ -8,8 +8,8 @@
 //! leaves. WEIGHT multiplies the cells of a column. The divisor is then rows times the sum of the
 //! weights.
 //!
-//! Without suppression, the metric never rises along generalization, so its value bounds every node
-//! above.
+//! Without suppression, the metric never rises as values are generalized, so its value at a node is
+//! an upper bound for every node above.
 //!
 //! Example: `MINIMIZING ileft` looks for the node with the most information left.
 //!

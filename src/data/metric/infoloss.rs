@@ -9,8 +9,8 @@
 //!
 //! The value is between 0 and 1. **Interpretation**: a suppressed row covers the whole of every
 //! column and costs 1. NULL has no extent. A column without a range costs 0 in released rows.
-//! Without suppression, the metric never falls along generalization, so its value bounds every node
-//! above.
+//! Without suppression, the metric never falls as values are generalized, so its value at a node is
+//! a lower bound for every node above.
 //!
 //! Example: `MINIMIZING infoloss`.
 //!

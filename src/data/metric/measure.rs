@@ -223,13 +223,13 @@ pub trait Measure: Debug + Send + Sync {
 
     /// Returns a lower bound on the cost of `node` if at least `suppressed` rows are suppressed at
     /// the node. The bound uses only facts about the table, without an evaluation of the node. With
-    /// `suppressed = 0`, the bound never falls along generalization.
+    /// `suppressed = 0`, the bound never falls as values are generalized.
     fn bound(&self, node: &Node, suppressed: u64) -> f64 {
         let _ = (node, suppressed);
         f64::NEG_INFINITY
     }
 
-    /// Returns true if cost minus floor never grows along generalization, provided that the
+    /// Returns true if cost minus floor never grows as values are generalized, provided that the
     /// suppressed rows of a node are also suppressed at the more specific nodes. See
     /// [`crate::method::search::Oracle::excess_is_monotone`].
     fn excess_is_monotone(&self) -> bool {

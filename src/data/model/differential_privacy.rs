@@ -2,10 +2,10 @@
 //!
 //! Holds under three conditions. Each row of the source was drawn independently with probability
 //! beta. Each drawn row was generalized independently of the others. Every released class has at
-//! least the k drawn rows that follow from epsilon, delta and beta (`crate::data::model::sampling`). Then
-//! take any two tables that differ in one additional row of one table, and any set of releases. The
-//! probability that the release of one table is in the set is at most e^epsilon times the
-//! probability for the other table, plus delta.
+//! least the k drawn rows that follow from epsilon, delta and beta
+//! (`crate::data::model::sampling`). Then take any two tables that differ in one additional row of
+//! one table, and any set of releases. The probability that the release of one table is in the set
+//! is at most e^epsilon times the probability for the other table, plus delta.
 //!
 //! The sample is drawn before any check. All later decisions, measures, output and reports follow
 //! from the released classes of the sample alone. A recount finds the size of the smallest class,

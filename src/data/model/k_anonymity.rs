@@ -1,8 +1,8 @@
 //! k-anonymity: every released class has at least k rows.
 //!
 //! Holds if and only if every released equivalence class has at least k rows (k distinct entities
-//! under ENTITY). Monotone, even if rows are suppressed: classes only grow along generalization, so
-//! a class that satisfies the model becomes part of a class that satisfies it.
+//! under ENTITY). Monotone, even if rows are suppressed: classes only grow as values are
+//! generalized, so a class that satisfies the model becomes part of a class that satisfies it.
 //!
 //! Sweeney, k-anonymity: a model for protecting privacy, IJUFKS 2002,
 //! doi:10.1142/S0218488502001648.

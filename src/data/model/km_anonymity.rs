@@ -6,9 +6,9 @@
 //!
 //! The model concerns one column of lists and nothing else. The classes of the other models do not
 //! contain this column, and the model excludes no class. After the classes are chosen, the items of
-//! the released rows are generalized along the item hierarchy, or removed ([`crate::method::items`]). The
-//! model gives no protection against an attacker who knows both items and other quasi-identifiers
-//! of a person, or who knows that a person lacks an item.
+//! the released rows are generalized along the item hierarchy, or removed
+//! ([`crate::method::items`]). The model gives no protection against an attacker who knows both
+//! items and other quasi-identifiers of a person, or who knows that a person lacks an item.
 //!
 //! Example:
 //! `QUASI IDENTIFIERS (age, items USING products) SATISFYING k_anonymity(5) AND km_anonymity(5, 2) ON items`.

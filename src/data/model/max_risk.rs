@@ -3,7 +3,7 @@
 //! Holds if and only if 1 / f <= r for every released equivalence class, where f is the number of
 //! its rows (entities under ENTITY). The comparison uses exact fractions: the model is k-anonymity
 //! with the smallest whole number k that is at least 1 / r. Monotone, even if rows are suppressed:
-//! a class only grows along generalization.
+//! a class only grows as values are generalized.
 //!
 //! **Interpretation**: r is exactly the written number. Guidance with a threshold of 0.09 (Health
 //! Canada, Public Release of Clinical Information; EMA, Policy 0070) means groups of at least 11,

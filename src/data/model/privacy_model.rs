@@ -20,10 +20,10 @@ use std::fmt::Debug;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Monotonicity {
-    /// A merged class satisfies the model if one of its parts does: the model is monotone along
+    /// A merged class satisfies the model if one of its parts does: the model is monotone under
     /// generalization, even if rows are suppressed.
     Always,
-    /// A merged class satisfies the model if all its parts do: the model is monotone along
+    /// A merged class satisfies the model if all its parts do: the model is monotone under
     /// generalization as long as nothing may be suppressed.
     WithoutSuppression,
     /// A merged class need not satisfy the model, even if all its parts do: the model is not

@@ -58,7 +58,7 @@ pub enum SampleKey {
     /// The secret at this location (`env:NAME` or `file:PATH`), together with the table itself: the
     /// same table always has the same sample.
     Secret(String),
-    /// These bytes alone, whatever the table.
+    /// The given bytes. They do not depend on the table.
     #[cfg(test)]
     Given([u8; 32]),
 }

@@ -1,4 +1,4 @@
-//! Finds the first time in a column of a Parquet file that readers would change.
+//! Finds the first date or time in a column of a Parquet file that readers would change.
 
 use crate::base::error::Result;
 use crate::base::pool::check_cancelled;
@@ -45,8 +45,8 @@ pub(super) enum StoredTimes {
     OldTicks { per_second: i64 },
 }
 
-/// Returns the fault of the first time in a column chunk that readers would change; `None` if all
-/// times are correct.
+/// Returns the fault of the first date or time in a column chunk that readers would change; `None`
+/// if there is none.
 pub(super) fn first_fault(
     bytes: Bytes,
     chunk: &ColumnChunkMetaData,

@@ -1,6 +1,6 @@
-//! Converts values to text in queries, by an SQL function that writes a value like a release does
-//! ([`crate::method::hierarchy::texts`]). In contrast, a cast would round the offset of a time zone
-//! to minutes.
+//! Converts values to text in queries, by an SQL function that writes a value in the same way as a
+//! release ([`crate::method::hierarchy::texts`]). In contrast, a cast would round the offset of a
+//! time zone to minutes.
 
 use crate::method::hierarchy::{has_zone, texts};
 use arrow::datatypes::{DataType, Field, FieldRef};

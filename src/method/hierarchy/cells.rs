@@ -43,8 +43,8 @@ fn of_hierarchy(lookup: &Lookup) -> Result<Option<Grid>> {
             return Ok(None);
         };
         let known = lookup.values().len() - lookup.values().null_count();
-        // The values that a code hides form one group, but this does not show how the other values
-        // are grouped.
+        // The values that a TOP CODE or BOTTOM CODE hides form one group, but this does not show
+        // how the other values are grouped.
         let is_alone = |code: usize| lows[code].is_some() && lows[code] == highs[code];
         if (0..known).all(|code| is_alone(code) || lookup.hidden(code as u32).is_some()) {
             continue;

@@ -22,7 +22,7 @@ pub(crate) fn has_zone(data_type: &DataType) -> bool {
     matches!(plain_type(data_type), DataType::Timestamp(_, Some(_)))
 }
 
-/// Returns the values as text. Parsing the text gives the same value.
+/// Returns each value as text. Parsing this text gives the same value.
 pub(crate) fn texts(values: &ArrayRef) -> Result<StringArray> {
     let plain = plain_type(values.data_type());
     let DataType::Timestamp(unit, Some(_)) = plain else {

@@ -303,7 +303,8 @@ pub(super) const KIND: Kind = Kind {
         syntax: "AS QUANTILES (16, 4) { OF table.column | BOUNDS (b, ...) }",
         parts: &[
             Part::First("groups", Takes::List("groups", Item::Whole, "a number of groups")),
-            // SHOW HIERARCHIES prints BOUNDS with the bounds that were computed for OF.
+            // For a hierarchy created with OF, SHOW HIERARCHIES prints BOUNDS with the computed
+            // bounds.
             Part::OneOf(&[
                 ("OF", Takes::Column),
                 ("BOUNDS", Takes::List("bound", Item::NumberOrText, "a bound")),

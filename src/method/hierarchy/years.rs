@@ -45,9 +45,9 @@ impl Years {
         }
     }
 
-    /// Returns the label for `year` if a code hides the year or cuts off its unit, and `None`
-    /// otherwise. `first` and `last` are the first and the last year of the unit that contains
-    /// `year`.
+    /// Returns the label for `year` if a code hides the year or another part of its unit, and
+    /// `None` otherwise. `first` and `last` are the first and the last year of the unit that
+    /// contains `year`.
     pub(super) fn label(self, year: i32, (first, last): (i32, i32)) -> Option<String> {
         match (self.side(year), self.bottom, self.top) {
             (Some(Side::Below), Some(bottom), _) => return Some(format!("<{bottom:04}")),

@@ -14,10 +14,10 @@
 //! with values so large or so near to each other that 64-bit floats cannot compute their standard
 //! deviation.
 //!
-//! Anyone with the secret can compute the random numbers. The same source, statement and secret give
-//! the same noise. The noise is different with another secret, with other released columns or other
-//! masks, and after rows were added, changed or left out. The mean of a row's values in two such
-//! releases is nearer to the original value.
+//! Anyone with the secret can compute the random numbers. The same source, statement and secret
+//! give the same noise. The noise is different with another secret, with other released columns or
+//! other masks, and after rows were added, changed or left out. The mean of a row's values in two
+//! such releases is nearer to the original value.
 //!
 //! Example: `KEEP (income NOISE (0.1) WITH SECRET 'env:ANONSQL_SECRET')`
 //!

@@ -36,8 +36,8 @@ impl Column {
         self.numbers != Numbers::Hierarchy && self.lookup.is_ordered()
     }
 
-    /// Returns, by ground code, the position of the value in an order in which values under one
-    /// label are adjacent.
+    /// Returns, for each ground code, the position of its value in an order in which values with
+    /// the same label are adjacent.
     pub fn places(&self) -> Vec<u32> {
         let levels = self.lookup.levels();
         let mut codes: Vec<u32> = (0..self.lookup.values().len() as u32).collect();

@@ -178,7 +178,8 @@ impl Context {
         let Some(f) = &self.on_progress else {
             return;
         };
-        // The bound of the lattice's bottom bounds every node, and needs no assessment.
+        // The bound of the lattice's bottom is a bound for every node, and is known without an
+        // assessment.
         let bottom = oracle.map_or(f64::NEG_INFINITY, |o| o.bound(o.lattice().bottom(), 0));
         f(Progress {
             nodes: self.assessed,

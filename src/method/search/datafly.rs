@@ -2,8 +2,9 @@
 //!
 //! Datafly starts at the bottom node. While the rows to suppress exceed the limit of the statement,
 //! the quasi-identifier that currently has the most distinct values goes up one level.
-//! Quasi-identifiers at their top are skipped. Ties: the first named. The rows that still violate a
-//! model are suppressed. Sweeney's limit of k rows is `SUPPRESSING AT MOST k ROWS` here.
+//! Quasi-identifiers at their top are skipped. Ties are broken by the order in which the columns
+//! are named. The rows that still violate a model are suppressed. Sweeney's limit of k rows is
+//! `SUPPRESSING AT MOST k ROWS` here.
 //!
 //! **Guarantee**: if the walk meets an anonymous node, it needs at most as many steps as the height
 //! of the lattice. The metric is not used, and the distance to the optimum is unknown. If the
@@ -50,7 +51,8 @@ pub(super) fn climb(oracle: &dyn Oracle, context: &mut Context) -> Result<(), St
 }
 
 /// Returns the index of the quasi-identifier that has the most distinct values, among those below
-/// their top level. Ties: the first. `None` if every quasi-identifier is at its top level.
+/// their top level. If several have the most, returns the first of them. Returns `None` if every
+/// quasi-identifier is at its top level.
 fn most_distinct(oracle: &dyn Oracle, node: &Node) -> Option<usize> {
     let top = oracle.lattice().top();
     (0..oracle.lattice().width())

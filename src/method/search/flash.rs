@@ -11,7 +11,8 @@
 //! the cost of the incumbent, or is above a node whose floor ([`super::Assessment::floor`]) reaches
 //! that cost. If anonymity is not monotone, only these bounds prune, and the first pass is omitted.
 //!
-//! **Guarantee**: the optimum for any metric and any models. Ties: the first in the order of nodes.
+//! **Guarantee**: the optimum for any metric and any models. Ties are broken by the order of the
+//! nodes.
 //!
 //! Example: `SEARCH USING flash`.
 //!

@@ -127,8 +127,8 @@ fn scaled(members: &[(Node, Assessment)], objective: usize) -> Vec<f64> {
 }
 
 /// Returns the index of the knee: the member nearest to the ideal point, which has the lowest value
-/// of every objective. Each objective is scaled to its span over the front. Ties: the first in the
-/// order of nodes. `None` for an empty front.
+/// of every objective. Each objective is scaled to its span over the front. Ties are broken by the
+/// order of the nodes. Returns `None` for an empty front.
 ///
 /// **Interpretation**: an objective that spans three orders of magnitude is scaled by its
 /// logarithm. An example is k from 1 to the number of rows. Without the logarithm, every practical

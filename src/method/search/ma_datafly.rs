@@ -1,10 +1,10 @@
 //! MA-Datafly: multi-attribute generalization of the column with the most distinct values.
 //!
 //! While the table is not anonymous, the quasi-identifier that currently has the most distinct
-//! values goes up one level. Quasi-identifiers at their top are skipped. Ties: the first named.
-//! This is the loop of Datafly. Unlike Datafly, the paper never suppresses. A statement requests
-//! this with the suppression limit 0. Both searches stop when the rows that violate a model are
-//! within the limit.
+//! values goes up one level. Quasi-identifiers at their top are skipped. Ties are broken by the
+//! order in which the columns are named. This is the loop of Datafly. Unlike Datafly, the paper
+//! never suppresses. A statement requests this with the suppression limit 0. Both searches stop
+//! when the rows that violate a model are within the limit.
 //!
 //! **Guarantee**: the same as for Datafly.
 //!

@@ -7,9 +7,9 @@
 //! result is the lowest anonymous node of every path (the k-minimal nodes). The paper chooses the
 //! k-minimal node with the minimum loss.
 //!
-//! **Guarantee**: the paper gives the optimum if cost never falls along generalization. Here the
-//! result is the optimum for any metric and any models, because nodes above the k-minimal nodes are
-//! also assessed if their bounds allow them to win. If anonymity is not monotone, the walk uses
+//! **Guarantee**: the paper gives the optimum if cost never falls as values are generalized. Here
+//! the result is the optimum for any metric and any models, because nodes above the k-minimal nodes
+//! are also assessed if their bounds allow them to win. If anonymity is not monotone, the walk uses
 //! only the bounds.
 //!
 //! Example: `SEARCH USING ola`.

@@ -88,19 +88,20 @@ pub trait Oracle: Send + Sync {
 
     /// Returns, without an evaluation, a lower bound on the first cost of `node` itself if at least
     /// `suppressed` rows are suppressed at the node. For `suppressed = 0`, the bound is at most the
-    /// floor of the node and never falls along generalization, so it bounds every node above.
+    /// floor of the node and never falls as values are generalized, so it is also a bound for every
+    /// node above.
     fn bound(&self, node: &Node, suppressed: u64) -> f64;
 
     /// Returns true if anonymity is monotone: every node above an anonymous node is anonymous.
     fn is_monotone(&self) -> bool;
 
-    /// Returns true if the number of suppressed rows never grows along generalization, for any
+    /// Returns true if the number of suppressed rows never grows as values are generalized, for any
     /// suppression limit.
     #[doc(hidden)]
     fn suppression_is_monotone(&self) -> bool;
 
-    /// Returns true if the excess of a node, its first cost minus its floor, never grows along
-    /// generalization. Then `lower + (cost(u) - floor(u))` bounds the cost of a node below an
+    /// Returns true if the excess of a node, its first cost minus its floor, never grows as values
+    /// are generalized. Then `lower + (cost(u) - floor(u))` bounds the cost of a node below an
     /// assessed node `u` if `lower` is the floor of the lower node, or its bound without
     /// suppression. The excess is monotone under two conditions. The rows suppressed at a node are
     /// also suppressed at every node below it. The metric charges a suppressed row at least as much

@@ -103,20 +103,20 @@ pub enum ReleaseCheck {
 /// alone.
 #[derive(Debug)]
 pub enum StandardCheck {
-    /// None may be found.
+    /// The count must be 0.
     NoneOf {
         /// What is counted.
         what: String,
         /// The number found.
         found: u64,
     },
-    /// At least `least` must be reached.
+    /// The count must be at least `least`.
     AtLeast {
         /// What is counted.
         what: String,
         /// The required minimum.
         least: u64,
-        /// The count; `None` if there is nothing to count, so that the check holds.
+        /// The count; `None` if there is nothing to count, in which case the check holds.
         reached: Option<u64>,
     },
 }

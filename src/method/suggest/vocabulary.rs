@@ -10,11 +10,11 @@
 /// The meaning of a column name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meaning {
-    /// One of the identifiers in the list of Safe Harbor, with its description.
+    /// One of the identifiers on the Safe Harbor list, with its description.
     Identifier(&'static str),
     /// A code, which identifies people if many of its values are different.
     Code,
-    /// Free text, if the values are texts.
+    /// Free text, if the column contains text.
     FreeText,
     /// An age.
     Age,

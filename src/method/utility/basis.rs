@@ -1,17 +1,18 @@
 //! The number of persons on whose values a figure is based, and the rule by which a report gives,
 //! rounds or withholds the figure.
 //!
-//! A reader of a release can compute the figures of its rows. The same figure of the source then
-//! describes the rows that are not in the release: if one row is missing, the difference of two
-//! totals is its value. And a mean and a deviation of two values are these two values. A correlation
-//! with a column that is 1 for one person and 0 for all others gives the value of this person.
+//! A reader of a release can compute the figures of its rows. Together with these, the same figures
+//! of the source describe the rows that are not in the release: if one row is missing, the
+//! difference between the two totals is its value. A mean and a standard deviation of two values
+//! reveal both values. A correlation with a column that is 1 for one person and 0 for all others
+//! reveals the value of this person.
 
-/// The minimum number of persons on whose values a figure in a report is based. A greater class size
-/// that a request requires replaces it.
+/// The minimum number of persons on whose values a figure in a report is based. If a request
+/// requires a greater class size, that size replaces this minimum.
 pub const LEAST_PERSONS: u64 = 10;
 
-/// A source is large if it has at least this number of rows for each suppressed row, and at least this
-/// number times the minimum number of persons. One of `n` rows changes a share by about `1 / n`: by
+/// A source is large if it has at least this many rows for each suppressed row, and at least this
+/// many times the minimum number of persons. One of `n` rows changes a share by about `1 / n`: by
 /// 0.001 if there are 1,000 rows. That is far below the rounding of a report to two decimals.
 const ROWS_FOR_ONE: u64 = 100;
 
@@ -29,7 +30,7 @@ pub struct FigureBasis {
     rows_left_out: u64,
     /// The number of rows of the source that decide the figure.
     rows_deciding: u64,
-    /// The greatest number of rows of one person.
+    /// The maximum number of rows of a single person.
     rows_of_one: u64,
 }
 
@@ -77,8 +78,8 @@ impl FigureBasis {
         }
     }
 
-    /// Returns true if the source is so large that no suppressed person changes a share of its rows by
-    /// more than 0.01. `least` is the minimum number of persons.
+    /// Returns true if the source is so large that no suppressed person changes a share of its rows
+    /// by more than 0.01. `least` is the minimum number of persons.
     pub fn is_large(self, least: u64) -> bool {
         self.persons >= least.saturating_mul(ROWS_FOR_ONE)
             && self.rows >= self.rows_left_out.saturating_mul(ROWS_FOR_ONE)
@@ -89,7 +90,8 @@ impl FigureBasis {
     pub fn reason(self, least: u64) -> Option<String> {
         let is_of_few = self.persons.min(self.rows_deciding / self.rows_of_one) < least
             || self.left_out.is_some_and(|persons| persons < least);
-        // The reason does not say which of the two holds, because this depends on the values.
+        // The reason does not say which of the two conditions holds, because this depends on the
+        // values.
         is_of_few.then(|| format!("the values of fewer than {least} persons could be computed from it"))
     }
 }
@@ -98,7 +100,7 @@ impl FigureBasis {
 mod tests {
     use super::*;
 
-    /// Returns true if a figure is given, with these numbers of persons and of rows.
+    /// Returns true if a report gives a figure that is based on these numbers of persons and rows.
     fn is_given(persons: [u64; 2], rows: [u64; 2]) -> bool {
         FigureBasis::new(persons, rows).reason(10).is_none()
     }

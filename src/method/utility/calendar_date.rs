@@ -3,8 +3,8 @@
 /// The number of minutes in a day.
 const MINUTES: f64 = 1_440.0;
 
-/// Returns the date and the time that is `days` after the begin of 1970-01-01, rounded to a minute:
-/// `2020-07-19 12:00`. Returns `None` if the calendar does not reach so far.
+/// Returns the date and the time that is `days` after the beginning of 1970-01-01, rounded to a
+/// minute: `2020-07-19 12:00`. Returns `None` if the date is outside the supported range.
 pub fn date_of(days: f64) -> Option<String> {
     // A number outside the range of i64 becomes the nearest number in this range.
     let seconds = ((days * MINUTES).round() as i64).checked_mul(60)?;

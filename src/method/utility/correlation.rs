@@ -24,9 +24,10 @@ pub(super) fn pearson(pairs: impl Iterator<Item = (f64, f64, u64)> + Clone) -> O
     (varies_x && varies_y).then(|| (xy / (xx.sqrt() * yy.sqrt())).clamp(-1.0, 1.0))
 }
 
-/// Returns the number of rows that decide Pearson's r of the weighted pairs: for each column the sum
-/// of the squared distances from its mean, divided by the greatest of them, and of the two numbers
-/// the lesser. It is 1 if a single row differs from all others, and 0 if a column does not vary.
+/// Returns the number of rows that decide Pearson's r of the weighted pairs. For each column, this
+/// is the sum of the squared distances from its mean, divided by the greatest of them. Returns the
+/// smaller of the two numbers: 1 if a single row differs from all others, and 0 if a column does
+/// not vary.
 pub(super) fn deciding(pairs: impl Iterator<Item = (f64, f64, u64)> + Clone) -> u64 {
     let of_x = spread(pairs.clone().map(|(x, _, count)| (x, count)));
     of_x.min(spread(pairs.map(|(_, y, count)| (y, count))))

@@ -64,9 +64,10 @@ impl fmt::Display for Classifier {
 impl MeasureKind {
     /// Returns true for a measure that one row of a large source changes by little, whatever its
     /// values are. A value far from the others can change a correlation by any amount, and could be
-    /// computed from it. A value under no released label makes the Kullback-Leibler divergence
-    /// infinite, and adds one to the number of distinct values. An accuracy can change by more if the
-    /// row moves a split of a decision tree, but which row did so cannot be computed from it.
+    /// computed from the change. A value under no released label makes the Kullback-Leibler
+    /// divergence infinite, and adds one to the number of distinct values. An accuracy can change
+    /// by a larger amount if the row moves a split of a decision tree, but the accuracy does not
+    /// show which row moved it.
     fn is_steady(&self) -> bool {
         matches!(
             self,
@@ -168,9 +169,10 @@ impl Figure {
     }
 
     /// Returns the measure as a report gives it. If it describes the values of fewer than `least`
-    /// persons, it is rounded, or only a value remains that the release alone has. Correlations are
-    /// always rounded: one with a column that is 1 for 12 persons and one with a column that is 1
-    /// for 11 of them would give the value of the other person.
+    /// persons, it is rounded, or only the value for the release is given, or no value is given.
+    /// Correlations are always rounded. Otherwise, a correlation with a column that is 1 for 12
+    /// persons, and one with a column that is 1 for only 11 of them, would together reveal the
+    /// value of the remaining person.
     fn reported(self, least: u64) -> Self {
         let told = self.basis.and_then(|basis| Some((basis, basis.reason(least)?)));
         let Some((basis, reason)) = told else {
@@ -210,7 +212,7 @@ impl Figure {
     /// Returns the measure with values of two decimals. `reason` becomes the note about it.
     fn with_two_decimals(self, reason: String) -> Self {
         let note = match self.measure {
-            // The note has the quotient of the two exact values.
+            // The original note contains the quotient of the two exact values.
             MeasureKind::Information => Some("bits".into()),
             _ => self.note,
         };
@@ -224,8 +226,8 @@ impl Figure {
     }
 }
 
-/// Returns the floating-point number that is nearest to `value` rounded to two decimals, so that it is
-/// written with two decimals. Zero has no sign.
+/// Returns the floating-point number that is nearest to `value` rounded to two decimals, so that it
+/// is written with two decimals. Zero has no sign.
 fn to_two_decimals(value: f64) -> f64 {
     (value * 100.0).round() / 100.0 + 0.0
 }

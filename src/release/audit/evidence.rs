@@ -225,11 +225,11 @@ impl ReleaseEvidence {
         Ok(checks)
     }
 
-    /// Checks the size of the smallest class. `released` has `classes` classes, and the smallest one
-    /// has the size `smallest`. If the manifest has no size, checks that there is no class.
+    /// Checks the size of the smallest class. `released` has `classes` classes, and the smallest
+    /// one has the size `smallest`. If the manifest has no size, checks that there is no class.
     ///
-    /// The manifest counts entities. If they cannot be counted in the released rows, checks that the
-    /// smallest class has at least as many rows.
+    /// The manifest counts entities. If they cannot be counted in the released rows, checks that
+    /// the smallest class has at least as many rows.
     async fn smallest_class(
         &self,
         session: &SessionContext,

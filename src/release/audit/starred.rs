@@ -1,8 +1,8 @@
 //! Checks promises about entities if the files do not show which rows are suppressed.
 //!
-//! In a STARRED release, the rows of a class with `*` in every quasi-identifier look like suppressed
-//! rows. The number of entities in this class then depends on which of the rows are suppressed. A
-//! promise holds only if it holds with the fewest possible entities.
+//! In a STARRED release, the rows of a class with `*` in every quasi-identifier look like
+//! suppressed rows. The number of entities in this class then depends on which of the rows are
+//! suppressed. A promise holds only if it holds with the fewest possible entities.
 
 use super::claim::Claim;
 use crate::base::error::Result;

@@ -49,7 +49,7 @@ impl Verification {
         self.checks.iter().all(|check| check.ok)
     }
 
-    /// Notes a claim that could be checked with more information.
+    /// Records a claim that could be checked with more information.
     pub(super) fn gap(&mut self, what: String) {
         self.gaps.push(what.clone());
         self.unchecked.push(what);

@@ -257,7 +257,8 @@ impl Queue {
         }
     }
 
-    /// Waits for the next plan for `worker`, and returns it. Returns `None` once all plans are done.
+    /// Waits for the next plan for `worker`, and returns it. Returns `None` once all plans are
+    /// done.
     async fn next(&self, worker: &Url) -> Option<WaitingPlan> {
         loop {
             if let Some(next) = self.take(worker) {
@@ -336,10 +337,10 @@ mod tests {
     const BROKEN: &str = "http://broken:1/";
     /// A worker that responds, and is lost with every plan that it is the first to attempt.
     const ONCE: &str = "http://once:1/";
-    /// A worker that is lost with its first plan, and does not respond any more.
+    /// A worker that is lost with its first plan, and never responds again.
     const GONE: &str = "http://gone:1/";
 
-    /// Notes each attempt that was lost.
+    /// Records each lost attempt.
     #[derive(Default)]
     struct Fallible {
         lost: Mutex<Vec<String>>,
@@ -425,8 +426,8 @@ mod tests {
         assert!(lost.len() <= 3 && lost.iter().all(|url| url == BROKEN), "{lost:?}");
     }
 
-    /// If there is no other worker, or if it does not respond any more, the same worker executes the
-    /// plan again.
+    /// If there is no other worker, or if it no longer responds, the same worker executes the plan
+    /// again.
     #[tokio::test]
     async fn a_lost_plan_is_for_the_same_worker_if_no_other_responds() {
         assert_eq!(gathered(&[ONCE]).await.unwrap(), (3, vec![ONCE.to_string(); 3]));

@@ -197,8 +197,8 @@ pub struct Generalization {
     /// column without a hierarchy.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub levels: Vec<String>,
-    /// The loss from generalization, from 0 to 1: the mean share of the hierarchy that a released
-    /// value covers, averaged over all rows.
+    /// The loss from generalization, from 0 to 1: the share of the hierarchy that a released value
+    /// covers, averaged over all rows.
     pub loss_by_generalization: f64,
     /// The loss from suppression, from 0 to 1: the share of suppressed rows. A suppressed row loses
     /// its whole value.
@@ -388,9 +388,9 @@ pub struct ChoiceSummary {
     pub value: f64,
     /// What the search proves: "proven optimal", a bound, or a statement that there is no proof.
     pub proof: String,
-    /// The number of combinations of levels. It is a text, because it may not fit into 64 bits. If
-    /// it is above 3.4e38, the text says only this. `None` for local recoding, which chooses no
-    /// levels.
+    /// The number of combinations of levels. It is stored as a string, because it may not fit into
+    /// 64 bits. If it does not fit into 128 bits either, the string is `over 3.4e38`. `None` for
+    /// local recoding, which chooses no levels.
     pub alternatives: Option<String>,
     /// The number of combinations that were assessed.
     pub assessed: u64,

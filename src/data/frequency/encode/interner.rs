@@ -207,7 +207,8 @@ mod tests {
                 let codes: Vec<(usize, usize)> = codes.iter().map(|c| (0, *c as usize)).collect();
                 interleave(&[values.as_ref()], &codes).unwrap()
             };
-            // The values equal the values of the rows, and restoring them does not change the codes.
+            // The values equal the values of the rows, and restoring them does not change the
+            // codes.
             for _ in 0..2 {
                 let values = restored(&mut interner);
                 prop_assert_eq!(&of_row(&values, &mut interner), &whole);

@@ -57,8 +57,8 @@ pub enum NodeAnswer {
 }
 
 impl NodeAnswer {
-    /// Returns the classes of a node that was requested without a demand. Fails with
-    /// `ErrorKind::Internal` if the answer has no classes.
+    /// Returns the classes. Fails with `ErrorKind::Internal` if the node does not meet its demand,
+    /// which cannot happen for a node that was requested without one.
     pub(crate) fn classes(self) -> Result<Arc<FrequencySet>> {
         match self {
             Self::Classes(set) => Ok(set),

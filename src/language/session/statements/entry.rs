@@ -26,7 +26,8 @@ pub struct Entry {
     /// A summary of the statement in one line.
     pub summary: &'static str,
     /// The syntax of the statement. The placeholders `<kind>` and `<masks>` stand for the clauses
-    /// of the kinds of hierarchies and of the masks. [`with_formats`] replaces further placeholders.
+    /// of the kinds of hierarchies and of the masks. [`with_formats`] replaces further
+    /// placeholders.
     pub(super) syntax: &'static str,
     /// An example of the statement, which the parser accepts.
     pub example: &'static str,

@@ -57,8 +57,8 @@ impl Sorted<'_> {
             end += 1;
         }
         while let Some(next) = self.following(end) {
-            // Information left is information that is not lost. So "a sum at least as large"
-            // becomes "a loss at most as large".
+            // The paper compares sums of the information left. A sum that is at least as large
+            // means a loss that is at most as large, so the losses are compared here.
             let joining = self.order[end];
             if spans.loss_of_joining(&group, joining) > u128::from(table.rows(joining)) * spans.loss(&next) {
                 return end;

@@ -145,7 +145,8 @@ impl Eq for Step {}
 
 impl Ord for Step {
     /// Reverses the order of weights, so that the heap returns the step with the minimum weight
-    /// first. Ties: the step with fewer columns, then the step with the columns named first.
+    /// first. Of steps with equal weights, the step with fewer columns comes first, and then the
+    /// step whose columns are named first.
     fn cmp(&self, other: &Self) -> Ordering {
         let ties = || (other.columns.len(), &other.columns).cmp(&(self.columns.len(), &self.columns));
         other.weight.total_cmp(&self.weight).then_with(ties)

@@ -1,4 +1,4 @@
-//! The exhaustive search for a table of few cells. It tries every choice that may weigh less than
+//! The exhaustive search for a table with few cells. It tries every choice that may weigh less than
 //! the best choice so far.
 
 use super::problem::{SuppressionChoice, TINY};

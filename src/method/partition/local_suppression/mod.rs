@@ -31,7 +31,7 @@
 //! The search runs these steps several times. A run begins with no cell suppressed, with all cells
 //! suppressed, or with the best choice so far and a few more values suppressed. The lightest choice
 //! of all runs is released: a cell weighs its WEIGHT, and a suppressed row weighs the sum of all
-//! its cells. For a table of few cells, every choice that may weigh less is then tried. SEED sets
+//! its cells. For a table with few cells, every choice that may weigh less is then tried. SEED sets
 //! the seed: the same seed finds the same cells.
 //!
 //! **Guarantee for groups.** A group of some columns is all rows with equal released labels in

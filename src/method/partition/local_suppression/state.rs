@@ -118,7 +118,7 @@ impl<'a> State<'a> {
         self.restart();
     }
 
-    /// Counts the groups of the current choice anew.
+    /// Recounts the groups of the current choice.
     pub(super) fn restart(&mut self) {
         let problem = self.problem;
         let width = problem.weights.len();

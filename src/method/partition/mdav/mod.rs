@@ -11,8 +11,8 @@
 //!
 //! Distances are Euclidean over standardized columns: a value minus the mean of the column, divided
 //! by the standard deviation of the column over all rows. WEIGHT multiplies the squared distance in
-//! a column. Every quasi-identifier must be a number, a date or a timestamp without NULL. Ties: the
-//! first combination in the order of values.
+//! a column. Every quasi-identifier must be a number, a date or a timestamp without NULL. Ties are
+//! broken by the order of the values.
 //!
 //! A group is labelled by the range of its values in each column. `LABELS MEAN`, `MEDIAN` or `MODE`
 //! releases one value of the group instead. Ranges end exactly at values of the group, so that

@@ -61,8 +61,8 @@ impl Points {
         sums.into_iter().map(|sum| sum / rows).collect()
     }
 
-    /// Returns the combination farthest from a point. Ties: the first. `None` if there are no
-    /// combinations.
+    /// Returns the combination farthest from a point. If several are equally far, returns the first
+    /// of them. Returns `None` if there are no combinations.
     pub(super) fn farthest(&self, combinations: &[u32], from: &[f64]) -> Option<u32> {
         let mut best: Option<(f64, u32)> = None;
         for combination in combinations {
@@ -104,7 +104,8 @@ impl Points {
         None
     }
 
-    /// Returns the index in `means` of the mean nearest to a combination. Ties: the first.
+    /// Returns the index in `means` of the mean nearest to a combination. If several are equally
+    /// near, returns the first of them.
     pub(super) fn nearest_mean(&self, combination: u32, means: &[Vec<f64>]) -> usize {
         let own = self.at(combination);
         let far = |mean: &Vec<f64>| distance(mean, own);

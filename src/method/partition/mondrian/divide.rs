@@ -163,7 +163,8 @@ impl<'a> MondrianRun<'a> {
         }
     }
 
-    /// Divides a group along the column whose parts lose least. Ties: the first named column.
+    /// Divides a group along the column whose parts lose least. Ties are broken by the order in
+    /// which the columns are named.
     fn least_loss(
         &mut self,
         columns: &[usize],

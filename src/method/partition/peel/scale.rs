@@ -50,7 +50,7 @@ pub(super) struct RangeLosses {
 /// The maximum number of values of a column whose losses are computed in advance.
 const FEW_VALUES: usize = 1024;
 
-/// The maximum number of losses per combination that are computed in advance. A table of few
+/// The maximum number of losses per combination that are computed in advance. A table with few
 /// combinations, such as a stratum, needs few losses.
 const PER_COMBINATION: usize = 1 << 10;
 

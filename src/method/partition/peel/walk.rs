@@ -42,7 +42,7 @@ impl Eq for Step {}
 
 impl Ord for Step {
     /// Reverses the order of losses, so that the heap returns the node with the minimum loss first.
-    /// Ties: the first in the order of levels.
+    /// Ties are broken by the order of the levels.
     fn cmp(&self, other: &Self) -> Ordering {
         other
             .loss

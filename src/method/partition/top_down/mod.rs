@@ -22,10 +22,11 @@
 //! - the number of rows that are suppressed or lack the majority label of their class does not
 //!   rise. `cm` counts this number, so rows are suppressed only if `cm` does not rise.
 //!
-//! The algorithm ends when no value can be refined. Ties in the score: the higher gain, the smaller
-//! loss, fewer suppressed rows, the first named column, the first value. So values without gain are
-//! also refined, after all others, because refining them lowers the loss. A value with one child in
-//! the table is immediately replaced by that child, which changes no class. Each class is checked
+//! The algorithm ends when no value can be refined. Of values with equal scores, the one with the
+//! higher gain is refined first, then the one with the smaller loss, the one with fewer suppressed
+//! rows, the one in the column named first, and the first value. So values without gain are also
+//! refined, after all others, because refining them lowers the loss. A value with one child in the
+//! table is immediately replaced by that child, which changes no class. Each class is checked
 //! against all class-level models in force. The release satisfies the models if the start does.
 //!
 //! **Departures** from the paper: the paper computes the gain of v from the rows under v in its
@@ -157,9 +158,9 @@ mod tests {
         assert_eq!(shown(&finer, false), expected);
     }
 
-    /// Rows may be suppressed, but refining separates one minority row and avoids no error. Before,
-    /// 1 row lacks the majority label. Afterwards, 1 row is suppressed, or 2 rows if the other
-    /// value is also refined.
+    /// Refining the top suppresses the single row with value `a`. In the first table, this row
+    /// already is an error, because it lacks the majority label. In the second table, it is not, so
+    /// nothing is refined.
     #[test]
     fn rows_are_suppressed_only_where_no_error_is_added() {
         let toy = |labels: [[u64; 2]; 3]| Toy {

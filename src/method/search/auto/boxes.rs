@@ -51,8 +51,8 @@ impl Region {
     }
 }
 
-// Reverses the order of bounds, so that the heap returns the box with the minimum bound first.
-// Ties: the order of the nodes.
+// Reverses the order of bounds, so that the heap returns the box with the minimum bound first. Ties
+// are broken by the order of the nodes.
 impl Ord for Region {
     fn cmp(&self, other: &Self) -> Ordering {
         let by_bound = other.bound().total_cmp(&self.bound());

@@ -3,8 +3,8 @@
 //!
 //! Every node has a lower bound on its cost. The bound is the maximum of a bound known without an
 //! assessment and the floors of the assessed nodes below the node. If the excess (cost minus floor)
-//! never grows along generalization, the maximum excess of the assessed nodes above is added. If
-//! anonymity is monotone, a failed node excludes every node below. So one assessment can exclude
+//! never grows as values are generalized, the maximum excess of the assessed nodes above is added.
+//! If anonymity is monotone, a failed node excludes every node below. So one assessment can exclude
 //! most of the lattice, and a few dozen well-chosen assessments prove the optimum. The choice is a
 //! guess: suppressed rows, excess and floor are each fitted, on a logarithmic scale, as a sum of
 //! one term per column and level. The next node is the one that is expected to exclude most of a
@@ -18,8 +18,8 @@
 //! monotone), nodes are assessed in ascending order of their bounds.
 //!
 //! **Guarantee**: a run that finishes returns the optimum for any metric and any models, unless it
-//! reports that its memory is full. Ties: the first in the order of nodes. A stopped run returns
-//! the best node found, and a lower bound on the cost of every anonymous node
+//! reports that its memory is full. Ties are broken by the order of the nodes. A stopped run
+//! returns the best node found, and a lower bound on the cost of every anonymous node
 //! ([`Context::proven`]).
 //!
 //! Example: `SEARCH USING auto`.

@@ -1,4 +1,4 @@
-//! What the stages of a release, and VERIFY, ask of a requirement.
+//! The questions that VERIFY and the stages of a release ask of a requirement.
 
 use crate::base::error::Result;
 use crate::method::standard::looked::Looked;
@@ -7,8 +7,8 @@ use crate::method::suggest::Facts;
 use arrow::array::ArrayRef;
 use std::fmt::Debug;
 
-/// A requirement that a standard has for a request. No method has a default, so that a new
-/// requirement answers each question.
+/// A requirement that a standard has for a request. No method has a default implementation, so
+/// every new requirement must answer all questions.
 pub trait Requirement: Debug + Sync {
     /// Returns true if only the values of a source show whether a request violates the
     /// requirement.

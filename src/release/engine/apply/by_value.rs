@@ -146,8 +146,8 @@ mod tests {
     use crate::base::error::ErrorKind;
     use proptest::prelude::*;
 
-    /// Adds rows, each given by its place and its id, in batches of `size` rows. Returns the ordered
-    /// ids.
+    /// Adds rows, each given by its place and its id, in batches of `size` rows. Returns the
+    /// ordered ids.
     fn sorted(counts: &[u64], rows: &[(Option<u32>, u64)], size: usize) -> Result<Vec<u64>> {
         let ranked = RankedIds::new(counts);
         for rows in rows.chunks(size) {

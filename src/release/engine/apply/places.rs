@@ -32,7 +32,7 @@ impl ValuePlaces {
     }
 
     /// Returns the index of each of `rows` among the values. The index of NULL is NULL. Fails with
-    /// `ErrorKind::Data` if another value is not there.
+    /// `ErrorKind::Data` if any other value is missing.
     pub(super) fn of(&self, rows: &ArrayRef) -> Result<UInt32Array> {
         // A dictionary may have values that no row has.
         let found = match rows.as_any_dictionary_opt() {

@@ -31,7 +31,8 @@ pub(in crate::release::engine) struct Rewrite {
     pub(in crate::release::engine) is_of_classes: bool,
     row_promise: Option<Box<dyn RowPromise>>,
     measured: Option<MeasuredInformation>,
-    /// The memory reservation for what drawn masks hold until the plan was executed.
+    /// The memory reservation for the data of drawn masks. It is kept until the plan has been
+    /// executed.
     _held: Option<MemoryReservation>,
 }
 

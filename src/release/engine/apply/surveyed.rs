@@ -17,9 +17,10 @@ use datafusion::dataframe::DataFrame;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use std::sync::Arc;
 
-/// The maximum number of bytes per row with which the swaps of RANK SWAP are prepared. While the ids
-/// of the rows are ordered, they are held three times. If every row has another value, there are two
-/// more words for each value. The scan before and the swaps after it take less.
+/// The maximum number of bytes per row that are needed to prepare the swaps of RANK SWAP. While the
+/// ids of the rows are ordered, they are held three times. If every row has a different value,
+/// there are two more words for each value. The scan before the preparation and the swaps after it
+/// need less memory.
 const ORDERED: usize = 40;
 
 /// The maximum number of bytes per row of the swaps: a pair of 16 bytes, and half an index.

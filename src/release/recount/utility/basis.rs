@@ -19,8 +19,8 @@ pub(super) fn persons(tables: &Tables<'_>, value: &str) -> String {
     }
 }
 
-/// Returns the values of aggregates over the released rows and over the source. `aggregates` has the
-/// SQL of each aggregate in the release and in the source. A value is `None` if it is NULL.
+/// Returns the values of aggregates over the released rows and over the source. `aggregates` has
+/// the SQL of each aggregate in the release and in the source. A value is `None` if it is NULL.
 pub(super) async fn both(tables: &Tables<'_>, aggregates: [Vec<String>; 2]) -> Result<Vec<[Option<f64>; 2]>> {
     let [of_release, of_source] = aggregates;
     let released = selected(&of_release, &tables.released.released());
@@ -35,9 +35,9 @@ pub(super) fn counts(pair: Option<[Option<f64>; 2]>) -> [u64; 2] {
     pair.unwrap_or_default().map(|count| count.unwrap_or(0.0) as u64)
 }
 
-/// Returns the SQL for the number of rows that decide a correlation of `value` with `other`, as far
-/// as `value` is concerned: the sum of its squared distances from its mean, divided by the greatest of
-/// them. It is 1 if a single row differs from all others.
+/// Returns the SQL for the number of rows that decide a correlation of `value` with `other`, judged
+/// by `value` alone: the sum of the squared distances of `value` from its mean, divided by the
+/// greatest of these squares. It is 1 if a single row differs from all others.
 pub(super) fn deciding(value: &str, other: &str) -> String {
     let value = format!("(CASE WHEN {other} IS NOT NULL THEN {value} END)");
     format!(
@@ -53,7 +53,7 @@ pub(super) fn rows_deciding(pairs: [Option<[Option<f64>; 2]>; 2]) -> u64 {
     of_value.min(of_other)
 }
 
-/// Returns the greatest number of rows of one person in the source.
+/// Returns the maximum number of rows of a single person in the source.
 pub(super) async fn rows_of_one(tables: &Tables<'_>) -> Result<u64> {
     let Some(entity) = tables.entity.map(quote) else {
         return Ok(1);

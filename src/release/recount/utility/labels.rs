@@ -180,8 +180,8 @@ fn own_value(column: &str, label: &DataType, value: &DataType) -> String {
     }
 }
 
-/// Returns the SQL for the cells of a column of type `data_type`. `own` is the type of the values, if
-/// labels stand for themselves.
+/// Returns the SQL for the cells of a column of type `data_type`. `own` is the type of the values,
+/// if labels stand for themselves.
 fn cell_of(column: &str, data_type: &DataType, own: Option<&DataType>) -> String {
     let Some(value) = own else {
         return with_one_zero(column, data_type);

@@ -83,11 +83,11 @@ async fn moments(tables: &Tables<'_>, column: &MeasurableColumn, others: &[Measu
     Ok(found.into_iter().map(|figure| figure.of(&column.name)).collect())
 }
 
-/// Returns the figure of a measure, whose values are those of an aggregate in the release and in the
-/// source. The figure of a mean of dates has these dates as its note.
+/// Returns the figure of a measure, given its values in the release and in the source. If it is a
+/// mean of dates, its note contains both means as dates.
 fn figure(measure: MeasureKind, pair: Option<[Option<f64>; 2]>) -> Figure {
-    // The correlation of a column whose values are all equal is NaN, and so is a mean of numbers with
-    // NaN. Both are left out.
+    // The correlation of a column whose values are all equal is NaN, and so is the mean of numbers
+    // that include NaN. Such values are left out.
     let known = |value: Option<f64>| value.filter(|value| value.is_finite()).map(steady);
     let [release, source] = pair.unwrap_or_default().map(known);
     let is_date = measure == MeasureKind::MeanDate;
@@ -116,8 +116,8 @@ async fn total_variation(tables: &Tables<'_>, column: &str) -> Result<Option<f64
     Ok(number(tables.session, &sql).await?.map(steady))
 }
 
-/// Returns true if the values of a column can be compared as texts: they are texts, or flat values of
-/// the same type in both tables.
+/// Returns true if the values of a column can be compared as texts: they are strings in both
+/// tables, or values of the same type that are neither nested nor binary.
 async fn has_categories(tables: &Tables<'_>, column: &str) -> Result<bool> {
     let is_flat = |of: &DataType| !of.is_nested() && !is_binary(of);
     let types = types(tables, column).await?;

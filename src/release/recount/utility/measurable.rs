@@ -1,4 +1,4 @@
-//! Columns whose values can be computed with: numbers, dates and timestamps.
+//! Columns whose figures can be computed: columns of numbers, dates or timestamps.
 
 use super::sides::Tables;
 use crate::base::error::Result;
@@ -9,15 +9,15 @@ use arrow::datatypes::{DataType, TimeUnit};
 /// A column with numbers, or with dates or timestamps, in the release and in the source.
 pub(super) struct MeasurableColumn {
     pub(super) name: String,
-    /// The SQL for the value as a double, in the release and in the source. Dates and timestamps are
-    /// the number of days since 1970-01-01.
+    /// The SQL for the value as a double, in the release and in the source. Dates and timestamps
+    /// are the number of days since 1970-01-01.
     pub(super) values: [String; 2],
     pub(super) is_time: bool,
 }
 
 impl MeasurableColumn {
-    /// Returns the column; `None` if one of the tables does not have it, or if its values are neither
-    /// numbers nor dates or timestamps in both tables.
+    /// Returns the column; `None` if one of the tables does not have it, or if its values are
+    /// neither numbers nor dates or timestamps in both tables.
     pub(super) async fn of(tables: &Tables<'_>, column: &str) -> Result<Option<Self>> {
         let Some([released, source]) = types(tables, column).await? else {
             return Ok(None);
@@ -47,7 +47,8 @@ pub(super) async fn types(tables: &Tables<'_>, column: &str) -> Result<Option<[D
     Ok(found.try_into().ok())
 }
 
-/// Returns the SQL for a column of type `data_type` as a double; `None` for types that have no mean.
+/// Returns the SQL for a column of type `data_type` as a double; `None` for types that have no
+/// mean.
 fn as_double(column: &str, data_type: &DataType) -> Option<String> {
     let column = quote(column);
     let in_a_day = match data_type {

@@ -286,8 +286,8 @@ async fn texts(session: &SessionContext, columns: &[Numbered], table: &str, from
     Texts::read(session, &cells, from).await
 }
 
-/// Returns all figures, in the order of their columns. `persons` is the basis of figures of all rows;
-/// `None` if each row is a person.
+/// Returns all figures, in the order of their columns. `persons` is the basis of figures of all
+/// rows; `None` if each row is a person.
 fn measured(
     read: Vec<Read>,
     mut unread: Vec<(String, String)>,

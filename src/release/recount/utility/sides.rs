@@ -15,8 +15,7 @@ pub(crate) struct Tables<'a> {
     pub(crate) testing: Option<&'a str>,
     /// The columns of the release whose masks are drawn at random.
     pub(crate) drawn: &'a [String],
-    /// The column of both tables whose distinct values are the persons, in the release perhaps with a
-    /// mask that tells persons apart; `None` if each row counts as
-    /// a person.
+    /// The column of both tables whose distinct values are the persons, in the release perhaps with
+    /// a mask that tells persons apart; `None` if each row counts as a person.
     pub(crate) entity: Option<&'a str>,
 }

@@ -37,7 +37,7 @@ use std::sync::Arc;
 /// The maximum number of nodes in a lattice that is shown in full. The figures for this many nodes
 /// take about two megabytes.
 const WHOLE: u128 = 20_000;
-/// The approximate number of nodes on the page of a larger lattice.
+/// The approximate number of nodes on the page if the lattice has more than [`WHOLE`] nodes.
 const SOME: usize = 4096;
 
 pub(in crate::language::session::statements) const ENTRY: Entry = Entry {

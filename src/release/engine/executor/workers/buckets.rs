@@ -227,7 +227,7 @@ struct Open {
     seen: u64,
     /// The files that are not complete, in the order of their rows.
     left: VecDeque<PlannedFile>,
-    /// The number of rows of the first incomplete file that are written so far.
+    /// The number of rows of the first incomplete file that have been written so far.
     rows: u64,
     sink: Option<Box<dyn Sink>>,
     reports: Vec<FileReport>,

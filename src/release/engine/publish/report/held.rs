@@ -65,8 +65,8 @@ impl ReleaseFacts<'_> {
         Ok(Some(held))
     }
 
-    /// Returns true if a figure of the report is measured on this column of the source. Columns that
-    /// are only kept or removed are not measured.
+    /// Returns true if a figure of the report is measured on this column of the source. Columns
+    /// that are only kept or removed are not measured.
     fn is_read(&self, column: &str) -> bool {
         let roles = &self.job.roles;
         roles.quasi_identifier(column).is_some()

@@ -1,5 +1,5 @@
-//! Counts the rows with each number of a column. Sorting the numbers takes less time and memory than
-//! looking each of them up.
+//! Counts the rows with each number of a column. Sorting the numbers takes less time and memory
+//! than looking each of them up.
 
 use crate::data::recode::numbers;
 use crate::method::canonical::plain;
@@ -123,8 +123,8 @@ impl NumberCounter {
         self.reserve(codes, self.counted.rows_of_codes.capacity())
     }
 
-    /// Returns the counts, and removes them from the counter. Returns `None` if the code of a number
-    /// needs more than 64 bits.
+    /// Returns the counts, and removes them from the counter. Returns `None` if the code of a
+    /// number needs more than 64 bits.
     pub(super) fn finish(&mut self) -> Result<Option<NumberCounts>> {
         self.count()?;
         self.codes = vec![];

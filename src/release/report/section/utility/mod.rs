@@ -14,8 +14,8 @@ use crate::release::report::bars::Bars;
 use crate::release::report::block::{Block, Line, TableBlock};
 use crate::release::report::number::number;
 
-/// Returns a value of a figure as the content of a table cell; "withheld" or "not measured" if it is
-/// `None`.
+/// Returns a value of a figure as the content of a table cell; "withheld" or "not measured" if it
+/// is `None`.
 fn cell(figure: &Figure, value: Option<f64>) -> Line {
     let text = match (value, &figure.withheld) {
         (Some(value), _) => match figure.measure {
@@ -37,7 +37,7 @@ fn note(figure: &Figure) -> Line {
     }
 }
 
-/// Returns the sentence which says that these figures are rounded and why, as a paragraph; `None` if
+/// Returns the sentence that says that these figures are rounded and why, as a paragraph; `None` if
 /// none of them is.
 fn rounding<'a>(mut figures: impl Iterator<Item = &'a Figure>) -> Option<Block> {
     let rounded = figures.find_map(|figure| figure.rounded.as_deref())?;
