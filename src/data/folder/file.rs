@@ -33,7 +33,7 @@ pub struct FileSummary {
     pub name: String,
     /// The size of the file in bytes. For a Delta or DuckLake table, the size of all its files.
     pub bytes: u64,
-    /// SHA-256 of the file's bytes, in hexadecimal. Empty for an input object, which is identified
+    /// SHA-256 of the file's bytes, in hexadecimal; empty for an input object, which is identified
     /// by its e_tag and version.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub sha256: String,

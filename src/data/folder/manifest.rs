@@ -78,8 +78,8 @@ pub struct Manifest {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub partition: Option<PartitionSummary>,
     /// All columns of the anonymized table, including those that were not released. Later data is
-    /// compared with them. Empty for differential privacy, and in manifests from versions without
-    /// ON DRIFT.
+    /// compared with them. The list is empty for differential privacy, and in manifests from
+    /// versions without ON DRIFT.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub source: Vec<SourceColumn>,
     /// How the node of an earlier release was used (USING MANIFEST).

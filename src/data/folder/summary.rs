@@ -34,8 +34,8 @@ pub struct ReleasedColumn {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub labels: Option<String>,
     /// The mask of the column as the statement writes it, but without the location of its secret.
-    /// Absent for a column of IDENTIFIERS with the default mask HASH, and for other columns without
-    /// a mask.
+    /// It is absent for a column of IDENTIFIERS with the default mask HASH, and for other columns
+    /// without a mask.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub mask: Option<String>,
 }
@@ -335,7 +335,7 @@ pub struct Check {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SearchSummary {
-    /// Whether equal values have equal labels in every row. Absent in manifests from versions
+    /// Whether equal values have equal labels in every row; absent in manifests from versions
     /// without RECODING.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub recoding: Option<Recoding>,

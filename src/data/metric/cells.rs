@@ -26,7 +26,7 @@ impl LossUnit {
     /// The unit 2^-40. Losses are rounded to its multiples.
     pub const FIXED_POINT: Self = Self(FIXED_POINT);
 
-    /// Returns the unit one over the least common multiple of `denominators`. `None` if that
+    /// Returns the unit one over the least common multiple of `denominators`; `None` if that
     /// multiple is above 2^40.
     pub fn common(denominators: impl Iterator<Item = u64>) -> Option<Self> {
         let common = common_multiple(denominators, LARGEST_DENOMINATOR);
@@ -59,7 +59,7 @@ pub const READS: Reads = Reads {
     ..Reads::NOTHING
 };
 
-/// The mean of a sum over cells: the sum divided by rows times the sum of the weights. 0 if the
+/// The mean of a sum over cells: the sum divided by rows times the sum of the weights; 0 if the
 /// divisor is 0. If higher is better, the value is 1 minus this mean.
 #[derive(Debug)]
 pub struct CellMean {

@@ -22,16 +22,16 @@ use std::fmt::Debug;
 pub struct Subject<'a> {
     /// The base frequency set of the table.
     pub(crate) base: &'a Base,
-    /// The weight of each quasi-identifier. 1 if the statement has no WEIGHT.
+    /// The weight of each quasi-identifier; 1 if the statement has no WEIGHT.
     pub weights: &'a [f64],
     /// The minimum class size that the privacy models allow (the k of c_avg).
     pub k: u64,
     /// The maximum number of rows that may be suppressed.
     pub suppression_limit: u64,
-    /// The index of the class label among the details of the base set. `None` if the statement has
+    /// The index of the class label among the details of the base set; `None` if the statement has
     /// no class label.
     pub(crate) label: Option<usize>,
-    /// The index of the sensitive attribute, counted by rows, among the details of the base set.
+    /// The index of the sensitive attribute, counted by rows, among the details of the base set;
     /// `None` for a metric that reads no sensitive attribute.
     pub(crate) attribute: Option<usize>,
 }
@@ -57,7 +57,7 @@ impl Subject<'_> {
 pub struct View<'a> {
     /// The node. For a partition, the node of the base set.
     pub node: &'a Node,
-    /// The partition whose groups are the classes, in the order of the partition. `None` for a
+    /// The partition whose groups are the classes, in the order of the partition; `None` for a
     /// node.
     pub(crate) partition: Option<&'a Partition>,
     /// The classes. An entry with a count of 0 is not a class.

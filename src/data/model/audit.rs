@@ -33,10 +33,10 @@ pub struct Relation {
     /// The rows of the population. The quasi-identifiers are generalized as in the release, with
     /// the names in `group`.
     pub population: Option<String>,
-    /// For each quasi-identifier in `group`: the number of leaves under its labels. Empty unless
+    /// For each quasi-identifier in `group`: the number of leaves under its labels; empty unless
     /// the model reads these numbers.
     pub(crate) labels: Vec<LabelSpans>,
-    /// For each quasi-identifier in `group`: the more general labels. Empty unless the model reads
+    /// For each quasi-identifier in `group`: the more general labels; empty unless the model reads
     /// them.
     pub(crate) ladders: Vec<Ladder>,
 }

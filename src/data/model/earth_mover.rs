@@ -122,8 +122,8 @@ impl Ranks {
     }
 }
 
-/// The hierarchy of the sensitive attribute, with the counts of the table at every node. Used for
-/// the hierarchical distance.
+/// The hierarchy of the sensitive attribute, with the counts of the table at every node. It is
+/// needed for the hierarchical distance.
 #[derive(Debug)]
 pub(super) struct Tree {
     all: u64,

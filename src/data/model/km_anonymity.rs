@@ -117,7 +117,7 @@ mod tests {
     type Row = Option<Vec<Option<i64>>>;
 
     /// Returns the minimum, over all combinations of 1 to `size` items, of the number of rows that
-    /// contain the combination. Tries every subset of all items. `None` if there are no
+    /// contain the combination. Tries every subset of all items. Returns `None` if there are no
     /// combinations.
     fn least(rows: &[Row], size: usize) -> Option<i64> {
         let sets: Vec<BTreeSet<i64>> = rows

@@ -40,7 +40,7 @@ enum Sample {
 }
 
 impl PopulationUniqueness {
-    /// Returns the estimated share of rows that are unique in the population. Infinite if no
+    /// Returns the estimated share of rows that are unique in the population; infinite if no
     /// estimate is possible.
     fn share(&self, sizes: &Histogram) -> f64 {
         let fraction = match self.sample {

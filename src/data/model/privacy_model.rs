@@ -158,9 +158,9 @@ pub struct Class<'a> {
     pub population: u64,
     /// The sensitive values of the class, ascending by value code, with their counts. A count is
     /// the number of rows, or under ENTITY the number of distinct entities; an entity with two
-    /// values counts for both. Empty for a model that reads no sensitive attribute.
+    /// values counts for both. The list is empty for a model that reads no sensitive attribute.
     pub histogram: &'a [(u32, u64)],
-    /// The span of the class's label in each quasi-identifier. Empty if no model reads spans
+    /// The span of the class's label in each quasi-identifier; empty if no model reads spans
     /// ([`Reads::labels`]).
     pub labels: &'a [Span],
 }
@@ -202,7 +202,7 @@ pub struct Overall {
     /// The number of rows in the population table whose class is not released; 0 without a
     /// population table.
     pub outside: u64,
-    /// The number of classes by size. Empty if no model reads sizes ([`Reads::sizes`]).
+    /// The number of classes by size; empty if no model reads sizes ([`Reads::sizes`]).
     pub(crate) sizes: Histogram,
 }
 
@@ -339,8 +339,8 @@ pub trait Predicate: Debug + Send + Sync {
     }
 
     /// Returns true if a class that does not satisfy the model by itself may be released because of
-    /// `superset`, a class at a more general node that contains `class`. Called only for a model
-    /// that reads supersets ([`Reads::supersets`]).
+    /// `superset`, a class at a more general node that contains `class`. This method is called only
+    /// for a model that reads supersets ([`Reads::supersets`]).
     fn holds_within(&self, class: &Class, superset: &Class) -> bool {
         let _ = superset;
         self.holds(class)

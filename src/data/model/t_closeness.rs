@@ -5,7 +5,7 @@
 //! distribution over the whole table, including suppressed rows. The distance is one of:
 //! - `categorical`: the sum over values of |p - q| / 2;
 //! - `ordered`: the mean of |running sum of p - q| over the m - 1 steps between the table's m
-//!   values, ascending, NULL last. 0 if the table has one value;
+//!   values, ascending, NULL last; 0 if the table has one value;
 //! - `hierarchical`: the sum of a term over the inner nodes of the sensitive attribute's hierarchy.
 //!   The term is level / height times the smaller of two totals over the children of the node: the
 //!   surplus of p over q, and the deficit.

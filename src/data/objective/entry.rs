@@ -13,7 +13,7 @@ pub struct Entry {
     pub of_attribute: bool,
     /// True if the values of the property are whole numbers.
     pub is_whole: bool,
-    /// Returns the model that a release with the given value of the property satisfies. `None` if
+    /// Returns the model that a release with the given value of the property satisfies; `None` if
     /// no such model exists. The arguments of the model are the value, followed by the arguments of
     /// the property in the statement.
     pub model: fn(value: f64, args: &[Value]) -> Option<Call>,

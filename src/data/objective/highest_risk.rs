@@ -1,4 +1,4 @@
-//! highest_risk: the highest prosecutor risk of a released row, 1 / k. 0 if nothing is released.
+//! highest_risk: the highest prosecutor risk of a released row, 1 / k; 0 if nothing is released.
 //!
 //! Definitions of RISK OF; El Emam, Guide to the de-identification of personal health information,
 //! CRC Press 2013, doi:10.1201/b14764.

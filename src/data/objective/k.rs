@@ -1,4 +1,4 @@
-//! k: the size of the smallest released class. 0 if nothing is released.
+//! k: the size of the smallest released class; 0 if nothing is released.
 //!
 //! The rows of the smallest classes are suppressed. So k is the maximum number such that the rows
 //! in classes smaller than k are within the suppression limit.
@@ -35,7 +35,7 @@ impl Measured for Size {
     }
 }
 
-/// Returns the size of the smallest released class. `None` if nothing is released.
+/// Returns the size of the smallest released class; `None` if nothing is released.
 pub(super) fn smallest(released: &dyn ReleasedClasses) -> Option<u64> {
     let mut smallest: Option<u64> = None;
     released.each_class(&mut |class| smallest = Some(smallest.map_or(class.size, |least| least.min(class.size))));

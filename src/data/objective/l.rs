@@ -1,4 +1,4 @@
-//! l: the minimum number of distinct values of a sensitive attribute in a released class. 0 if
+//! l: the minimum number of distinct values of a sensitive attribute in a released class; 0 if
 //! nothing is released.
 //!
 //! Dewri, Ray, Ray and Whitley, 2010, section 7, doi:10.1007/978-3-642-13739-6_6.

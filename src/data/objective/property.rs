@@ -6,7 +6,7 @@ use std::fmt::Debug;
 
 /// A property of the classes that a node releases.
 pub trait Property: Debug + Send + Sync {
-    /// Returns the sensitive attribute that the property reads in each class. `None` if it reads no
+    /// Returns the sensitive attribute that the property reads in each class; `None` if it reads no
     /// attribute.
     fn attribute(&self) -> Option<SensitiveAttribute<'_>> {
         None
@@ -29,7 +29,7 @@ pub struct SensitiveAttribute<'a> {
     pub column: &'a str,
     /// True if the values are counted by rows even under ENTITY, where classes count entities.
     pub by_rows: bool,
-    /// The model that needs the attribute's hierarchy, as named in an error message. `None` if the
+    /// The model that needs the attribute's hierarchy, as named in an error message; `None` if the
     /// property needs no hierarchy.
     pub needs_hierarchy: Option<&'static str>,
 }
@@ -53,8 +53,8 @@ pub trait Measured: Debug + Send + Sync {
     /// Returns the value of the property for the released classes.
     fn value(&self, released: &dyn ReleasedClasses) -> f64;
 
-    /// Returns the rank of a class. The worst class has the lowest rank. Called only if the
-    /// property chooses the suppressed rows ([`Lead`]).
+    /// Returns the rank of a class. The worst class has the lowest rank. This method is called only
+    /// if the property chooses the suppressed rows ([`Lead`]).
     fn rank(&self, class: &Class) -> f64 {
         let _ = class;
         0.0

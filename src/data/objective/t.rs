@@ -1,5 +1,5 @@
 //! t: the maximum distance between the distributions of the sensitive values in a released class
-//! and in the table. 0 if nothing is released.
+//! and in the table; 0 if nothing is released.
 //!
 //! Li, Li and Venkatasubramanian, ICDE 2007, doi:10.1109/ICDE.2007.367856.
 

@@ -29,7 +29,7 @@ pub(super) struct Labels {
     /// index of the label.
     places: Option<Vec<u32>>,
     /// The index in `values` of the value that suppressed rows have: `*` in the form TEXT, and NULL
-    /// in the other forms. `None` unless suppressed rows are starred.
+    /// in the other forms; `None` unless suppressed rows are starred.
     pub(super) star: Option<u32>,
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 /// after all rows were returned.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RowOutcome {
-    /// The number of rows at each level of the generalized attribute. Empty if no attribute is
+    /// The number of rows at each level of the generalized attribute; empty if no attribute is
     /// generalized.
     pub levels: Vec<u64>,
     /// The number of rows for which the promise cannot be kept by any generalization. These rows

@@ -42,8 +42,8 @@ pub(crate) fn texts(values: &ArrayRef) -> Result<StringArray> {
     Ok(written.as_string::<i32>().clone())
 }
 
-/// Returns the rows, with every time with a time zone replaced by its text. Used for writers that
-/// round offsets to minutes.
+/// Returns the rows, with every time with a time zone replaced by its text. Such rows are needed
+/// for writers that round offsets to minutes.
 pub(crate) fn with_times_as_texts(rows: &RecordBatch) -> Result<RecordBatch> {
     let schema = rows.schema();
     if !schema.fields().iter().any(|field| has_zone(field.data_type())) {

@@ -29,7 +29,7 @@ const NO_VALUES: &str = "a hierarchy needs at least one ground value";
 pub struct Origin {
     /// The name of the kind.
     pub(super) kind: &'static str,
-    /// The clause that recreates the hierarchy. `None` if this is the clause `AS VALUES` with every
+    /// The clause that recreates the hierarchy; `None` if this is the clause `AS VALUES` with every
     /// row.
     pub(super) clause: Option<String>,
 }

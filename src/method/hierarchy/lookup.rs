@@ -46,16 +46,16 @@ pub struct Level {
 pub struct Lookup {
     pub(super) values: ArrayRef,
     pub(super) levels: Vec<Level>,
-    /// For each ground code, the value as a number, given as both the minimum and the maximum.
+    /// For each ground code, the value as a number, given as both the minimum and the maximum;
     /// `None` unless the column contains numbers, dates or timestamps.
     pub(super) extents: Option<Vec<(f64, f64)>>,
     pub(super) unmapped: Vec<bool>,
     /// The codes of the hierarchy.
     pub(super) codes: Option<Codes>,
-    /// For each ground code, the code that hides the value. `None` if the hierarchy has no codes.
+    /// For each ground code, the code that hides the value; `None` if the hierarchy has no codes.
     pub(super) hidden: Option<Vec<Option<Side>>>,
     pub(super) total_leaves: u64,
-    /// The leaves as numbers in ascending order. `None` unless the hierarchy lists its values and
+    /// The leaves as numbers in ascending order; `None` unless the hierarchy lists its values and
     /// the column contains numbers, dates or timestamps.
     pub(super) listed: Option<Vec<f64>>,
     /// The cells to which the ends of ranges are rounded. They are computed when they are first

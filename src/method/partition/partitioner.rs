@@ -12,7 +12,7 @@ use crate::method::search::{Context, Stop};
 pub struct Found {
     /// The groups. Groups that do not satisfy the models are suppressed.
     pub partition: Partition,
-    /// The reason why the algorithm stopped early. `None` if it finished.
+    /// The reason why the algorithm stopped early; `None` if it finished.
     pub stopped: Option<Stop>,
 }
 

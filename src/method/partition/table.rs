@@ -24,7 +24,7 @@ pub struct Column {
     pub bottom: u8,
     /// The highest level that LEVELS allows.
     pub top: u8,
-    /// The weight of a loss in this column. 1 if the statement has no WEIGHT.
+    /// The weight of a loss in this column; 1 if the statement has no WEIGHT.
     pub weight: f64,
     /// The kind of labels for the values, if they have an order.
     pub numbers: Numbers,
@@ -111,7 +111,7 @@ pub trait Table {
     /// combinations.
     fn suppressible(&self) -> u64;
 
-    /// Returns the number of distinct class labels. `None` if the algorithm does not read them, or
+    /// Returns the number of distinct class labels; `None` if the algorithm does not read them, or
     /// if the statement has no CLASS column.
     fn class_labels(&self) -> Option<usize>;
 

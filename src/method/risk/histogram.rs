@@ -43,12 +43,12 @@ impl Histogram {
         self.count(1)
     }
 
-    /// Returns the smallest size, the k of k-anonymity. `None` if there are no classes.
+    /// Returns the smallest size, the k of k-anonymity; `None` if there are no classes.
     pub fn smallest(&self) -> Option<u64> {
         self.0.keys().next().copied()
     }
 
-    /// Returns the largest size. `None` if there are no classes.
+    /// Returns the largest size; `None` if there are no classes.
     pub fn largest(&self) -> Option<u64> {
         self.0.keys().next_back().copied()
     }

@@ -143,9 +143,9 @@ pub struct Risk {
     pub classes: u64,
     /// n / u, the mean size of a class.
     pub average_class_size: f64,
-    /// The size of the smallest class. `None` if there are no rows.
+    /// The size of the smallest class; `None` if there are no rows.
     pub smallest_class: Option<u64>,
-    /// The size of the largest class. `None` if there are no rows.
+    /// The size of the largest class; `None` if there are no rows.
     pub largest_class: Option<u64>,
     /// The number of rows that are alone in their class.
     pub sample_uniques: u64,
@@ -153,12 +153,12 @@ pub struct Risk {
     pub sample_uniqueness: f64,
     /// The measures for an attacker who knows that the person is in the table.
     pub prosecutor: AttackerRisk,
-    /// The measures for an attacker who knows a population that contains the table. `None` if no
+    /// The measures for an attacker who knows a population that contains the table; `None` if no
     /// population is given. Without it, the prosecutor's measures are upper bounds.
     pub journalist: Option<AttackerRisk>,
     /// The share of rows that an attacker who tries all rows is expected to re-identify.
     pub marketer: f64,
-    /// The estimates of population uniqueness. `None` if no sampling fraction is given.
+    /// The estimates of population uniqueness; `None` if no sampling fraction is given.
     pub population_uniqueness: Option<Uniqueness>,
     /// The number of classes of each size.
     pub histogram: Histogram,

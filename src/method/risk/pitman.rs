@@ -42,7 +42,7 @@ pub(super) struct ExpectedUniques {
     pub(super) is_ewens: bool,
 }
 
-/// Returns the expected uniques of a population of `population` rows. `None` if the likelihood has
+/// Returns the expected uniques of a population of `population` rows; `None` if the likelihood has
 /// no maximum.
 pub(super) fn uniques(histogram: &Histogram, population: f64) -> Option<ExpectedUniques> {
     let sample = Sample {
@@ -94,7 +94,7 @@ impl Sample<'_> {
         harmonic(theta / alpha + 1.0, self.classes - 1.0) / alpha
     }
 
-    /// Returns the best theta for this alpha. `None` if it is outside the range.
+    /// Returns the best theta for this alpha; `None` if it is outside the range.
     fn theta(&self, alpha: f64) -> Option<f64> {
         let (low, high) = LN_THETA;
         let inside = self.by_theta(low.exp(), alpha) > 0.0 && self.by_theta(high.exp(), alpha) < 0.0;

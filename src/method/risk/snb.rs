@@ -31,7 +31,7 @@ const LOGIT: f64 = 30.0;
 const STEPS: u32 = 2400;
 const HALVINGS: u32 = 64;
 
-/// Returns the expected uniques of the population. `None` if the model has no solution.
+/// Returns the expected uniques of the population; `None` if the model has no solution.
 pub(super) fn uniques(histogram: &Histogram, fraction: f64, estimate: ClassEstimate) -> Option<f64> {
     let classes = population_classes(histogram, fraction, estimate);
     if !(classes.is_finite() && classes > 0.0) {
@@ -105,7 +105,7 @@ impl System {
         (beta, rest, (1.0 - self.fraction) * rest)
     }
 
-    /// Returns the alpha on `side` that gives the uniques of the sample. `None` if no alpha does.
+    /// Returns the alpha on `side` that gives the uniques of the sample; `None` if no alpha does.
     fn alpha(&self, logit: f64, side: Side) -> Option<f64> {
         let (beta, _, d) = self.beta(logit);
         let odds = d / (1.0 - d);

@@ -82,7 +82,7 @@ impl SpecialUniques {
     }
 
     /// Returns the contribution of each column to the score of the rows of each class: the share of
-    /// the score from MSUs with the column. `None` for a class without a score. An MSU of several
+    /// the score from MSUs with the column; `None` for a class without a score. An MSU of several
     /// columns counts for each column, so the shares of a row add up to 1 only if each of its MSUs
     /// has one column.
     pub fn contributions(&self) -> Vec<Vec<Option<f64>>> {

@@ -61,7 +61,7 @@ pub struct Uniqueness {
     /// a solution of Pitman's, because the rule was derived from samples whose Pitman likelihood
     /// has its maximum inside the range.
     pub dankar: Option<Estimate>,
-    /// The estimator that the decision rule chose. `None` if the sample has no uniques.
+    /// The estimator that the decision rule chose; `None` if the sample has no uniques.
     pub dankar_chose: Option<Estimator>,
 }
 
@@ -100,7 +100,7 @@ impl Uniqueness {
         found
     }
 
-    /// Returns the estimate of one estimator. `None` if it has no solution.
+    /// Returns the estimate of one estimator; `None` if it has no solution.
     pub fn by(&self, estimator: Estimator) -> Option<Estimate> {
         match estimator {
             Estimator::Pitman => self.pitman,

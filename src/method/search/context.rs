@@ -67,12 +67,12 @@ pub struct SearchBudget {
 pub struct Progress {
     /// The number of distinct nodes assessed so far.
     pub nodes: u64,
-    /// The number of nodes in the lattice. `None` if the algorithm divides the table instead of
+    /// The number of nodes in the lattice; `None` if the algorithm divides the table instead of
     /// searching for a node.
     pub of: Option<u128>,
-    /// The best value of the metric so far. `None` before the first anonymous node.
+    /// The best value of the metric so far; `None` before the first anonymous node.
     pub best: Option<f64>,
-    /// The proven bound on the metric: no anonymous node has a better value. `None` if nothing is
+    /// The proven bound on the metric: no anonymous node has a better value; `None` if nothing is
     /// proven.
     pub bound: Option<f64>,
     /// Whether the search has a time limit or a node limit.
@@ -244,7 +244,7 @@ impl Context {
         self.proven
     }
 
-    /// Returns the assessment of a node. `None` if the node was not assessed.
+    /// Returns the assessment of a node; `None` if the node was not assessed.
     pub(crate) fn recall(&self, node: &Node) -> Option<&Assessment> {
         self.memory.get(node)
     }
@@ -254,8 +254,8 @@ impl Context {
         self.memory.len()
     }
 
-    /// Makes `node` the result. Used by algorithms that choose by a rule other than the minimum
-    /// cost (Datafly and MA-Datafly).
+    /// Makes `node` the result. This method is for algorithms that choose by a rule other than the
+    /// minimum cost (Datafly and MA-Datafly).
     pub(crate) fn settle(&mut self, node: Node, assessment: Assessment) {
         self.incumbent = Some((node, assessment));
     }
@@ -280,13 +280,13 @@ impl Context {
         self
     }
 
-    /// Makes the context keep a front without boxes if it does not keep a front yet. Used by
-    /// searches that read the front.
+    /// Makes the context keep a front without boxes if it does not keep a front yet. This method is
+    /// for searches that read the front.
     pub(crate) fn require_front(&mut self) {
         self.front.get_or_insert_with(|| Front::new(vec![]));
     }
 
-    /// Returns the members of the front. Empty if the context keeps no front.
+    /// Returns the members of the front; empty if the context keeps no front.
     #[doc(hidden)]
     pub fn archive(&self) -> &[(Node, Assessment)] {
         self.front.as_ref().map_or(&[], Front::members)

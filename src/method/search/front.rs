@@ -165,7 +165,7 @@ pub fn convergence_error(found: &[(Node, Assessment)], truth: &[(Node, Assessmen
 }
 
 /// Returns the representation ratio of `found` against the true front: the share of the true
-/// front's non-dominated boxes that contain a member of `found`. 1 for an empty true front.
+/// front's non-dominated boxes that contain a member of `found`; 1 for an empty true front.
 #[cfg(any(test, feature = "internal-api"))]
 pub fn representation_ratio(found: &[(Node, Assessment)], truth: &[(Node, Assessment)], epsilon: &[f64]) -> f64 {
     let front = Front::new(epsilon.to_vec());

@@ -98,7 +98,7 @@ impl<'a> NodeKnowledge<'a> {
         Ok(())
     }
 
-    /// Returns whether `node` is anonymous. `None` if this is unknown or anonymity is not monotone.
+    /// Returns whether `node` is anonymous; `None` if this is unknown or anonymity is not monotone.
     pub(super) fn tag(&self, node: &Node) -> Option<bool> {
         self.tags.get(node)
     }

@@ -60,7 +60,7 @@ impl Search for Samarati {
 }
 
 /// Returns the anonymous node with the minimum cost at `height`. If `any` is true, stops after the
-/// first batch with an anonymous node. `None` if no node at the height is anonymous.
+/// first batch with an anonymous node. Returns `None` if no node at the height is anonymous.
 fn best_of_height(oracle: &dyn Oracle, context: &mut Context, height: u32, any: bool) -> Result<Option<Node>, Stop> {
     let mut nodes = oracle.lattice().at_height(height).peekable();
     let mut best: Option<(f64, Node)> = None;

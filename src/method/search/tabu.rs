@@ -36,7 +36,7 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 pub(super) struct Walk {
     pub(super) rounds: u64,
-    /// The number of neighbours assessed in a round. 0 for all.
+    /// The number of neighbours assessed in a round; 0 for all.
     candidates: usize,
     tabu_size: usize,
     living_time: u64,
@@ -126,7 +126,7 @@ impl Walk {
         Ok(best.1)
     }
 
-    /// Draws the index of the next node in `found`. `None` if there are no candidates.
+    /// Draws the index of the next node in `found`; `None` if there are no candidates.
     fn draw(&self, context: &mut Context, found: &[Assessment]) -> Option<usize> {
         let (anonymous, others): (Vec<usize>, Vec<usize>) = (0..found.len()).partition(|&i| found[i].anonymous);
         let from_anonymous = context.rng.random::<f64>() < self.anonymous_share;

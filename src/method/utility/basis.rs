@@ -21,7 +21,7 @@ const ROWS_FOR_ONE: u64 = 100;
 pub struct FigureBasis {
     /// The number of persons with a value in the source.
     persons: u64,
-    /// The difference between the numbers of persons with a value in the source and in the release.
+    /// The difference between the numbers of persons with a value in the source and in the release;
     /// `None` if the release has all rows.
     left_out: Option<u64>,
     /// The number of all rows of the source.

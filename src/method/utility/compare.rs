@@ -21,9 +21,9 @@ pub struct ReleaseComparison {
     pub source: Sample,
     /// The released rows. Suppressed rows are excluded.
     pub release: Sample,
-    /// The rows used to test classifiers. `None` if these are the rows of the source.
+    /// The rows used to test classifiers; `None` if these are the rows of the source.
     pub testing: Option<Sample>,
-    /// The index of the class label in `columns`. `None` if there is no class label.
+    /// The index of the class label in `columns`; `None` if there is no class label.
     pub class: Option<usize>,
 }
 
@@ -226,7 +226,7 @@ fn divergence_of(bits: f64) -> Figure {
     Figure::new(MeasureKind::KullbackLeibler, Some(bits)).note("bits")
 }
 
-/// Returns the share of the tested raw rows that are classified correctly. `None` if there are no
+/// Returns the share of the tested raw rows that are classified correctly; `None` if there are no
 /// rows.
 fn accuracy(tested: &Sample, class: usize, classify: impl Fn(&dyn Fn(usize) -> u32) -> u32) -> Option<f64> {
     let (mut right, all) = (0, tested.rows());

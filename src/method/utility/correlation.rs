@@ -1,6 +1,6 @@
 //! Pearson's correlation of two columns of numbers, and the number of rows that decide it.
 
-/// Returns Pearson's r of the weighted pairs. `None` if one of the two columns does not vary.
+/// Returns Pearson's r of the weighted pairs; `None` if one of the two columns does not vary.
 pub(super) fn pearson(pairs: impl Iterator<Item = (f64, f64, u64)> + Clone) -> Option<f64> {
     let (mut n, mut x, mut y) = (0.0, 0.0, 0.0);
     for (a, b, count) in pairs.clone() {

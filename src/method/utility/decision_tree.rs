@@ -103,7 +103,7 @@ impl DecisionTree {
         }
     }
 
-    /// Returns, for each value, whether it is in the first child of the root. `None` if the root is
+    /// Returns, for each value, whether it is in the first child of the root; `None` if the root is
     /// a leaf.
     #[cfg(test)]
     pub(super) fn first_cut(&self) -> Option<&[bool]> {
@@ -160,7 +160,7 @@ impl Growth<'_> {
         self.nodes.len() - 1
     }
 
-    /// Returns the best split of a part. `None` if no split makes the part purer.
+    /// Returns the best split of a part; `None` if no split makes the part purer.
     fn best(&self, part: &Part, most: usize, purity: f64) -> Option<Cut> {
         // A gain within the rounding error is ignored.
         let mut least = purity * (1.0 + 1e-12);
@@ -174,7 +174,7 @@ impl Growth<'_> {
         best
     }
 
-    /// Returns the best split of a part by one feature. `None` if the feature has no permitted
+    /// Returns the best split of a part by one feature; `None` if the feature has no permitted
     /// split.
     fn cut(&self, part: &Part, feature: usize, most: usize) -> Option<Cut> {
         let classes = self.classes;

@@ -6,7 +6,7 @@ pub(super) fn total_variation(p: &[f64], q: &[f64]) -> f64 {
     p.iter().zip(q).map(|(p, q)| (p - q).abs()).sum::<f64>() / 2.0
 }
 
-/// Returns the Kullback-Leibler divergence in bits: the sum of p log2(p / q). Infinite if a value
+/// Returns the Kullback-Leibler divergence in bits: the sum of p log2(p / q); infinite if a value
 /// of the source has no share in the release.
 pub(super) fn kullback_leibler(p: &[f64], q: &[f64]) -> f64 {
     let there = p.iter().zip(q).filter(|(p, _)| **p > 0.0);

@@ -100,13 +100,13 @@ impl fmt::Display for MeasureKind {
 /// One measured value of a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
-    /// The measured column. `None` for the whole table.
+    /// The measured column; `None` for the whole table.
     pub column: Option<String>,
     /// The kind of the measure.
     pub measure: MeasureKind,
-    /// The value for the release. `None` if it could not be measured or is infinite.
+    /// The value for the release; `None` if it could not be measured or is infinite.
     pub value: Option<f64>,
-    /// The value of the same measure for the source. `None` if the measure has no value for the
+    /// The value of the same measure for the source; `None` if the measure has no value for the
     /// source.
     pub of_source: Option<f64>,
     /// A remark about the value.
@@ -241,9 +241,9 @@ pub struct Utility {
     pub release: String,
     /// The source: a table's name, a path, or "a query".
     pub source: String,
-    /// The rows used to test classifiers. `None` if these are the rows of the source.
+    /// The rows used to test classifiers; `None` if these are the rows of the source.
     pub testing: Option<String>,
-    /// The name of the class label. `None` if there is no class label.
+    /// The name of the class label; `None` if there is no class label.
     pub class: Option<String>,
     /// The measures, in output order.
     pub figures: Vec<Figure>,

@@ -80,7 +80,7 @@ fn shares(joint: &[f64], of_class: &[u64], values: usize) -> Vec<f64> {
         .collect()
 }
 
-/// Returns the logarithm of the normal density for each value and class. 0 for a value without a
+/// Returns the logarithm of the normal density for each value and class; 0 for a value without a
 /// number.
 fn normal(joint: &[f64], numbers: &[Option<f64>], classes: usize) -> Vec<f64> {
     let known = || {

@@ -62,7 +62,7 @@ impl ColumnLabels {
         (0..self.number()).map(move |label| self.covered(label))
     }
 
-    /// Returns the mean of the numbers under each label. `None` if no value under it has a number.
+    /// Returns the mean of the numbers under each label; `None` if no value under it has a number.
     pub(super) fn numbers(&self, numbers: &[Option<f64>]) -> Vec<Option<f64>> {
         let mean = |values: &[u32]| {
             let known = values.iter().filter_map(|v| numbers[*v as usize]);

@@ -46,8 +46,8 @@ pub struct Report {
     pub utility: Option<Utility>,
     /// How the generalization was chosen.
     pub choice: ChoiceSummary,
-    /// The combinations of levels that differ from the released one by one level in one column.
-    /// Empty for local recoding, with personal limits or sets of items, for a sample, if counting
+    /// The combinations of levels that differ from the released one by one level in one column;
+    /// empty for local recoding, with personal limits or sets of items, for a sample, if counting
     /// them would require reading the files again or more memory, and if there are more than 64.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub neighbours: Vec<Neighbour>,
@@ -208,7 +208,7 @@ pub struct Generalization {
     #[serde(default)]
     pub labels: Option<u64>,
     /// For each distinct label, the share of the records with that label, in the order of the
-    /// labels' values. Empty for more than [`Generalization::MOST_SHARES`] labels, and for fewer
+    /// labels' values; empty for more than [`Generalization::MOST_SHARES`] labels, and for fewer
     /// than [`Generalization::LEAST_RECORDS`] records.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub shares: Vec<LabelShare>,
@@ -353,7 +353,7 @@ pub struct Disclosure {
     pub rows_in_uniform_classes: u64,
     /// The maximum distance between the distribution of the attribute in a released class and its
     /// distribution in the source: half the sum of the absolute differences of the shares, as in
-    /// t-closeness for categories. `None` if there is no class.
+    /// t-closeness for categories; `None` if there is no class.
     pub greatest_distance: Option<f64>,
 }
 
@@ -389,8 +389,8 @@ pub struct ChoiceSummary {
     /// What the search proves: "proven optimal", a bound, or a statement that there is no proof.
     pub proof: String,
     /// The number of combinations of levels. It is stored as a string, because it may not fit into
-    /// 64 bits. If it does not fit into 128 bits either, the string is `over 3.4e38`. `None` for
-    /// local recoding, which chooses no levels.
+    /// 64 bits. If it does not fit into 128 bits either, the string is `over 3.4e38`. The number is
+    /// `None` for local recoding, which chooses no levels.
     pub alternatives: Option<String>,
     /// The number of combinations that were assessed.
     pub assessed: u64,

@@ -70,7 +70,7 @@ impl Sorted<'_> {
     }
 
     /// Returns the span of the fewest combinations from `start` on that have enough rows for a
-    /// group. `None` if too few rows are left.
+    /// group; `None` if too few rows are left.
     fn following(&self, start: usize) -> Option<CommonAncestors> {
         let (spans, table) = (&self.spans, self.spans.table);
         let mut left = self.order[start..].iter();

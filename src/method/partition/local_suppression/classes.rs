@@ -19,7 +19,7 @@ pub(super) type SuppressedColumns = Vec<usize>;
 struct Group {
     members: Vec<u32>,
     rows: u64,
-    /// For each column: the code at the lowest level. `None` if the cell is suppressed.
+    /// For each column: the code at the lowest level; `None` if the cell is suppressed.
     cells: Vec<Option<u32>>,
 }
 
@@ -28,7 +28,7 @@ struct Cells<'a> {
     table: &'a dyn Table,
     /// The codes at the lowest level, combination by combination.
     codes: Vec<u32>,
-    /// The weight of a cell for each column. Infinite if the column may not be suppressed.
+    /// The weight of a cell for each column; infinite if the column may not be suppressed.
     weights: Vec<f64>,
 }
 
@@ -221,7 +221,7 @@ fn walk(cells: &Cells, context: &Context) -> (Vec<Group>, Vec<u32>, Option<Stop>
     (groups, left, None)
 }
 
-/// Returns the cost of joining the cheapest group, the index of the group, and the united group.
+/// Returns the cost of joining the cheapest group, the index of the group, and the united group;
 /// `None` if there is no group, or if the united group does not satisfy the models.
 fn home(cells: &Cells, groups: &[Group], single: &Group) -> Option<(f64, usize, Group)> {
     let costs = groups.iter().map(|group| cells.cost_of_uniting(group, single)).zip(0..);

@@ -138,7 +138,7 @@ impl Scoped {
             .sum()
     }
 
-    /// Returns the minimum weight of all choices of suppressed cells and rows. `None` if no choice
+    /// Returns the minimum weight of all choices of suppressed cells and rows; `None` if no choice
     /// makes every group large enough.
     fn least(&self) -> Option<f64> {
         let (width, len) = (self.toy.columns.len(), self.len());

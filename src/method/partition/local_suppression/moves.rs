@@ -143,7 +143,7 @@ impl State<'_> {
         self.keep();
     }
 
-    /// Returns the maximum number of rows that any group of a grouping lacks. `None` if all groups
+    /// Returns the maximum number of rows that any group of a grouping lacks; `None` if all groups
     /// are large enough.
     fn missing(&self, g: usize) -> Option<u64> {
         let lacks = |c: usize| self.is_small(c, g).then(|| self.lacks(c, g));

@@ -14,7 +14,7 @@ pub(super) struct Problem {
     /// The released label of each cell if it is kept, and the label if it is suppressed. Ordered
     /// combination by combination.
     pub(super) labels: Vec<[u32; 2]>,
-    /// The weight of a cell for each column. Infinite if the column may not be suppressed.
+    /// The weight of a cell for each column; infinite if the column may not be suppressed.
     pub(super) weights: Vec<f64>,
     /// The weight of an entirely suppressed row.
     pub(super) row_weight: f64,

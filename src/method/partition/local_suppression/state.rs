@@ -239,7 +239,7 @@ impl<'a> State<'a> {
         self.short += effect.short;
     }
 
-    /// Returns the effect of entirely suppressing the rows of a combination, or of restoring them.
+    /// Returns the effect of entirely suppressing the rows of a combination, or of restoring them;
     /// `None` if too many rows would be suppressed.
     pub(super) fn effect_of_row(&mut self, combination: usize) -> Option<Effect> {
         let (problem, rows) = (self.problem, self.problem.rows[combination]);

@@ -219,7 +219,7 @@ impl Run<'_> {
     }
 
     /// Removes from `left` the combinations nearest to a point, the fewest that together satisfy
-    /// the models, and returns them. `None` if no number of combinations satisfies the models.
+    /// the models, and returns them; `None` if no number of combinations satisfies the models.
     fn take(&self, left: &mut Vec<u32>, around: &[f64]) -> Option<Vec<u32>> {
         let near = self.points.nearest(left, around, |near| {
             self.rows(near) >= self.table.least_rows() && self.table.holds(near)
@@ -230,7 +230,7 @@ impl Run<'_> {
         Some(near)
     }
 
-    /// Divides combinations in the order of their values. Used after the time has run out.
+    /// Divides combinations in the order of their values. This is done after the time has run out.
     fn group_in_order(&mut self, left: Vec<u32>) {
         let mut group = vec![];
         for combination in left {

@@ -75,7 +75,7 @@ impl Points {
     }
 
     /// Returns the combinations nearest to a point, the nearest first: the fewest for which
-    /// `enough` returns true. `None` if not even all combinations are enough.
+    /// `enough` returns true; `None` if not even all combinations are enough.
     pub(super) fn nearest(
         &self,
         combinations: &[u32],

@@ -31,7 +31,7 @@ pub(super) struct Ancestors {
     labels: Vec<Vec<u32>>,
     /// For each level and code: the loss of the label.
     losses: Vec<Vec<f64>>,
-    /// For each pair of codes: the lowest level at which both have the same label. Empty if the
+    /// For each pair of codes: the lowest level at which both have the same label; empty if the
     /// column has many values.
     table: Vec<u8>,
 }
@@ -42,7 +42,7 @@ pub(super) struct RangeLosses {
     lookup: Arc<Lookup>,
     weight: f64,
     pub(super) exact: bool,
-    /// The loss of each range, indexed by the lowest and the highest code of the range. Empty if
+    /// The loss of each range, indexed by the lowest and the highest code of the range; empty if
     /// the column has many values.
     table: Vec<f64>,
 }

@@ -13,7 +13,7 @@ pub(super) struct PeeledClass {
     pub(super) members: Vec<u32>,
     pub(super) rows: u64,
     cells: Vec<Reach>,
-    /// The loss of each row: the weighted sum of the cells' losses. Infinite if a cell has no
+    /// The loss of each row: the weighted sum of the cells' losses; infinite if a cell has no
     /// label.
     loss: f64,
 }

@@ -17,7 +17,7 @@ pub(super) fn split(space: &Space, class: PeeledClass, context: &Context) -> Vec
     parts
 }
 
-/// Returns the division with the minimum loss. `None` if no division loses less than the undivided
+/// Returns the division with the minimum loss; `None` if no division loses less than the undivided
 /// class.
 fn divide(space: &Space, class: &PeeledClass, context: &Context) -> Option<Vec<PeeledClass>> {
     if class.members.len() < 2 || class.rows < 2 * space.table.least_rows() || class.cost() == 0.0 {
@@ -47,7 +47,7 @@ pub(super) fn gains(from: f64, to: f64) -> bool {
 /// rows.
 const CUTS: usize = 64;
 
-/// Returns the cut with the minimum loss between two values of an ordered column. Empty if no cut
+/// Returns the cut with the minimum loss between two values of an ordered column; empty if no cut
 /// loses less.
 fn cuts(space: &Space, class: &PeeledClass, column: usize) -> Vec<Vec<PeeledClass>> {
     let code = |c: &u32| space.codes(*c)[column];

@@ -123,7 +123,7 @@ pub(super) struct Walked {
     pub(super) classes: Vec<PeeledClass>,
     /// The combinations in no class.
     pub(super) left: Vec<u32>,
-    /// The reason why the walk stopped early. `None` if it finished.
+    /// The reason why the walk stopped early; `None` if it finished.
     pub(super) stopped: Option<Stop>,
 }
 

@@ -67,14 +67,14 @@ struct Value {
     level: u8,
     /// The lowest ground code under the value that occurs in the table.
     code: u32,
-    /// The effect of refining the value. `None` if it has no children.
+    /// The effect of refining the value; `None` if it has no children.
     refined: Option<Refined>,
 }
 
 /// The effect of refining a value, over all classes with the value.
 #[derive(Debug, Default)]
 struct Refined {
-    /// The gain of the value in its column alone, in bits per row of the table. 0 unless
+    /// The gain of the value in its column alone, in bits per row of the table; 0 unless
     /// `gain => values` is set.
     gain_of_value: f64,
     now: Fate,
@@ -357,7 +357,7 @@ impl<'a> Cuts<'a> {
         }
     }
 
-    /// Returns the index of the value to refine next. `None` if no value can be refined.
+    /// Returns the index of the value to refine next; `None` if no value can be refined.
     pub(super) fn best(&self) -> Option<usize> {
         let smallest = self.sizes.smallest().unwrap_or(0);
         let candidates = self.open.iter().filter_map(|number| {

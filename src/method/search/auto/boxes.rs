@@ -141,7 +141,7 @@ impl<'a> Boxes<'a> {
         Ok(())
     }
 
-    /// Assesses two nodes and returns the box between them. `None` if no further node in the box
+    /// Assesses two nodes and returns the box between them; `None` if no further node in the box
     /// can win.
     fn assessed_corners(&mut self, bottom: Node, top: Node, lower: f64, excess: f64) -> Result<Option<Region>, Stop> {
         let found = self.assess(&[bottom.clone(), top.clone()])?;
@@ -169,8 +169,8 @@ impl<'a> Boxes<'a> {
     }
 
     /// Returns the cut of a box: the index of a column, and the highest level of this column in the
-    /// lower half. The cut maximizes the lower of the two expected bounds of the halves. `None` if
-    /// the box is a single node.
+    /// lower half. The cut maximizes the lower of the two expected bounds of the halves. Returns
+    /// `None` if the box is a single node.
     fn cut(&self, parent: &Region) -> Result<Option<(usize, u8)>, Stop> {
         let mut best: Option<((f64, f64), usize, u8)> = None;
         for i in 0..parent.bottom.levels().len() {

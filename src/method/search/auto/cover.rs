@@ -89,8 +89,8 @@ impl<'a> CoverRun<'a> {
         self.context.prove(least.min(self.best()));
     }
 
-    /// Assesses nodes in ascending order of their bounds. Used if the assessment of a node implies
-    /// nothing about the nodes below.
+    /// Assesses nodes in ascending order of their bounds. This order is used if the assessment of a
+    /// node implies nothing about the nodes below.
     fn best_first(&mut self) -> Result<(), Stop> {
         let mut order = std::mem::take(&mut self.left);
         order.sort_by(|&a, &b| self.lower[a as usize].total_cmp(&self.lower[b as usize]));
@@ -115,8 +115,8 @@ impl<'a> CoverRun<'a> {
     }
 
     /// Assesses nodes one by one: mostly the node that is expected to exclude most nodes, and
-    /// sometimes the node with the minimum expected cost. Used if the assessment of a node can
-    /// exclude all nodes below.
+    /// sometimes the node with the minimum expected cost. This order is used if the assessment of a
+    /// node can exclude all nodes below.
     fn cover(&mut self) -> Result<(), Stop> {
         self.assess(&[0])?;
         let (mut turn, mut failures) = (0u32, 0);

@@ -163,7 +163,7 @@ pub(super) struct Guess {
     excess: Fit,
     floor: Fit,
     rows: f64,
-    /// The excess of the bottom, which is the maximum of all nodes. `None` until the bottom is
+    /// The excess of the bottom, which is the maximum of all nodes; `None` until the bottom is
     /// assessed.
     most_excess: Option<f64>,
     /// The minimum excess per suppressed row of all assessed nodes. Half of this number represents
@@ -218,8 +218,8 @@ impl Guess {
         logit(suppressed.max(0.5), self.rows)
     }
 
-    /// Returns an excess on the scale of the fit: the logit of its share of the maximum excess.
-    /// Infinite if the excess is above the maximum, or if the maximum is not known yet.
+    /// Returns an excess on the scale of the fit: the logit of its share of the maximum excess;
+    /// infinite if the excess is above the maximum, or if the maximum is not known yet.
     pub(super) fn excess_scale(&self, excess: f64) -> f64 {
         match self.most_excess {
             Some(most) if excess <= most => logit(excess.max(0.5 * self.excess_of_row.min(most)), most),

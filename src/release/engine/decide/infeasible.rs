@@ -36,7 +36,7 @@ pub struct NearestMiss {
     /// The number of rows that may be suppressed.
     pub allowed: u64,
     /// The quasi-identifier for which lifting the cap of LEVELS helps most, with its top and the
-    /// number of rows that would have to be suppressed at that top. `None` if LEVELS keeps no
+    /// number of rows that would have to be suppressed at that top; `None` if LEVELS keeps no
     /// quasi-identifier below its top.
     pub lifted: Option<(String, u8, u64)>,
 }

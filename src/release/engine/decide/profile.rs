@@ -12,7 +12,7 @@ pub struct NodeProfile {
     /// the models.
     pub anonymous: bool,
     /// The size of the smallest class of a release at the node. For a node that is not anonymous,
-    /// the maximum k under the suppression limit. 0 if the node has no class.
+    /// this is the maximum k under the suppression limit. The size is 0 if the node has no class.
     pub k: u64,
     /// The number of suppressed rows.
     pub suppressed: u64,

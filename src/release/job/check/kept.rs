@@ -116,7 +116,7 @@ fn other_columns(job: &Job, manifest: &Manifest) -> Option<String> {
 }
 
 /// Returns how a release counts differently from the statement: by another entity, or in another
-/// population. `None` if there is no difference.
+/// population; `None` if there is no difference.
 fn other_counts(job: &Job, manifest: &Manifest) -> Option<String> {
     let counted = |entity: &Option<String>| match entity {
         Some(column) => format!("ENTITY ({column})"),
@@ -164,7 +164,7 @@ fn population(statement: &str) -> Option<Vec<Token>> {
 }
 
 /// Returns how the values of a release differ from those that the statement would release: in
-/// suppressed rows, permuted columns, recoding, or the form of labels. `None` if they do not.
+/// suppressed rows, permuted columns, recoding, or the form of labels; `None` if they do not.
 fn other_values(job: &Job, manifest: &Manifest) -> Option<String> {
     match (job.guarantees.starred, manifest.suppressed_rows) {
         (true, SuppressedRows::Dropped) => return Some("its suppressed rows are DROPPED".into()),

@@ -84,7 +84,7 @@ async fn moments(tables: &Tables<'_>, column: &MeasurableColumn, others: &[Measu
 }
 
 /// Returns the figure of a measure, given its values in the release and in the source. If it is a
-/// mean of dates, its note contains both means as dates.
+/// mean of dates, its note contains the means as dates.
 fn figure(measure: MeasureKind, pair: Option<[Option<f64>; 2]>) -> Figure {
     // The correlation of a column whose values are all equal is NaN, and so is the mean of numbers
     // that include NaN. Such values are left out.

@@ -70,7 +70,7 @@ struct Known {
     values: ArrayRef,
     /// Whether the labels stand for themselves.
     is_own: bool,
-    /// The values of the source, and the number of rows of each value. `None` if the rows were read
+    /// The values of the source, and the number of rows of each value; `None` if the rows were read
     /// together with those of other columns.
     source: Option<(ArrayRef, Vec<u64>)>,
 }
