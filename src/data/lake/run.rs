@@ -24,7 +24,7 @@ pub(crate) struct PrefixRun {
     /// support conditional puts.
     pub(super) lease: Option<Arc<tokio::sync::Mutex<Lease>>>,
     end: Option<oneshot::Sender<Ending>>,
-    /// The keeper that counts only this run, from its end until it is cleaned up.
+    /// The keeper of this run alone. It counts the run from its end until its files are cleaned up.
     own: Keeper,
     /// The session's keeper, which counts all runs that have ended but are not cleaned up yet.
     session: Keeper,

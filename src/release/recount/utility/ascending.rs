@@ -56,7 +56,7 @@ pub(super) fn merged(one: &ArrayRef, other: &ArrayRef) -> Result<Option<ArrayRef
         first += usize::from(next != Ordering::Greater);
         second += usize::from(next != Ordering::Less);
     }
-    // An array that has all values is the result.
+    // If one of the arrays already contains all values, it is the result.
     for whole in [one, other] {
         if places.len() == whole.len() {
             return Ok(Some(Arc::clone(whole)));
