@@ -64,7 +64,12 @@ async fn recounted(context: &AnonContext, (column, as_number): Masked, and: &str
         None => "false".to_string(),
         Some(as_number) => {
             let of = |value: &str| as_number.replace('#', value);
-            let deviation = format!("SELECT stddev({}) FROM people", of(column));
+            // The standard deviation is that of the values in the source of all rows that have a
+            // value in the release.
+            let deviation = format!(
+                "SELECT stddev({}) FROM people AS s JOIN released AS r ON s.id = r.id WHERE r.{column} IS NOT NULL",
+                of(&format!("s.{column}"))
+            );
             let within = 0.01 * number(&collect(context, &deviation).await);
             let [own, released] = [of(&format!("s.{column}")), of(&format!("r.{column}"))];
             format!("abs({own} - {released}) <= {within:?}")

@@ -2,11 +2,12 @@
 
 use super::labelling::Labelled;
 use super::recoding_plan::{ColumnTreatment, RecodingPlan};
+use super::row_labeller::{RowLabeller, column};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::operator::{Operator, OperatorExec, Rows};
 use crate::data::frequency::Encoder;
 use crate::method::canonical::one_spelling;
-use crate::method::hierarchy::{Cover, LabelForm, OnUnmapped, Proven};
+use crate::method::hierarchy::{Cover, LabelForm, Proven};
 use crate::method::masks::{RowIds, SeenRows};
 use arrow::array::{Array, ArrayRef, BooleanArray, DictionaryArray, Int32Array, UInt32Array, UInt64Array};
 use arrow::compute::{cast, filter_record_batch, nullif, take};
@@ -78,7 +79,7 @@ impl Operator for Recode {
         let proven = |cover: &Option<Arc<Cover>>| cover.clone().map(Proven::new);
         let recoding = &self.recoding;
         let mut recoder = Recoder {
-            encoders: recoding.encoders()?,
+            labeller: RowLabeller::new(recoding)?,
             item_encoders: recoding.item_encoders()?,
             proven: recoding.covers.iter().map(proven).collect(),
             chosen: recoding.chosen.iter().map(proven).collect(),
@@ -101,7 +102,7 @@ impl Operator for Recode {
 /// The state of the operator for one stream.
 struct Recoder {
     recoding: Arc<RecodingPlan>,
-    encoders: Vec<Encoder>,
+    labeller: RowLabeller,
     item_encoders: Vec<Option<Encoder>>,
     proven: Vec<Option<Proven>>,
     chosen: Vec<Option<Proven>>,
@@ -113,16 +114,12 @@ struct Recoder {
 impl Recoder {
     fn recode(&mut self, batch: &RecordBatch) -> Result<RecordBatch> {
         let recoding = Arc::clone(&self.recoding);
-        let mut codes = vec![];
-        for (encoder, name) in self.encoders.iter_mut().zip(&recoding.quasi_identifiers) {
-            codes.push(encoder.encode(column(batch, name)?)?);
-        }
-        let unmapped = self.unmapped(&codes, batch.num_rows());
+        let (codes, labelled) = self.labeller.label(batch)?;
         let Labelled {
             mut labels,
             classes,
             suppressed,
-        } = recoding.labelling.label(&recoding.key_schema, &codes, unmapped)?;
+        } = labelled;
         for (i, (released, labels)) in recoding.labels.iter().zip(&mut labels).enumerate() {
             let rows = LabelledColumn {
                 codes: &codes[i],
@@ -186,18 +183,20 @@ impl Recoder {
                     .next()
                     .ok_or_else(|| Error::internal("a column of sets is missing"))?,
                 ColumnTreatment::Mask { masking, is_protected } => {
-                    let values = column(batch, &released.name)?;
+                    // The value of a suppressed row is not in the survey of a drawn mask. It is left
+                    // out before the mask is applied, and every mask leaves NULL as it is.
+                    let values = match recoding.hides_suppressed(*is_protected) {
+                        true => nullif(column(batch, &released.name)?, &suppressed)?,
+                        false => Arc::clone(column(batch, &released.name)?),
+                    };
                     let masked = match (masking.is_drawn(), &ids) {
-                        (true, Some(ids)) => masking.apply(values, std::slice::from_ref(ids)),
-                        _ => masking.apply(values, &columns_of(batch, masking.beside())?),
+                        (true, Some(ids)) => masking.apply(&values, std::slice::from_ref(ids)),
+                        _ => masking.apply(&values, &columns_of(batch, masking.beside())?),
                     };
                     let masked = masked.map_err(|e| e.context(format!("column {}", released.name)))?;
                     let masked = cast(&masked, field.data_type())?;
-                    masking.count_own(scan, (values, &masked), &suppressed)?;
-                    match *is_protected && recoding.starred {
-                        true => nullif(&masked, &suppressed)?,
-                        false => masked,
-                    }
+                    masking.count_own(scan, (&values, &masked), &suppressed)?;
+                    masked
                 }
                 ColumnTreatment::Protect if recoding.starred => nullif(&as_they_are()?, &suppressed)?,
                 ColumnTreatment::Protect => as_they_are()?,
@@ -212,18 +211,6 @@ impl Recoder {
             return Ok(None);
         };
         Ok(Some(Arc::new(ids.of(&columns_of(batch, ids.columns())?, seen)?)))
-    }
-
-    /// Returns, for each row, true if the row is suppressed because of an unmapped value.
-    fn unmapped(&self, codes: &[Vec<u32>], rows: usize) -> Vec<bool> {
-        let mut unmapped = vec![false; rows];
-        let suppresses = |(i, _): &(usize, &Vec<u32>)| self.recoding.unmapped[*i] == OnUnmapped::Suppress;
-        for (i, codes) in codes.iter().enumerate().filter(suppresses) {
-            let lookup = self.recoding.key_schema.lookup(i);
-            let rows = unmapped.iter_mut().zip(codes);
-            rows.for_each(|(unmapped, code)| *unmapped |= lookup.is_unmapped(*code as usize));
-        }
-        unmapped
     }
 
     /// Returns the labels of a quasi-identifier as a dictionary.
@@ -322,10 +309,4 @@ fn require(recoding: &RecodingPlan, i: usize, are_covered: bool) -> Result<()> {
 /// Returns the columns with these names.
 fn columns_of(batch: &RecordBatch, names: &[String]) -> Result<Vec<ArrayRef>> {
     names.iter().map(|name| column(batch, name).cloned()).collect()
-}
-
-fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef> {
-    batch
-        .column_by_name(name)
-        .ok_or_else(|| Error::internal(format!("the second scan lacks column {name}")))
 }

@@ -118,6 +118,27 @@ impl Labelling {
     /// Rows for which `unmapped` is true are suppressed. Fails with `ErrorKind::Data` if a
     /// combination did not occur in the first scan.
     pub(super) fn label(&self, key_schema: &KeySchema, codes: &[Vec<u32>], unmapped: Vec<bool>) -> Result<Labelled> {
+        let (classes, suppressed) = self.place(key_schema, codes, unmapped)?;
+        let columns = codes.iter().enumerate();
+        let labels = columns
+            .map(|column| self.labels(key_schema, column, &classes))
+            .collect();
+        Ok(Labelled {
+            labels,
+            classes,
+            suppressed,
+        })
+    }
+
+    /// Returns the index of each row's class, and for each row, true if it is suppressed. The index
+    /// of a suppressed row has no meaning. The arguments and the errors are those of
+    /// [`Labelling::label`].
+    pub(super) fn place(
+        &self,
+        key_schema: &KeySchema,
+        codes: &[Vec<u32>],
+        unmapped: Vec<bool>,
+    ) -> Result<(Vec<u32>, Vec<bool>)> {
         let layout = key_schema.layout();
         let mut keys = vec![0u64; unmapped.len() * layout.words()];
         for (i, codes) in codes.iter().enumerate() {
@@ -138,15 +159,6 @@ impl Labelling {
                     *number = classes.entry(key).ok_or_else(source_changed)?;
                     *suppressed = *number >= *released;
                 }
-                let label = |(column, codes): (usize, &Vec<u32>)| {
-                    let level = key_schema.lookup(column).level(node.level(column));
-                    codes.iter().map(|code| level.codes[*code as usize]).collect()
-                };
-                Ok(Labelled {
-                    labels: codes.iter().enumerate().map(label).collect(),
-                    classes: numbers,
-                    suppressed,
-                })
             }
             Labelling::Partition(Grouped {
                 bottom,
@@ -161,17 +173,24 @@ impl Labelling {
                     *group = partition.groups()[combination as usize];
                     *suppressed = !kept[*group as usize];
                 }
-                // A row without a group is suppressed, so its label is never released.
-                let label = |column: usize| {
-                    let cells = partition.cells(column);
-                    let label = |group: &u32| cells.get(*group as usize).copied().unwrap_or(0);
-                    numbers.iter().map(label).collect()
-                };
-                Ok(Labelled {
-                    labels: (0..codes.len()).map(label).collect(),
-                    classes: numbers,
-                    suppressed,
-                })
+            }
+        }
+        Ok((numbers, suppressed))
+    }
+
+    /// Returns the index of each row's label in a column. The column is given by its index and the
+    /// ground codes of the rows. `classes` contains the index of each row's class.
+    fn labels(&self, key_schema: &KeySchema, (column, codes): (usize, &Vec<u32>), classes: &[u32]) -> Vec<u32> {
+        match self {
+            Labelling::Node { node, .. } => {
+                let level = key_schema.lookup(column).level(node.level(column));
+                codes.iter().map(|code| level.codes[*code as usize]).collect()
+            }
+            // A row without a group is suppressed, so its label is never released.
+            Labelling::Partition(Grouped { partition, .. }) => {
+                let cells = partition.cells(column);
+                let label = |group: &u32| cells.get(*group as usize).copied().unwrap_or(0);
+                classes.iter().map(label).collect()
             }
         }
     }

@@ -206,6 +206,12 @@ impl RecodingPlan {
         names
     }
 
+    /// Returns true if the values of a masked column are not released in suppressed rows, because
+    /// these rows are left out or because the column is protected: NULL in a starred row.
+    pub(crate) fn hides_suppressed(&self, is_protected: bool) -> bool {
+        is_protected || !self.starred
+    }
+
     /// Returns the schema of the release. A quasi-identifier at level 0 keeps its type, and a
     /// generalized quasi-identifier becomes a string column. If suppressed rows are starred, every
     /// quasi-identifier becomes a string column. String columns of quasi-identifiers are

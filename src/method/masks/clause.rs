@@ -114,10 +114,11 @@ pub enum Reads {
     Named,
     /// The values of all identifiers, in the same row.
     Identifiers,
-    /// The values of the whole column (see [`Survey`](super::Survey)), and an id that distinguishes
-    /// the row.
+    /// All released values of the column (see [`Survey`](super::Survey)), and an id that
+    /// distinguishes the row.
     Column,
-    /// The values of the whole column, the id of the row, and the order of the rows by their value.
+    /// All released values of the column, the id of the row, and the order of the rows by their
+    /// value.
     Ranks,
 }
 
@@ -175,7 +176,7 @@ impl MaskKind {
         self.reads == Reads::Named
     }
 
-    /// Returns true if the mask is drawn at random, using the values of the whole column.
+    /// Returns true if the mask is drawn at random, using all released values of the column.
     pub(crate) fn is_drawn(&self) -> bool {
         matches!(self.reads, Reads::Column | Reads::Ranks)
     }

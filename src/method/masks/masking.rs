@@ -109,7 +109,7 @@ impl Masking {
         self.own.as_ref().map(|own| own.counted())
     }
 
-    /// Returns true if the mask is drawn at random, using the values of the whole column.
+    /// Returns true if the mask is drawn at random, using all released values of the column.
     pub(crate) fn is_drawn(&self) -> bool {
         self.clause.kind.is_drawn()
     }

@@ -2,9 +2,10 @@
 //!
 //! `NOISE (0.1)` adds a random number to each value. The number is drawn from a normal distribution
 //! with mean 0, whose standard deviation is 0.1 times the standard deviation of the column. The
-//! latter is the square root of the sum of (x - mean)^2 divided by n - 1, over all n values in the
-//! source. So the mean of the released column is about the same as in the source, and its variance
-//! is about (1 + 0.1^2) times as large.
+//! latter is the square root of the sum of (x - mean)^2 divided by n - 1, over the n values in the
+//! source that are released with noise. So the mean of these values is about the same as before, and
+//! their variance is about (1 + 0.1^2) times as large. The values of suppressed rows do not count,
+//! unless a row is suppressed for a limit of its own.
 //!
 //! For whole numbers, the random number is rounded to a whole number, and for decimal numbers, to
 //! the number of decimals in the column. NOISE fails if the share is so small that the noise would
@@ -277,8 +278,8 @@ fn deviation(survey: &Survey) -> Result<f64> {
              near to each other; subtract a constant from the column, or multiply it by a constant, in a query",
         )),
         false => Err(survey.unfit(
-            "NOISE is drawn by the standard deviation, and a column with one value in all rows has none; drop the column, or \
-             add it as a constant to the release",
+            "NOISE is drawn by the standard deviation, and a column with one value in all released rows has none; drop the \
+             column, or add it as a constant to the release",
         )),
     }
 }

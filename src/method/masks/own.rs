@@ -5,7 +5,7 @@
 //!
 //! - the rows whose released value is their own value in the source
 //! - in a column of numbers, dates or timestamps, the rows whose own value is at most [`NEAR`]
-//!   standard deviations of the source's column away from the released value
+//!   standard deviations away from the released value
 //!
 //! The counts are whole numbers, so their sums do not depend on the number of threads. Suppressed
 //! rows are not counted. The counts reveal something about the source's values, so only a report
@@ -13,8 +13,8 @@
 //!
 //! Reference: `dRisk` of sdcMicro with k = 0.01 for one column; Mateo-Sanz, Sebé, Domingo-Ferrer,
 //! Outlier Protection in Continuous Microdata Masking, PSD 2004. **Interpretation**: here the
-//! standard deviation is computed from the column in the source. `dRisk` computes it from the
-//! masked column, so its interval becomes wider with more noise.
+//! standard deviation is computed from the values of the released rows in the source. `dRisk`
+//! computes it from the masked column, so its interval becomes wider with more noise.
 
 use super::survey::{Survey, numbers};
 use crate::base::error::Result;
@@ -26,7 +26,7 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 /// The maximum distance at which a released value is near the row's own value, in standard
-/// deviations of the source's column.
+/// deviations of the values in the survey.
 const NEAR: f64 = 0.01;
 
 /// The released rows of a column that reveal their own value.

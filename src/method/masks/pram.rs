@@ -8,8 +8,12 @@
 //! weighted sum R = ALPHA PQ + (1 - ALPHA) I, where ALPHA is 0.5 if it is not given. The released
 //! category of each record is drawn from the row of R for the record's own category.
 //!
-//! R is invariant: p R = p. So the expected number of rows in each category is the same as in the
-//! source, and tables of the released column alone need no correction. NULL stays NULL and is not a
+//! The categories and their shares are those of the rows that are released with a category. So a
+//! category of suppressed rows alone is not released. But rows that are suppressed for a limit of
+//! their own do count, because they are suppressed after the draws.
+//!
+//! R is invariant: p R = p. So the expected number of rows in each category is the same as before,
+//! and tables of the released column alone need no correction. NULL stays NULL and is not a
 //! category. PRAM fails for a column with only one category or with more than 1000 categories.
 //!
 //! Anyone with the secret can compute the matrix and the draws.
@@ -169,9 +173,9 @@ impl Mask for Pram {
         survey.check()?;
         match survey.counts.len() {
             1 => {
-                return Err(
-                    survey.unfit("PRAM draws another category by chance, and the column has only one; drop the column")
-                );
+                return Err(survey.unfit(
+                    "PRAM draws another category by chance, and the column has only one in the released rows; drop the column",
+                ));
             }
             number if number > MOST => {
                 return Err(survey.unfit(&format!(

@@ -6,14 +6,15 @@ use arrow::array::{Array, ArrayRef, AsArray, Float64Array};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type};
 
-/// The values that the column of a drawn mask has in the source.
+/// The values in the source of the rows that are released with a value in the column of a drawn
+/// mask. The values of suppressed rows are no part of it, unless they are released, too.
 #[derive(Debug, Clone)]
 pub struct Survey {
     /// The name of the column.
     pub column: String,
     /// The distinct values in ascending order, without NULL.
     pub values: ArrayRef,
-    /// For each of `values`, the number of rows with this value.
+    /// For each of `values`, the number of these rows.
     pub counts: Vec<u64>,
     /// For a mask that reads [`Reads::Ranks`](super::Reads::Ranks), the ids of the rows with a
     /// value, ordered by their value and then by their id; empty for any other mask.

@@ -34,9 +34,15 @@ impl Roles {
         self.mask(column).is_some()
             || self.quasi_identifiers.iter().any(|q| q.column == column)
             || self.item_set(column).is_some()
-            || self.sensitive.iter().any(|s| s.column == column)
+            || self.protects(column)
             || self.class_label.as_deref() == Some(column)
             || self.keep.iter().any(|k| k == column)
+    }
+
+    /// Returns true if the values of the column are not released in suppressed rows that stay in the
+    /// release.
+    pub fn protects(&self, column: &str) -> bool {
+        self.sensitive.iter().any(|s| s.column == column)
     }
 
     /// Returns the mask of a column.

@@ -156,10 +156,10 @@ pub enum Randomize {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Role {
     Dropped,
-    /// Released by this mask. `@` in the mask represents the place of the secret.
+    /// Released by this mask. `@` in the mask represents the place of the secret, and `?` the column
+    /// of the person.
     Masked(&'static str),
-    /// Released by this mask of KEEP or SENSITIVE. `@` in the mask represents the place of the
-    /// secret.
+    /// Released by this mask of KEEP or SENSITIVE, with `@` and `?` as in `Masked`.
     Drawn {
         mask: &'static str,
         is_sensitive: bool,
@@ -306,6 +306,18 @@ impl Request {
             }
             _ => None,
         })
+    }
+
+    /// Returns the column of the person by which dates are shifted: the first column in IDENTIFIERS
+    /// that is not shifted itself.
+    pub fn person(&self) -> Option<&str> {
+        let is_person = |role: &Role| match role {
+            Role::Dropped => true,
+            Role::Masked(mask) => !mask.starts_with("SHIFT"),
+            _ => false,
+        };
+        let found = self.roles.iter().find(|(_, role)| is_person(role));
+        found.map(|(column, _)| column.as_str())
     }
 
     pub fn role(&self, column: &str) -> Option<&Role> {

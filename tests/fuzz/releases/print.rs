@@ -92,11 +92,17 @@ impl Request {
     fn drawn(&self, of_sensitive: bool, secret: &str) -> Vec<String> {
         let drawn = self.roles.iter().filter_map(|(column, role)| match role {
             Role::Drawn { mask, is_sensitive } if *is_sensitive == of_sensitive => {
-                Some(format!("{} {}", quote(column), mask.replace('@', secret)))
+                Some(format!("{} {}", quote(column), self.filled(mask, secret)))
             }
             _ => None,
         });
         drawn.collect()
+    }
+
+    /// Returns a mask with the place of the secret and the column of the person.
+    fn filled(&self, mask: &str, secret: &str) -> String {
+        let person = self.person().map(quote).unwrap_or_default();
+        mask.replace('@', secret).replace('?', &person)
     }
 
     /// Returns the clause SATISFYING with every model.
@@ -122,7 +128,7 @@ impl Request {
             .collect();
         if !identifiers.is_empty() {
             let one = |(column, role): (String, Role)| match role {
-                Role::Masked(mask) => format!("{} {}", quote(&column), mask.replace('@', &literal(&secret))),
+                Role::Masked(mask) => format!("{} {}", quote(&column), self.filled(mask, &literal(&secret))),
                 _ => quote(&column),
             };
             let _ = write!(out, " IDENTIFIERS ({})", list(identifiers, one));

@@ -3,10 +3,12 @@
 use super::places::ValuePlaces;
 use crate::base::error::{Error, Result};
 use crate::base::pool::{Pool, blocking, join, map};
+use crate::data::recode::{RecodingPlan, RowLabeller};
 use crate::data::source::{select_columns, source_plan};
 use crate::method::masks::{RowIds, Survey};
 use crate::release::job::Input;
 use arrow::array::{UInt32Array, UInt64Array};
+use arrow::compute::nullif;
 use datafusion::physical_plan::execute_stream_partitioned;
 use futures::StreamExt;
 use std::hint::black_box;
@@ -18,9 +20,14 @@ use tokio::task::JoinSet;
 const PARTS: usize = 64;
 
 /// Returns the ids of the rows with a value in a column, ordered by this value and then by the id.
-/// `survey` contains the distinct values of the column and their numbers of rows. Reads the source
-/// once.
-pub(super) async fn ids_by_value(input: &Input, survey: &Survey, ids: &Arc<RowIds>) -> Result<Vec<u64>> {
+/// `survey` contains the distinct values of the column and their numbers of rows. The rows that
+/// `suppressing` suppresses are left out. Reads the source once.
+pub(super) async fn ids_by_value(
+    input: &Input,
+    survey: &Survey,
+    ids: &Arc<RowIds>,
+    suppressing: Option<&Arc<RecodingPlan>>,
+) -> Result<Vec<u64>> {
     let names: Vec<&str> = ids.columns().iter().map(String::as_str).collect();
     let rows = select_columns(&input.source.rows, &names)?
         .create_physical_plan()
@@ -39,11 +46,16 @@ pub(super) async fn ids_by_value(input: &Input, survey: &Survey, ids: &Arc<RowId
     for mut rows in execute_stream_partitioned(rows, context).map_err(Error::from_data)? {
         let (ids, seen) = (Arc::clone(ids), Arc::clone(&seen));
         let (places, ranked) = (Arc::clone(&places), Arc::clone(&ranked));
+        let mut labeller = suppressing.map(RowLabeller::new).transpose()?;
         tasks.spawn(async move {
             while let Some(batch) = rows.next().await {
                 let batch = batch.map_err(Error::from_data)?;
-                let found = places.of(batch.column(place))?;
-                ranked.add(&found, &ids.of(batch.columns(), &seen)?)?;
+                let values = match &mut labeller {
+                    Some(labeller) => nullif(batch.column(place), &labeller.suppressed(&batch)?)?,
+                    None => Arc::clone(batch.column(place)),
+                };
+                // A suppressed row gets its id like any other, as in the scan that writes the rows.
+                ranked.add(&places.of(&values)?, &ids.of(batch.columns(), &seen)?)?;
                 tokio::task::consume_budget().await;
             }
             Ok::<_, Error>(())

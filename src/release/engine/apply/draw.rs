@@ -1,9 +1,10 @@
 //! Drawing the permutations of the randomized columns of a release.
 
 use super::plan;
-use super::recoding_plan::{recoding_of, treatments};
+use super::recoding_plan::recoding_of;
 use super::surveyed::Surveyed;
 use super::tally::{ColumnTally, Counted, finish};
+use super::treatments::treatments;
 use crate::base::error::{Error, Result};
 use crate::base::pool::blocking;
 use crate::base::spill::SpillSpace;

@@ -10,6 +10,7 @@ mod recoding_plan;
 mod rewrite;
 mod surveyed;
 mod tally;
+mod treatments;
 
 pub(in crate::release::engine) use order::{Ascending, AscendingExec};
 pub(in crate::release::engine) use recoding_plan::recoding_among;

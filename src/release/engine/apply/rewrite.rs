@@ -4,8 +4,8 @@ use super::by_row::{RowPromise, row_promise};
 use super::draw::{draw, numbering};
 use super::order::in_order;
 use super::plan;
-use super::recoding_plan::recoding;
 use super::surveyed::Surveyed;
+use super::treatments::recoding;
 use crate::base::error::{Error, Result};
 use crate::data::recode::randomize::{MeasuredInformation, Permutation, RandomizeExec};
 use crate::data::recode::{Classes, KeptClasses, RecodingPlan, RowOutcome};
@@ -40,7 +40,7 @@ pub(in crate::release::engine) struct Rewrite {
 /// columns of drawn masks. Fails if the rewriting scan would fail because of these inputs.
 pub(in crate::release::engine) async fn foresee_rewrite(job: &Job, decision: &Decision) -> Result<()> {
     let first: &[String] = job.output.target.as_ref().map_or(&[], |t| &t.partitioned_by);
-    let source = Surveyed::of(job).await?;
+    let source = Surveyed::of(job, decision).await?;
     draw(job, decision, &source, first, false).await?;
     recoding(job, decision, &source, &[])?;
     row_promise(job).await?;
@@ -66,7 +66,7 @@ pub(in crate::release::engine) async fn rewrite(
         .filter(|e| !job.roles.releases(e))
         .cloned()
         .collect();
-    let source = Surveyed::of(job).await?;
+    let source = Surveyed::of(job, decision).await?;
     let permutations = draw(job, decision, &source, first, measured.is_some()).await?;
     let row_promise = row_promise(job).await?;
     let recoding = Arc::new(recoding(job, decision, &source, &hidden)?);

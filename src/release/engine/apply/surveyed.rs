@@ -1,15 +1,23 @@
-//! The source, prepared for the scans that rewrite it. A drawn mask needs an id of each row and all
-//! values of its column.
+//! The source, prepared for the scans that rewrite it. A drawn mask needs an id of each row, and the
+//! values of its column that are released.
+//!
+//! The values of suppressed rows are left out: they determine no mask, and leave in no other row.
+//! Only the values of KEEP in rows that stay with `*` are released, and so are part of the survey.
+//! The rows that are suppressed for a limit of their own are not known before all rows are masked,
+//! so their values are part of the survey, too.
 //!
 //! The id of a row follows from the values in its columns alone, so the masks do not depend on the
-//! order in which the rows are read.
+//! order in which the rows are read. Suppressed rows have ids, too: all scans count the same rows.
 
 use super::by_value::ids_by_value;
+use super::recoding_plan::recoding_of;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::pool::{Pool, blocking};
 use crate::data::frequency::Marginals;
+use crate::data::recode::{HideSuppressedExec, RecodingPlan};
 use crate::data::source::{select_columns, source_plan};
 use crate::method::masks::{Masking, Reads, RowIds, SeenRows, Survey, has_text};
+use crate::release::engine::decide::Decision;
 use crate::release::job::{Input, Job, MaskOf};
 use arrow::array::{Array, ArrayRef};
 use arrow::datatypes::DataType;
@@ -37,8 +45,9 @@ pub(super) struct Surveyed {
 }
 
 impl Surveyed {
-    /// Reads the columns of drawn masks, and draws the masks.
-    pub(super) async fn of(job: &Job) -> Result<Self> {
+    /// Reads the columns of drawn masks, and draws the masks from the values that the decision
+    /// releases.
+    pub(super) async fn of(job: &Job, decision: &Decision) -> Result<Self> {
         let mut own = Self {
             rows: job.input.source.rows.clone(),
             drawn: vec![],
@@ -51,7 +60,11 @@ impl Surveyed {
         let held = MemoryConsumer::new("anonsql masks").register(job.input.source.rows.task_ctx().memory_pool());
         let (mut rows, mut surveys) = (0, vec![]);
         let names: Vec<&str> = drawn.iter().map(|of| of.column.as_str()).collect();
-        for (of, counted) in drawn.iter().zip(counted(&job.input, &names).await?) {
+        let unreleased = Unreleased::of(job, decision, &names)?;
+        for (of, counted) in drawn
+            .iter()
+            .zip(counted(&job.input, &names, unreleased.as_ref()).await?)
+        {
             rows = counted.counts.iter().sum();
             reserve(&held, of, counted.bytes(of))?;
             surveys.push(counted.survey(of));
@@ -63,9 +76,10 @@ impl Surveyed {
             Ok::<_, Error>((Arc::new(ids), surveys))
         };
         let (ids, surveys) = blocking("hashing the values of masked columns", hash).await?;
-        for (of, mut survey) in drawn.into_iter().zip(surveys) {
+        for (place, (of, mut survey)) in drawn.into_iter().zip(surveys).enumerate() {
             if of.clause.kind.reads == Reads::Ranks {
-                survey.order = ids_by_value(&job.input, &survey, &ids).await?;
+                let suppressing = unreleased.as_ref().and_then(|values| values.of_column(place));
+                survey.order = ids_by_value(&job.input, &survey, &ids, suppressing).await?;
             }
             let ranked = survey.order.len();
             let masking = draw_mask(job, of, survey, &ids).await?;
@@ -130,10 +144,10 @@ fn identifiers(job: &Job) -> Vec<String> {
     job.roles.identifiers.iter().filter(has_text).cloned().collect()
 }
 
-/// The distinct values of a column in ascending order, with NULL last.
+/// The distinct values of a column that are released, in ascending order, with NULL last.
 struct ValueCounts {
     values: ArrayRef,
-    /// For each value, the number of its rows.
+    /// For each value, the number of its rows. The sum is the number of rows of the source.
     counts: Vec<u64>,
 }
 
@@ -162,12 +176,45 @@ impl ValueCounts {
     }
 }
 
-/// Returns the distinct values of each of these columns, each value with its number of rows. Reads
-/// the source once.
-async fn counted(input: &Input, names: &[&str]) -> Result<Vec<ValueCounts>> {
-    let rows = select_columns(&input.source.rows, names)?;
+/// The values of columns with drawn masks that are not released, because their rows are suppressed.
+struct Unreleased {
+    /// The recoding plan that suppresses the rows.
+    suppressing: Arc<RecodingPlan>,
+    /// For each column, true if its values are not released in suppressed rows.
+    hidden: Vec<bool>,
+}
+
+impl Unreleased {
+    /// Returns the values of these columns that are not released; `None` if all values are.
+    fn of(job: &Job, decision: &Decision, names: &[&str]) -> Result<Option<Self>> {
+        if decision.verdict.suppressed == 0 {
+            return Ok(None);
+        }
+        let suppressing = Arc::new(recoding_of(job, decision, vec![])?);
+        let hides = |name: &&str| suppressing.hides_suppressed(job.roles.protects(name));
+        let hidden: Vec<bool> = names.iter().map(hides).collect();
+        Ok(hidden.contains(&true).then_some(Self { suppressing, hidden }))
+    }
+
+    /// Returns the recoding plan that suppresses rows, if the values of the column at `place` are
+    /// not released in these rows.
+    fn of_column(&self, place: usize) -> Option<&Arc<RecodingPlan>> {
+        self.hidden[place].then_some(&self.suppressing)
+    }
+}
+
+/// Returns the distinct values of each of these columns, each value with its number of rows. A value
+/// that is not released counts as NULL. Reads the source once.
+async fn counted(input: &Input, names: &[&str], unreleased: Option<&Unreleased>) -> Result<Vec<ValueCounts>> {
+    let mut read = names.to_vec();
+    read.extend(unreleased.iter().flat_map(|values| values.suppressing.reads()));
+    let rows = select_columns(&input.source.rows, &read)?;
     let context = Arc::new(rows.task_ctx());
-    let plan = source_plan(rows.create_physical_plan().await?).await?;
+    let mut plan = source_plan(rows.create_physical_plan().await?).await?;
+    if let Some(values) = unreleased {
+        let (suppressing, hidden) = (Arc::clone(&values.suppressing), values.hidden.clone());
+        plan = Arc::new(HideSuppressedExec::over_columns(plan, suppressing, hidden));
+    }
     let found = Marginals::of_plan(plan, context).await?;
     let counted = blocking("ordering the values of masked columns", move || found.take()).await?;
     let counted = counted

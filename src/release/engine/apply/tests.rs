@@ -1,11 +1,14 @@
 use super::rewrite;
+use crate::method::masks::{Given, MaskClause, SECRET, named};
 use crate::release::engine::decide::Decision;
-use crate::release::engine::testing::{constraint, decided, job, silent};
-use crate::release::job::{Job, SuppressionLimit};
+use crate::release::engine::testing::{PEOPLE, batch, constraint, decided, job, silent, source};
+use crate::release::job::{Job, MaskOf, SuppressionLimit};
 use arrow::array::AsArray;
 use arrow::compute::{cast, concat_batches};
 use arrow::datatypes::DataType;
 use datafusion::physical_plan::collect;
+use proptest::prelude::*;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Returns the values of these columns in each rewritten row as one text.
@@ -106,5 +109,66 @@ async fn a_recoding_plan_is_the_same_elsewhere() {
         }
         assert!(made[0].iter().any(|batch| batch.num_rows() > 0));
         assert_eq!(made[0], made[1]);
+    }
+}
+
+/// Returns a job that suppresses the last two people. Each person has one of these illnesses, which
+/// is released by RANK SWAP with half of all ranks.
+fn swapping(illnesses: &[String], secret: &Path) -> Job {
+    let people = PEOPLE.iter().zip(illnesses);
+    let people: Vec<(i64, &str, &str)> = people.map(|((age, zip, _), own)| (*age, *zip, own.as_str())).collect();
+    let given = vec![
+        ("share".to_string(), Given::Text("0.5".into())),
+        (SECRET.to_string(), Given::Text(format!("file:{}", secret.display()))),
+    ];
+    let kind = named("RANK SWAP").unwrap();
+    let clause = MaskClause { kind, given };
+    let mut job = job();
+    job.input.source = source(batch(&people));
+    job.roles.masks.push(MaskOf {
+        column: "illness".into(),
+        mask: (kind.build)(&clause).unwrap(),
+        clause,
+    });
+    job.guarantees.suppression = SuppressionLimit::Rows(2);
+    job.guarantees.constraints = vec![constraint("k_anonymity", 3, None)];
+    job
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// The swapped values are those of the rows that have a value in the release: all rows that are
+    /// not suppressed, and for a value of KEEP also the suppressed rows that stay.
+    #[test]
+    fn the_values_of_suppressed_rows_are_in_no_other_row(
+        illnesses in prop::collection::vec("[a-f]", 6),
+        starred in any::<bool>(),
+        is_kept in any::<bool>(),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let secret = folder.path().join("secret");
+        std::fs::write(&secret, "0123456789abcdef0123456789abcdef").unwrap();
+        let mut job = swapping(&illnesses, &secret);
+        job.guarantees.starred = starred;
+        if is_kept {
+            job.roles.sensitive.clear();
+            job.roles.keep.push("illness".into());
+        }
+        let job = Arc::new(job);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let mut found = runtime.block_on(async {
+            let decision = decided(&job).await;
+            assert_eq!(decision.verdict.suppressed, 2);
+            rows(&job, &decision, &["illness"]).await
+        });
+        let mut wanted = match (starred, is_kept) {
+            (true, true) => illnesses,
+            (true, false) => [&illnesses[..4], &["NULL".to_string(), "NULL".to_string()]].concat(),
+            (false, _) => illnesses[..4].to_vec(),
+        };
+        found.sort_unstable();
+        wanted.sort_unstable();
+        prop_assert_eq!(found, wanted);
     }
 }

@@ -74,7 +74,7 @@ async fn with_nanoseconds(job: &Job, decision: &Decision, columns: &BTreeSet<Str
     }
     let read = columns.iter().map(|name| Released {
         name: name.clone(),
-        treatment: match job.roles.sensitive.iter().any(|s| s.column == *name) {
+        treatment: match job.roles.protects(name) {
             true => ColumnTreatment::Protect,
             false => ColumnTreatment::Keep,
         },

@@ -137,6 +137,7 @@ pub fn request(draw: &mut Draw, planned: &Planned, source: &Source) -> (Request,
     if request.entity.is_none() && !is_personal {
         items(draw, columns, &mut request);
     }
+    shift(draw, columns, &mut request);
     if draw.chance(25) {
         suppress_for_groups(draw, &quasi, &mut request);
     }
@@ -178,6 +179,40 @@ fn masked(draw: &mut Draw, data_type: &DataType) -> Role {
     })
 }
 
+/// Shifts some of the dates in KEEP and IDENTIFIERS by the column of the person, if there is one.
+fn shift(draw: &mut Draw, columns: &[Column], request: &mut Request) {
+    let Some(person) = request.person().map(str::to_string) else {
+        return;
+    };
+    let is_date = |name: &String| {
+        let column = columns.iter().find(|c| c.name == *name);
+        column.is_some_and(|c| {
+            matches!(
+                c.data_type,
+                DataType::Date32 | DataType::Date64 | DataType::Timestamp(..)
+            )
+        })
+    };
+    let masks = ["SHIFT BY ? 30 DAYS WITH SECRET @", "SHIFT BY ? 3650 DAYS WITH SECRET @"];
+    for (name, role) in &mut request.roles {
+        // Two people may have the same shifted date, so the entity is not shifted.
+        if !is_date(name) || *name == person || request.entity.as_deref() == Some(name.as_str()) || !draw.chance(40) {
+            continue;
+        }
+        let mask = *draw.pick(&masks);
+        match role {
+            Role::Keep => {
+                *role = Role::Drawn {
+                    mask,
+                    is_sensitive: false,
+                }
+            }
+            Role::Dropped => *role = Role::Masked(mask),
+            _ => {}
+        }
+    }
+}
+
 /// Draws a mask for a KEEP or SENSITIVE column with values of a type, or none.
 fn drawn(draw: &mut Draw, data_type: &DataType) -> Option<&'static str> {
     let of_all = [
@@ -190,9 +225,10 @@ fn drawn(draw: &mut Draw, data_type: &DataType) -> Option<&'static str> {
     if data_type.is_nested() || !draw.chance(25) {
         return None;
     }
-    Some(match data_type.is_numeric() && draw.chance(50) {
-        true => *draw.pick(&of_numbers),
-        false => *draw.pick(&of_all),
+    Some(match draw.chance(50) {
+        true if data_type.is_numeric() => *draw.pick(&of_numbers),
+        true if data_type.is_string() => "REDACTED",
+        _ => *draw.pick(&of_all),
     })
 }
 
