@@ -20,7 +20,7 @@ mod values;
 pub use encode::Encoder;
 pub(crate) use encode::{Dictionary, Interner, Local, Shared, ranked};
 pub use scan::{Columns, DetailRequest, Scan, read_dictionaries};
-pub(crate) use scan::{Marginals, ROWS};
+pub(crate) use scan::{CodedRows, Marginals, ROWS};
 pub use set::{Attribute, Base, BaseSet, Demand, Detail, FrequencySet, FrequencySets, KeyIndex, NodeAnswer};
 pub use values::distinct_values;
 pub(crate) use values::gathered;

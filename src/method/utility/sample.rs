@@ -73,14 +73,15 @@ impl ColumnLabels {
     }
 }
 
-/// The distinct rows of a table.
+/// The rows of a table. If classifiers are trained on them, they are distinct and in ascending
+/// order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sample {
     /// The labels of each column.
     pub labels: Vec<ColumnLabels>,
-    /// For each column: the label of each distinct row.
+    /// For each column: the label of each row.
     pub columns: Vec<Vec<u32>>,
-    /// The number of occurrences of each distinct row.
+    /// The number of occurrences of each row.
     pub counts: Vec<u64>,
 }
 

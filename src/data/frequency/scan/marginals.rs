@@ -1,14 +1,15 @@
 //! The number of rows with each value of some columns, counted in one scan.
 
-use crate::base::error::{Error, ErrorKind, Result};
+use super::encoded::{dictionaries, encoded};
+use crate::base::error::{Error, Result};
 use crate::data::frequency::encode::{Dictionary, Local, Shared};
-use arrow::array::ArrayRef;
-use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool};
+use arrow::array::{Array, ArrayRef, DictionaryArray, PrimitiveArray};
+use arrow::datatypes::{ArrowDictionaryKeyType, ArrowNativeType};
+use arrow::downcast_dictionary_array;
+use datafusion::execution::memory_pool::MemoryPool;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::{ExecutionPlan, execute_stream_partitioned};
-use futures::StreamExt;
 use std::sync::Arc;
-use tokio::task::JoinSet;
 
 /// The number of rows with each value of some columns.
 #[derive(Debug)]
@@ -22,10 +23,7 @@ impl Marginals {
     /// Counts the rows of a plan by the values of each of its columns. Fails with
     /// `ErrorKind::Resources` if the values do not fit in memory.
     pub(crate) async fn of_plan(plan: Arc<dyn ExecutionPlan>, context: Arc<TaskContext>) -> Result<Self> {
-        let schema = plan.schema();
-        let columns = schema.fields().iter();
-        let columns = columns.map(|field| Ok(Arc::new(Shared::new(field.name(), field.data_type())?)));
-        let columns: Vec<Arc<Shared>> = columns.collect::<Result<_>>()?;
+        let columns = dictionaries(plan.as_ref())?;
         let streams = execute_stream_partitioned(plan, Arc::clone(&context)).map_err(Error::from_data)?;
         Self::read(columns, streams, context.memory_pool()).await
     }
@@ -38,35 +36,11 @@ impl Marginals {
         streams: Vec<SendableRecordBatchStream>,
         pool: &Arc<dyn MemoryPool>,
     ) -> Result<Self> {
-        let mut tasks = JoinSet::new();
-        for mut stream in streams {
-            let mut locals = Local::views(&columns, false)?;
-            let held = MemoryConsumer::new("anonsql marginals").register(pool);
-            tasks.spawn(async move {
-                let mut counts: Vec<Vec<u64>> = vec![vec![]; locals.len()];
-                while let Some(batch) = stream.next().await {
-                    let batch = batch.map_err(Error::from_data)?;
-                    for ((local, counts), array) in locals.iter_mut().zip(&mut counts).zip(batch.columns()) {
-                        count(&local.encode(array)?, counts);
-                    }
-                    let bytes = locals.iter().zip(&counts);
-                    let bytes = bytes.map(|(local, counts)| 2 * local.memory() + 8 * counts.capacity());
-                    held.try_resize(bytes.sum()).map_err(|_| {
-                        let text = "the values of the columns do not fit the memory limit; raise --memory-limit";
-                        Error::new(ErrorKind::Resources, text)
-                    })?;
-                    tokio::task::yield_now().await;
-                }
-                Ok::<_, Error>(counts)
-            });
-        }
+        let parts = encoded(&columns, streams, pool, count).await?;
         let mut counts: Vec<Vec<u64>> = vec![vec![]; columns.len()];
-        while let Some(done) = tasks.join_next().await {
-            let part = done.map_err(|e| Error::from_task("a scan task", &e))??;
-            for (sum, part) in counts.iter_mut().zip(part) {
-                sum.resize(sum.len().max(part.len()), 0);
-                sum.iter_mut().zip(part).for_each(|(sum, rows)| *sum += rows);
-            }
+        for (sum, part) in parts.iter().flat_map(|part| counts.iter_mut().zip(&part.columns)) {
+            sum.resize(sum.len().max(part.len()), 0);
+            sum.iter_mut().zip(part).for_each(|(sum, rows)| *sum += rows);
         }
         Ok(Self { columns, counts })
     }
@@ -96,18 +70,61 @@ impl Marginals {
     }
 }
 
-/// Adds one row to the count of each of these codes.
-fn count(codes: &[u32], counts: &mut Vec<u64>) {
+/// Adds the rows of an array to the counts of their codes.
+fn count(local: &mut Local, array: &ArrayRef, counts: &mut Vec<u64>) -> Result<()> {
+    let (codes, rows) = match by_key(array)? {
+        Some((keys, rows)) => (local.encode(&keys)?, Some(rows)),
+        None => (local.encode(array)?, None),
+    };
     let most = codes.iter().max().map_or(0, |most| *most as usize + 1);
     counts.resize(counts.len().max(most), 0);
-    codes.iter().for_each(|code| counts[*code as usize] += 1);
+    match rows {
+        Some(rows) => {
+            let counted = codes.iter().zip(rows);
+            counted.for_each(|(code, rows)| counts[*code as usize] += rows);
+        }
+        None => codes.iter().for_each(|code| counts[*code as usize] += 1),
+    }
+    Ok(())
+}
+
+/// Returns a dictionary array that has each key of `array` once, and the number of rows with each
+/// of these keys. Returns `None` if this does not save time, because `array` is not a dictionary
+/// array or has more values than rows.
+fn by_key(array: &ArrayRef) -> Result<Option<(ArrayRef, Vec<u64>)>> {
+    let array = array.as_ref();
+    downcast_dictionary_array!(
+        array => match array.values().len() <= array.len() {
+            true => rows_by_key(array).map(Some),
+            false => Ok(None),
+        },
+        _ => Ok(None)
+    )
+}
+
+fn rows_by_key<K: ArrowDictionaryKeyType>(array: &DictionaryArray<K>) -> Result<(ArrayRef, Vec<u64>)> {
+    let (keys, null) = (array.keys(), array.values().len());
+    // The last number is the number of rows whose key is NULL.
+    let mut rows = vec![0u64; null + 1];
+    match keys.null_count() {
+        0 => keys.values().iter().for_each(|key| rows[key.as_usize()] += 1),
+        _ => keys
+            .iter()
+            .for_each(|key| rows[key.map_or(null, |key| key.as_usize())] += 1),
+    }
+    let used: Vec<usize> = (0..rows.len()).filter(|key| rows[*key] > 0).collect();
+    let key = |key: &usize| K::Native::from_usize(*key).filter(|_| *key != null);
+    let keys: PrimitiveArray<K> = used.iter().map(key).collect();
+    let keys = DictionaryArray::try_new(keys, Arc::clone(array.values()))?;
+    Ok((Arc::new(keys), used.into_iter().map(|key| rows[key]).collect()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::data::frequency::distinct_values;
-    use arrow::array::{Float64Array, RecordBatch, StringArray};
+    use arrow::array::{AsArray, Float64Array, RecordBatch, StringArray, UInt8Array};
+    use arrow::datatypes::UInt8Type;
     use datafusion::datasource::MemTable;
     use datafusion::prelude::SessionContext;
     use proptest::prelude::*;
@@ -122,6 +139,31 @@ mod tests {
     }
 
     proptest! {
+        /// The keys of a dictionary array are counted, also in a slice and with unused values.
+        #[test]
+        fn each_key_has_the_number_of_its_rows(
+            keys in prop::collection::vec(prop::option::of(0u8..6), 0..20), start in 0usize..5
+        ) {
+            let values: ArrayRef = Arc::new(StringArray::from_iter_values((0..6u8).map(|value| value.to_string())));
+            let keys: UInt8Array = keys.into_iter().collect();
+            let array: ArrayRef = Arc::new(DictionaryArray::<UInt8Type>::try_new(keys.clone(), values).unwrap());
+            let start = start.min(array.len());
+            let (array, keys) = (array.slice(start, array.len() - start), keys.slice(start, keys.len() - start));
+            match by_key(&array).unwrap() {
+                None => prop_assert!(keys.len() < 6),
+                Some((found, rows)) => {
+                    let found = found.as_any_dictionary().keys().to_data();
+                    let found: Vec<Option<u8>> = UInt8Array::from(found).iter().collect();
+                    let mut each: Vec<Option<u8>> = keys.iter().collect();
+                    each.sort_by_key(|key| key.map_or(u8::MAX, |key| key));
+                    each.dedup();
+                    prop_assert_eq!(&found, &each);
+                    let expected = each.iter().map(|key| keys.iter().filter(|own| own == key).count() as u64);
+                    prop_assert_eq!(rows, expected.collect::<Vec<_>>());
+                }
+            }
+        }
+
         /// The counts of a scan with several partitions equal the counts of a GROUP BY for each
         /// column.
         #[test]

@@ -1,7 +1,9 @@
 //! The first scan: converts rows to the distinct combinations of codes with their counts.
 
+mod coded_rows;
 mod columns;
 mod detail_tally;
+mod encoded;
 mod layout_files;
 mod marginals;
 mod marked;
@@ -10,6 +12,7 @@ mod run;
 mod tally;
 mod weights;
 
+pub(crate) use coded_rows::CodedRows;
 pub use columns::{Columns, DetailRequest};
 pub(crate) use marginals::Marginals;
 pub use parquet::read_dictionaries;

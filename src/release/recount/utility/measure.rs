@@ -92,8 +92,8 @@ impl NumberRows {
         let [own, raw] = [0, 1].map(|table| columns.iter().map(|c| c.cells[table].clone()).collect::<Vec<_>>());
         let (from, whole) = (tables.released.released(), quote(tables.source));
         let (released, source) = futures::try_join!(
-            Texts::read(tables.session, &own, &from),
-            Texts::read(tables.session, &raw, &whole),
+            Texts::in_any_order(tables.session, &own, &from),
+            Texts::in_any_order(tables.session, &raw, &whole),
         )?;
         Ok(Some(Self {
             columns: columns.iter().map(|c| c.column.clone()).collect(),

@@ -1,29 +1,33 @@
-//! Reads the rows of a table as their distinct combinations of values. The rows are counted in the
-//! same way as the first scan counts the rows of a source. A value is written as text only if the
-//! text is needed.
+//! Reads the rows of a table as combinations of values. Equal rows are counted together, in the same
+//! way as the first scan counts the rows of a source, unless the caller needs no order and the rows
+//! are few. A value is written as text only if the text is needed.
 
 use super::ascending::positions;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::pool::{Pool, check_cancelled, map, sort_by};
 use crate::base::spill::SpillSpace;
-use crate::data::frequency::{Columns, Marginals, Scan};
+use crate::data::frequency::{CodedRows, Columns, Marginals, Scan};
 use crate::method::hierarchy::texts as written;
 use crate::method::key::{PackedLayout, bits_for};
 use crate::release::recount::coded_plan;
 use arrow::array::{Array, ArrayRef, StringArray};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
-use datafusion::physical_plan::execute_stream_partitioned;
+use datafusion::physical_plan::{ExecutionPlan, execute_stream_partitioned};
 use datafusion::prelude::SessionContext;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The distinct rows of a table in some of its columns, in ascending order.
+/// The maximum number of rows that are read row by row. Of more rows, equal rows are counted
+/// together, so that many equal rows take no more memory than one.
+const FEW_ROWS: usize = 1 << 20;
+
+/// The rows of a table in some of its columns.
 pub(super) struct Texts {
     /// The distinct values of each column, ascending, NULL last.
     values: Vec<ArrayRef>,
-    /// For each column, the index of its value in each distinct row.
+    /// For each column, the index of its value in each row.
     pub(super) rows: Vec<Vec<u32>>,
-    /// The number of equal rows of each distinct row.
+    /// For each row, the number of rows of the table that equal it and are counted with it.
     pub(super) counts: Vec<u64>,
     /// The memory reservation for the texts and rows, and for the codes that are computed from
     /// them.
@@ -31,17 +35,38 @@ pub(super) struct Texts {
 }
 
 impl Texts {
-    /// Reads these expressions over the rows of `table`, both given as SQL. The order of the result
-    /// does not depend on the number of threads.
+    /// Reads these expressions over the rows of `table`, both given as SQL. The order of the rows
+    /// may depend on the number of threads, and equal rows may be counted separately.
+    pub(super) async fn in_any_order(session: &SessionContext, expressions: &[String], table: &str) -> Result<Self> {
+        let context = session.task_ctx();
+        let memory = MemoryConsumer::new("anonsql utility").register(context.memory_pool());
+        let plan = planned(session, expressions, table).await?;
+        let Some(rows) = CodedRows::of_plan(plan, context, FEW_ROWS).await? else {
+            return Self::read(session, expressions, table).await;
+        };
+        let order = move || {
+            let (values, rows): (Vec<ArrayRef>, Vec<Vec<u32>>) = rows.ranked()?.into_iter().unzip();
+            let number = rows.first().map_or(0, Vec::len);
+            // The reservation covers the rows and the codes that are computed from them.
+            reserve(&memory, number * (8 + 2 * 4 * rows.len()))?;
+            Ok(Self {
+                values,
+                rows,
+                counts: vec![1; number],
+                memory,
+            })
+        };
+        Pool::of(&session.copied_config())
+            .compute("ordering the values to compare", order)
+            .await
+    }
+
+    /// Reads the distinct rows of these expressions over the rows of `table`, both given as SQL, in
+    /// ascending order.
     pub(super) async fn read(session: &SessionContext, expressions: &[String], table: &str) -> Result<Self> {
         let context = session.task_ctx();
         let memory = MemoryConsumer::new("anonsql utility").register(context.memory_pool());
-        let plan = coded_plan(
-            session,
-            session.copied_config().target_partitions(),
-            &selected(expressions, table),
-        )
-        .await?;
+        let plan = planned(session, expressions, table).await?;
         let names: Vec<String> = plan.schema().fields().iter().map(|f| f.name().clone()).collect();
         let columns = Columns::new(&plan.schema(), &names, &[])?;
         let spill_space = SpillSpace::of(&context);
@@ -190,16 +215,17 @@ pub(super) async fn counted(
     if expressions.is_empty() {
         return Ok(vec![]);
     }
-    let plan = coded_plan(
-        session,
-        session.copied_config().target_partitions(),
-        &selected(expressions, table),
-    )
-    .await?;
+    let plan = planned(session, expressions, table).await?;
     let found = Marginals::of_plan(plan, session.task_ctx()).await?;
     Pool::of(&session.copied_config())
         .compute("ordering the values to compare", move || found.take())
         .await
+}
+
+/// Returns a plan for these expressions over the rows of `table`, both given as SQL.
+async fn planned(session: &SessionContext, expressions: &[String], table: &str) -> Result<Arc<dyn ExecutionPlan>> {
+    let partitions = session.copied_config().target_partitions();
+    coded_plan(session, partitions, &selected(expressions, table)).await
 }
 
 /// Returns a query for these expressions over the rows of `table`. The columns of the result are
