@@ -226,7 +226,7 @@ impl Figure {
 
 /// Returns the floating-point number that is nearest to `value` rounded to two decimals, so that it is
 /// written with two decimals. Zero has no sign.
-fn to_two_decimals(value: f64) -> f64 {
+pub fn to_two_decimals(value: f64) -> f64 {
     (value * 100.0).round() / 100.0 + 0.0
 }
 

@@ -15,6 +15,7 @@ use crate::base::spill::SpillSpace;
 use crate::data::frequency::{Base, BaseSet, Marginals, Scan};
 use crate::data::model;
 use crate::method::risk::Histogram;
+use crate::method::utility::to_two_decimals;
 use crate::release::job::{Constraint, Sensitive};
 use crate::release::recount::{Promise, ReleasedTable, steady};
 use crate::release::report::Disclosure;
@@ -62,7 +63,7 @@ impl ReleaseFacts<'_> {
         let suppressed = self.written.settled.verdict.suppressed;
         let is_of_few = suppressed > 0 && (job.input.entity.is_some() || suppressed < self.least_persons());
         let given = |distance: f64| match is_of_few {
-            true => (steady(distance) * 100.0).round() / 100.0,
+            true => to_two_decimals(steady(distance)),
             false => steady(distance),
         };
         let mut found = vec![];
