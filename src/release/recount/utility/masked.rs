@@ -50,7 +50,7 @@ async fn moments(tables: &Tables<'_>, column: &MeasurableColumn, others: &[Measu
     let aggregates = |table: usize| {
         let value = &column.values[table];
         let mut aggregates = vec!["count(*)".to_string(), persons(tables, value)];
-        aggregates.extend(measures.iter().map(|(_, function)| format!("{function}({value})")));
+        aggregates.extend(measures.iter().map(|measure| aggregate(column, table, measure)));
         for other in others {
             let other = &other.values[table];
             // Rows in which one of the values is NULL do not count.
@@ -81,6 +81,16 @@ async fn moments(tables: &Tables<'_>, column: &MeasurableColumn, others: &[Measu
         });
     }
     Ok(found.into_iter().map(|figure| figure.of(&column.name)).collect())
+}
+
+/// Returns the SQL for a measure of the values of a column in a table: 0 is the release, and 1 is the
+/// source. Integers are summed exactly, and only the sum is converted to a floating-point number.
+fn aggregate(column: &MeasurableColumn, table: usize, (measure, function): &(MeasureKind, &str)) -> String {
+    match (measure, &column.exact[table]) {
+        (MeasureKind::Total, Some(exact)) => format!("sum({exact})"),
+        (MeasureKind::Mean, Some(exact)) => format!("CAST(sum({exact}) AS DOUBLE) / count({exact})"),
+        _ => format!("{function}({})", column.values[table]),
+    }
 }
 
 /// Returns the figure of a measure, whose values are those of an aggregate in the release and in the

@@ -12,6 +12,9 @@ pub(super) struct MeasurableColumn {
     /// The SQL for the value as a double, in the release and in the source. Dates and timestamps are
     /// the number of days since 1970-01-01.
     pub(super) values: [String; 2],
+    /// The SQL for the value as a decimal number, in the release and in the source; `None` for types
+    /// that are not integers. A sum of such values is exact.
+    pub(super) exact: [Option<String>; 2],
     pub(super) is_time: bool,
 }
 
@@ -30,6 +33,7 @@ impl MeasurableColumn {
         Ok(Some(Self {
             name: column.into(),
             values,
+            exact: [as_decimal(column, &released), as_decimal(column, &source)],
             is_time,
         }))
     }
@@ -60,6 +64,14 @@ fn as_double(column: &str, data_type: &DataType) -> Option<String> {
     Some(format!(
         "(CAST(arrow_cast({column}, 'Int64') AS DOUBLE) / {in_a_day:.1})"
     ))
+}
+
+/// Returns the SQL for a column of integers of type `data_type` as a decimal number with all digits of
+/// every 64-bit integer; `None` for other types.
+fn as_decimal(column: &str, data_type: &DataType) -> Option<String> {
+    data_type
+        .is_integer()
+        .then(|| format!("CAST({} AS DECIMAL(20, 0))", quote(column)))
 }
 
 /// Returns the number of these units in a day.
