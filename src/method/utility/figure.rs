@@ -167,6 +167,11 @@ impl Figure {
         }
     }
 
+    /// Returns true if the measure has a value for the release or for the source.
+    pub fn is_measured(&self) -> bool {
+        self.value.is_some() || self.of_source.is_some()
+    }
+
     /// Returns the measure as a report gives it. If it describes the values of fewer than `least`
     /// persons, it is rounded, or only a value remains that the release alone has. Correlations are
     /// always rounded: one with a column that is 1 for 12 persons and one with a column that is 1
@@ -175,7 +180,7 @@ impl Figure {
         let told = self.basis.and_then(|basis| Some((basis, basis.reason(least)?)));
         let Some((basis, reason)) = told else {
             return match self.measure {
-                MeasureKind::Correlation(_) | MeasureKind::Correlations => self.with_two_decimals(
+                MeasureKind::Correlation(_) | MeasureKind::Correlations if self.is_measured() => self.with_two_decimals(
                     "rounded to two decimals, because the difference of two exact correlations can give the value of a \
                      person"
                         .into(),
@@ -330,6 +335,8 @@ mod tests {
             assert_eq!((given.value, given.of_source), (Some(0.0), Some(0.71)), "{measure}");
             assert!(given.value.is_some_and(f64::is_sign_positive), "{measure}");
             assert!(given.rounded.is_some() && given.withheld.is_none(), "{measure}");
+            let none = Figure::new(measure.clone(), None).note("not measured: it has labels");
+            assert_eq!(none.clone().reported(10), none, "{measure}");
         }
     }
 

@@ -2,7 +2,7 @@
 //! means, spread, distributions and correlations are measured before and after masking.
 
 use super::basis::{both, counts, deciding, persons, rows_deciding, rows_of_one, whole};
-use super::measurable::{MeasurableColumn, types};
+use super::measurable::{MeasurableColumn, labels_in_place, types};
 use super::sides::Tables;
 use crate::base::error::Result;
 use crate::base::quoting::quote;
@@ -22,18 +22,27 @@ const OF_NUMBERS: &[(MeasureKind, &str)] = &[
 const OF_DATES: &[(MeasureKind, &str)] = &[(MeasureKind::MeanDate, "avg"), (MeasureKind::DeviationInDays, "stddev")];
 
 /// Returns the figures of masked columns, including their correlations with each other and with the
-/// `others`. All of these are columns of the release.
+/// `others`. All of these are columns of the release. The figure of a correlation that cannot be
+/// measured contains the reason.
 pub(super) async fn figures(tables: &Tables<'_>, masked: &[String], others: &[String]) -> Result<Vec<Figure>> {
     let mut found = vec![];
-    let mut known = vec![];
+    let (mut known, mut labelled) = (vec![], vec![]);
     if !masked.is_empty() {
         for column in others {
-            known.extend(MeasurableColumn::of(tables, column).await?);
+            match labels_in_place(tables, column).await? {
+                Some(why) => labelled.push((column, why)),
+                None => known.extend(MeasurableColumn::of(tables, column).await?),
+            }
         }
     }
     for column in masked {
         if let Some(column) = MeasurableColumn::of(tables, column).await? {
             found.extend(moments(tables, &column, &known).await?);
+            found.extend(labelled.iter().map(|(other, why)| {
+                let measure = MeasureKind::Correlation((*other).clone());
+                let figure = Figure::new(measure, None).of(&column.name);
+                figure.note(format!("not measured: {why}"))
+            }));
             known.push(column);
         } else if has_categories(tables, column).await? {
             let figure = Figure::new(MeasureKind::TotalVariation, total_variation(tables, column).await?);

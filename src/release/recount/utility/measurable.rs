@@ -39,6 +39,20 @@ impl MeasurableColumn {
     }
 }
 
+/// Returns the reason why a column is not correlated with masked columns: the source has numbers, dates
+/// or timestamps, and the release has labels in their place. Returns `None` for other columns.
+pub(super) async fn labels_in_place(tables: &Tables<'_>, column: &str) -> Result<Option<String>> {
+    let Some([released, source]) = types(tables, column).await? else {
+        return Ok(None);
+    };
+    let is_time = source.is_temporal();
+    let is_kept = is_time == released.is_temporal() && as_double(column, &released).is_some();
+    Ok((as_double(column, &source).is_some() && !is_kept).then(|| {
+        let values = if is_time { "dates" } else { "numbers" };
+        format!("the release has labels in place of the {values} of {column}")
+    }))
+}
+
 /// Returns the types of a column in the release and in the source; `None` if one of them does not
 /// have the column.
 pub(super) async fn types(tables: &Tables<'_>, column: &str) -> Result<Option<[DataType; 2]>> {
