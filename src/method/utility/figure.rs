@@ -250,9 +250,27 @@ pub struct Utility {
     pub class: Option<String>,
     /// The measures, in output order.
     pub figures: Vec<Figure>,
+    /// The reason why each row counts as a person, although the release has an entity; `None` if
+    /// persons are counted, or if the release has no entity.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub rows_as_persons: Option<String>,
 }
 
 impl Utility {
+    /// Returns the measures with the reason why rows are counted in the note of the released rows.
+    pub fn remarked(mut self) -> Self {
+        if let Some(why) = &self.rows_as_persons {
+            let of_rows = self
+                .figures
+                .iter_mut()
+                .filter(|figure| figure.measure == MeasureKind::Rows);
+            for note in of_rows.filter_map(|figure| figure.note.as_mut()) {
+                note.push_str(&format!("; each row counts as a person, because {why}"));
+            }
+        }
+        self
+    }
+
     /// Returns the measures as a report gives them: those that describe the values of fewer than
     /// `least` persons are rounded or withheld.
     pub fn reported(self, least: u64) -> Self {
@@ -338,6 +356,29 @@ mod tests {
             let none = Figure::new(measure.clone(), None).note("not measured: it has labels");
             assert_eq!(none.clone().reported(10), none, "{measure}");
         }
+    }
+
+    #[test]
+    fn the_note_of_the_rows_says_why_rows_are_counted() {
+        let of = |rows_as_persons: Option<&str>| {
+            let rows = Figure::new(MeasureKind::Rows, Some(0.99)).note("99 of 100 rows");
+            let utility = Utility {
+                software: "anonsql".into(),
+                release: "a".into(),
+                source: "b".into(),
+                testing: None,
+                class: None,
+                figures: vec![rows, Figure::new(MeasureKind::Labels, Some(2.0))],
+                rows_as_persons: rows_as_persons.map(str::to_string),
+            };
+            let figures = utility.remarked().figures.into_iter();
+            figures
+                .map(|figure| figure.note.unwrap_or_default())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(of(None), ["99 of 100 rows", ""]);
+        let remarked = "99 of 100 rows; each row counts as a person, because nobody knows";
+        assert_eq!(of(Some("nobody knows")), [remarked, ""]);
     }
 
     #[test]

@@ -54,6 +54,7 @@ impl ReleaseFacts<'_> {
             testing: None,
             class,
             figures,
+            rows_as_persons: None,
         };
         Ok(Some(utility.reported(self.least_persons())))
     }
