@@ -1,11 +1,20 @@
 //! REDACTED: a free text in which everything that looks like an identifier is replaced.
 //!
-//! In the text, `[mail]` replaces a mail address, `[link]` a web address, and `[date]` a date.
-//! `[number]` replaces six digits or more, with or without separators (telephone numbers, accounts,
-//! national numbers). `[code]` replaces a word of six characters or more with letters and at least
-//! two digits, and an IBAN. `[name]` replaces each word that also occurs in one of the row's own
-//! identifiers, in any case. A word of one letter, or of one or two digits, is not replaced as a
-//! name. NULL stays NULL.
+//! In the text, `[mail]` replaces a mail address, `[link]` a web address, `[ip]` an IP address,
+//! `[mac]` the hardware address of a device, and `[date]` a date. `[number]` replaces six digits or
+//! more, with or without separators (telephone numbers, accounts, national numbers). `[code]`
+//! replaces a word of six characters or more with letters and at least two digits, and an IBAN.
+//! `[name]` replaces each word that also occurs in one of the row's own identifiers, in any case. A
+//! word of one letter, or of one or two digits, is not replaced as a name. NULL stays NULL.
+//!
+//! A web address begins with `http://`, `https://`, `ftp://` or `www.`. A name with periods is also
+//! one if its last part has two letters or more and `/` with a path follows, as in `example.xyz/ann`,
+//! or if it ends with `.com`, `.edu`, `.eu`, `.gov`, `.info`, `.net` or `.org` in lower case. The name
+//! of a file, such as `report.txt`, is none. An IPv4 address is four numbers from 0 to 255 with
+//! periods between them, so a version of four numbers is replaced, too. One of three or five numbers
+//! is not. An IPv6 address has at least one digit, and is written in full or with `::` between or
+//! after its groups. A hardware address is six pairs of hexadecimal digits or more with `:` or `-`
+//! between them, or three groups of four with periods between them.
 //!
 //! **No guarantee**: a text can identify a person by words that have none of these forms and are in
 //! no identifier of the row, such as a nickname, a relative, an employer, or an illness that only
@@ -25,7 +34,9 @@ use crate::method::canonical::plain;
 use arrow::array::{Array, ArrayRef, StringArray};
 use arrow::datatypes::DataType;
 use regex::Regex;
+use std::borrow::Cow;
 use std::collections::HashSet;
+use std::net::Ipv6Addr;
 use std::sync::Arc;
 
 pub(super) const KIND: MaskKind = MaskKind {
@@ -64,14 +75,20 @@ pub(super) const KIND: MaskKind = MaskKind {
     build: |_| Ok(Arc::new(Redacted::try_new()?)),
 };
 
+/// The replacement of an IP address.
+const IP_ADDRESS: &str = "[ip]";
+
+/// The replacement of a hardware address.
+const HARDWARE_ADDRESS: &str = "[mac]";
+
 /// The names of the months in English, German, French and Spanish, in full or abbreviated.
 const MONTHS: &str = "jan(?:uary|uar|vier)?|ene(?:ro)?|feb(?:ruary|ruar|rero)?|f[ée]v(?:rier)?|mar(?:ch|s|zo)?|märz|mrz|apr(?:il)?|avr(?:il)?|abr(?:il)?|\
      may(?:o)?|mai|june?|juni|juin|junio|july?|juli|juillet|julio|aug(?:ust)?|ao[uû]t|ago(?:sto)?|sept?(?:ember|embre|iembre)?|\
      o[ck]t(?:ober|obre|ubre)?|nov(?:ember|embre|iembre)?|dec(?:ember)?|dez(?:ember)?|d[ée]c(?:embre)?|dic(?:iembre)?";
 
 /// Returns the forms that are replaced in a text, as regular expressions in the order of
-/// replacement, each with its replacement.
-fn forms() -> [(String, &'static str); 9] {
+/// replacement, each with its replacement. [`is_meant`] may exclude a match.
+fn forms() -> [(String, &'static str); 16] {
     let (month, year) = (format!(r"(?:{MONTHS})\b\.?"), r"(?:\d{4}|'?\d{2})");
     [
         (r"[^\s@<>()\[\],;:]+@[^\s@<>()\[\],;:]+\.\p{L}{2,}".into(), "[mail]"),
@@ -79,6 +96,23 @@ fn forms() -> [(String, &'static str); 9] {
             r#"(?i)\b(?:(?:https?|ftp)://|www\.)\S*[^\s.,;:!?)\]'"]"#.into(),
             "[link]",
         ),
+        (
+            r#"\b(?:[\p{L}\p{N}-]+\.)+\p{L}{2,}(?::[0-9]{1,5})?/\S*[^\s.,;:!?)\]'"]"#.into(),
+            "[link]",
+        ),
+        (
+            r"\b(?:[\p{L}\p{N}-]+\.)+(?:com|edu|eu|gov|info|net|org)(?:\.\p{L}{2})?\b".into(),
+            "[link]",
+        ),
+        (r"(?i)\b[0-9a-f]{2}(?:[:-][0-9a-f]{2}\b){5,}".into(), HARDWARE_ADDRESS),
+        (r"(?i)\b[0-9a-f]{4}(?:\.[0-9a-f]{4}){2}\b".into(), HARDWARE_ADDRESS),
+        (
+            r"(?i)\b[0-9a-f]{1,4}(?:::?[0-9a-f]{1,4}\b)+(?:::)?(?:\.[0-9]{1,3}){0,3}".into(),
+            IP_ADDRESS,
+        ),
+        (r"\b[0-9]+(?:\.[0-9]+){3,}\b".into(), IP_ADDRESS),
+        // A telephone number in pairs is not a date with two pairs behind it.
+        (r"\b\d{2}(?:[./-]\d{2}){4,}\b".into(), "[number]"),
         (
             r"\b\d{4}[-./]\d{1,2}[-./]\d{1,2}(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?".into(),
             "[date]",
@@ -123,7 +157,7 @@ impl Redacted {
         let forms = forms().into_iter().map(|(form, stands)| Ok((compiled(&form)?, stands)));
         Ok(Self {
             forms: forms.collect::<Result<_>>()?,
-            word: compiled(r"\[(?:mail|link|date|code|number)\]|[\p{L}\p{M}\p{N}]+")?,
+            word: compiled(r"\[(?:mail|link|ip|mac|date|code|number)\]|[\p{L}\p{M}\p{N}]+")?,
         })
     }
 
@@ -132,7 +166,11 @@ impl Redacted {
     fn apply(&self, text: &str, names: &HashSet<String>) -> String {
         let mut redacted = text.to_string();
         for (form, stands) in &self.forms {
-            if let std::borrow::Cow::Owned(without) = form.replace_all(&redacted, *stands) {
+            let replaced = |found: &regex::Captures| match is_meant(&found[0], stands) {
+                true => stands.to_string(),
+                false => found[0].to_string(),
+            };
+            if let Cow::Owned(without) = form.replace_all(&redacted, replaced) {
                 redacted = without;
             }
         }
@@ -157,6 +195,26 @@ impl Redacted {
         };
         names.extend(words.filter(is_name).map(str::to_lowercase));
     }
+}
+
+/// Returns true if `found`, which has the form that `stands` replaces, is replaced. Digits with points or
+/// hyphens are a hardware address only if there is a letter among them.
+fn is_meant(found: &str, stands: &str) -> bool {
+    match stands {
+        IP_ADDRESS => is_ip_address(found),
+        HARDWARE_ADDRESS => found.contains(|c: char| c == ':' || c.is_alphabetic()),
+        _ => true,
+    }
+}
+
+/// Returns true for an IPv4 address, whose numbers may begin with zeros, and for an IPv6 address with at
+/// least one digit.
+fn is_ip_address(text: &str) -> bool {
+    if text.contains(':') {
+        return text.contains(|c: char| c.is_ascii_digit()) && text.parse::<Ipv6Addr>().is_ok();
+    }
+    let numbers: std::result::Result<Vec<u8>, _> = text.split('.').map(str::parse).collect();
+    numbers.is_ok_and(|numbers| numbers.len() == 4)
 }
 
 /// Returns true for a word of six characters or more that contains at least two digits and at least
@@ -242,10 +300,46 @@ mod tests {
             ("to DE89 3704 0044 0532 0130 00 today", "to [code] today"),
             ("case KH2024X77 is closed", "case [code] is closed"),
             ("120/80 mmHg, 38.5 C, 20 mg twice", "120/80 mmHg, 38.5 C, 20 mg twice"),
+            (
+                "from 10.0.0.1, 192.168.001.010:80 and 10.0.0.12/24.",
+                "from [ip], [ip]:80 and [ip]/24.",
+            ),
+            (
+                "fe80::1%eth0, [2001:DB8::]:443, 2001:db8:0:0:0:0:0:1 and 64:ff9b::192.0.2.33",
+                "[ip]%eth0, [[ip]]:443, [ip] and [ip]",
+            ),
+            (
+                "MAC 00:1a:2B:3c:4d:5e, 00-11-22-AA-BB-CC, 001a.2b3c.4d5e, 00:11:22:33:44:55",
+                "MAC [mac], [mac], [mac], [mac]",
+            ),
+            (
+                "example.xyz/ann, (sub.example.org:8080/a?b=c) or example.com.",
+                "[link], ([link]) or [link].",
+            ),
+            (
+                "card 4111.1111.1111.1111, tel 01.23.45.67.89",
+                "card [number], tel [number]",
+            ),
             ("nothing in here", "nothing in here"),
             ("", ""),
         ] {
             assert_eq!(redacted(text, &[]), wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_form_stays() {
+        for text in [
+            "version 1.2.3, v1.2.3.4 and 1.2.3.4.5",
+            "at 12:34:56, 9:05 or 23:59:59.5",
+            "38.5 or 1.25 of 2.5/3.5",
+            "report.txt, a/report.txt and README.md",
+            "e.g. this, i.e. that, z.B. and/or",
+            "std::dec, abc::def, a:b:c, and::",
+            "ASP.NET went.He",
+            "ab-cd-ef",
+        ] {
+            assert_eq!(redacted(text, &[]), text);
         }
     }
 

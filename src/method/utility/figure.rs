@@ -168,6 +168,11 @@ impl Figure {
         }
     }
 
+    /// Returns true if the measure has a value for the release or for the source.
+    pub fn is_measured(&self) -> bool {
+        self.value.is_some() || self.of_source.is_some()
+    }
+
     /// Returns the measure as a report gives it. If it describes the values of fewer than `least`
     /// persons, it is rounded, or only the value for the release is given, or no value is given.
     /// Correlations are always rounded. Otherwise, a correlation with a column that is 1 for 12
@@ -177,7 +182,7 @@ impl Figure {
         let told = self.basis.and_then(|basis| Some((basis, basis.reason(least)?)));
         let Some((basis, reason)) = told else {
             return match self.measure {
-                MeasureKind::Correlation(_) | MeasureKind::Correlations => self.with_two_decimals(
+                MeasureKind::Correlation(_) | MeasureKind::Correlations if self.is_measured() => self.with_two_decimals(
                     "rounded to two decimals, because the difference of two exact correlations can give the value of a \
                      person"
                         .into(),
@@ -228,7 +233,7 @@ impl Figure {
 
 /// Returns the floating-point number that is nearest to `value` rounded to two decimals, so that it
 /// is written with two decimals. Zero has no sign.
-fn to_two_decimals(value: f64) -> f64 {
+pub fn to_two_decimals(value: f64) -> f64 {
     (value * 100.0).round() / 100.0 + 0.0
 }
 
@@ -247,9 +252,27 @@ pub struct Utility {
     pub class: Option<String>,
     /// The measures, in output order.
     pub figures: Vec<Figure>,
+    /// The reason why each row counts as a person, although the release has an entity; `None` if
+    /// persons are counted, or if the release has no entity.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub rows_as_persons: Option<String>,
 }
 
 impl Utility {
+    /// Returns the measures with the reason why rows are counted in the note of the released rows.
+    pub fn remarked(mut self) -> Self {
+        if let Some(why) = &self.rows_as_persons {
+            let of_rows = self
+                .figures
+                .iter_mut()
+                .filter(|figure| figure.measure == MeasureKind::Rows);
+            for note in of_rows.filter_map(|figure| figure.note.as_mut()) {
+                note.push_str(&format!("; each row counts as a person, because {why}"));
+            }
+        }
+        self
+    }
+
     /// Returns the measures as a report gives them: those that describe the values of fewer than
     /// `least` persons are rounded or withheld.
     pub fn reported(self, least: u64) -> Self {
@@ -332,7 +355,32 @@ mod tests {
             assert_eq!((given.value, given.of_source), (Some(0.0), Some(0.71)), "{measure}");
             assert!(given.value.is_some_and(f64::is_sign_positive), "{measure}");
             assert!(given.rounded.is_some() && given.withheld.is_none(), "{measure}");
+            let none = Figure::new(measure.clone(), None).note("not measured: it has labels");
+            assert_eq!(none.clone().reported(10), none, "{measure}");
         }
+    }
+
+    #[test]
+    fn the_note_of_the_rows_says_why_rows_are_counted() {
+        let of = |rows_as_persons: Option<&str>| {
+            let rows = Figure::new(MeasureKind::Rows, Some(0.99)).note("99 of 100 rows");
+            let utility = Utility {
+                software: "anonsql".into(),
+                release: "a".into(),
+                source: "b".into(),
+                testing: None,
+                class: None,
+                figures: vec![rows, Figure::new(MeasureKind::Labels, Some(2.0))],
+                rows_as_persons: rows_as_persons.map(str::to_string),
+            };
+            let figures = utility.remarked().figures.into_iter();
+            figures
+                .map(|figure| figure.note.unwrap_or_default())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(of(None), ["99 of 100 rows", ""]);
+        let remarked = "99 of 100 rows; each row counts as a person, because nobody knows";
+        assert_eq!(of(Some("nobody knows")), [remarked, ""]);
     }
 
     #[test]

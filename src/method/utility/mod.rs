@@ -45,5 +45,5 @@ pub use calendar_date::date_of;
 pub use compare::{MOST_CLASSES, ReleaseComparison};
 #[cfg(test)]
 pub use figure::Classifier;
-pub use figure::{Figure, MeasureKind, Utility};
+pub use figure::{Figure, MeasureKind, Utility, to_two_decimals};
 pub use sample::{ColumnLabels, ColumnValues, Sample};

@@ -249,5 +249,6 @@ fn utility() -> Utility {
                 Some(0.8),
             ),
         ],
+        rows_as_persons: None,
     }
 }

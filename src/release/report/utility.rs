@@ -19,13 +19,17 @@ impl Utility {
 }
 
 fn page(utility: &Utility) -> Result<Page> {
+    let lead = Line::from("How well the release describes its source, ")
+        .name(&utility.source)
+        .text(". Every figure was computed on the rows of both by ")
+        .name(&utility.software)
+        .text(". Whether the release is good enough for a purpose is for the reader to judge.");
     Ok(Page {
         title: format!("Utility report: {}", utility.release),
-        lead: Line::from("How well the release describes its source, ")
-            .name(&utility.source)
-            .text(". Every figure was computed on the rows of both by ")
-            .name(&utility.software)
-            .text(". Whether the release is good enough for a purpose is for the reader to judge."),
+        lead: match &utility.rows_as_persons {
+            Some(why) => lead.text(format!(" Each row counts as a person, because {why}.")),
+            None => lead,
+        },
         figures: figures(utility),
         tiles: vec![],
         sections: section::all(section::UTILITY, utility)?,

@@ -3,7 +3,7 @@
 mod generalize;
 mod hierarchies;
 mod hierarchy_levels;
-mod limited_text;
+mod limited;
 mod mask;
 mod pareto_front;
 mod risk;
@@ -50,7 +50,7 @@ pub(super) fn register(session: &SessionContext, catalog: &NamedHierarchies, reg
         session.register_udf(ScalarUDF::from(function));
     }
     session.register_udf(ScalarUDF::from(Unmask::default()));
-    limited_text::register(session);
+    limited::register(session);
     risk::register(session, &hierarchies);
     let front = ParetoFrontFunction {
         hierarchies: Arc::clone(catalog),

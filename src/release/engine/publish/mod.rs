@@ -2,6 +2,7 @@
 //! target.
 
 mod change;
+mod few;
 mod grown;
 mod manifest;
 mod place;

@@ -1,5 +1,6 @@
 //! The figures of a release, from its decision, its written files and its recount.
 
+use super::few;
 use crate::base::error::{Error, Result};
 use crate::data::folder::{ItemSetSummary, PersonalSummary, RandomizedColumn};
 use crate::data::recode::randomize::Permutation;
@@ -36,7 +37,7 @@ impl Release {
             value: is_told.then(|| value(&job.goal, decision, written)).transpose()?,
             proof: decision.proof(&job.goal),
             nodes: decision.nodes,
-            checks: recounted.checks.clone(),
+            checks: few::told(job, &recounted.checks, verdict.suppressed),
             randomized: randomized(&job.roles, written),
             personal: personal(&job.guarantees, written),
             items: items(decision),

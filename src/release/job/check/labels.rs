@@ -1,11 +1,14 @@
-//! Checks the forms of labels (LABELS).
+//! Checks the labels of columns: their forms (LABELS), and that persons are not counted by them.
 
 use crate::base::error::{Error, Result};
+use crate::base::quoting::ident;
 use crate::method::hierarchy::{LabelForm, has_order, plain_type};
 use crate::release::job::{Format, Job, Output, QuasiIdentifier};
 
-/// Fails if a form cannot be computed for its column, or cannot be written to the target.
+/// Fails if the entity is a quasi-identifier, or if a form cannot be computed for its column, or cannot
+/// be written to the target.
 pub(super) fn check(job: &Job) -> Result<()> {
+    tells_persons_apart(job)?;
     for q in job
         .roles
         .quasi_identifiers
@@ -16,6 +19,22 @@ pub(super) fn check(job: &Job) -> Result<()> {
         is_writable(&job.output, q)?;
     }
     Ok(())
+}
+
+/// Fails if the entity is a quasi-identifier. Released persons are counted by the values of the entity,
+/// and a label stands for several persons.
+fn tells_persons_apart(job: &Job) -> Result<()> {
+    let named = job.input.entity.as_ref();
+    let mut quasi_identifiers = job.roles.quasi_identifiers.iter();
+    match named.filter(|entity| quasi_identifiers.any(|q| q.column == **entity)) {
+        None => Ok(()),
+        Some(entity) => Err(Error::usage(format!(
+            "ENTITY ({0}): the column is also a quasi-identifier, and persons with the same label would be counted as one; \
+             count persons by a copy of it that is dropped: FROM (SELECT *, {0} AS copied FROM ...) ... ENTITY (copied) \
+             IDENTIFIERS (copied)",
+            ident(entity)
+        ))),
+    }
 }
 
 fn is_computable(job: &Job, q: &QuasiIdentifier) -> Result<()> {

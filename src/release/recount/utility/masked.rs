@@ -2,7 +2,7 @@
 //! means, spread, distributions and correlations are measured before and after masking.
 
 use super::basis::{both, counts, deciding, persons, rows_deciding, rows_of_one, whole};
-use super::measurable::{MeasurableColumn, types};
+use super::measurable::{MeasurableColumn, labels_in_place, types};
 use super::sides::Tables;
 use crate::base::error::Result;
 use crate::base::quoting::quote;
@@ -22,18 +22,27 @@ const OF_NUMBERS: &[(MeasureKind, &str)] = &[
 const OF_DATES: &[(MeasureKind, &str)] = &[(MeasureKind::MeanDate, "avg"), (MeasureKind::DeviationInDays, "stddev")];
 
 /// Returns the figures of masked columns, including their correlations with each other and with the
-/// `others`. All of these are columns of the release.
+/// `others`. All of these are columns of the release. The figure of a correlation that cannot be
+/// measured contains the reason.
 pub(super) async fn figures(tables: &Tables<'_>, masked: &[String], others: &[String]) -> Result<Vec<Figure>> {
     let mut found = vec![];
-    let mut known = vec![];
+    let (mut known, mut labelled) = (vec![], vec![]);
     if !masked.is_empty() {
         for column in others {
-            known.extend(MeasurableColumn::of(tables, column).await?);
+            match labels_in_place(tables, column).await? {
+                Some(why) => labelled.push((column, why)),
+                None => known.extend(MeasurableColumn::of(tables, column).await?),
+            }
         }
     }
     for column in masked {
         if let Some(column) = MeasurableColumn::of(tables, column).await? {
             found.extend(moments(tables, &column, &known).await?);
+            found.extend(labelled.iter().map(|(other, why)| {
+                let measure = MeasureKind::Correlation((*other).clone());
+                let figure = Figure::new(measure, None).of(&column.name);
+                figure.note(format!("not measured: {why}"))
+            }));
             known.push(column);
         } else if has_categories(tables, column).await? {
             let figure = Figure::new(MeasureKind::TotalVariation, total_variation(tables, column).await?);
@@ -50,7 +59,7 @@ async fn moments(tables: &Tables<'_>, column: &MeasurableColumn, others: &[Measu
     let aggregates = |table: usize| {
         let value = &column.values[table];
         let mut aggregates = vec!["count(*)".to_string(), persons(tables, value)];
-        aggregates.extend(measures.iter().map(|(_, function)| format!("{function}({value})")));
+        aggregates.extend(measures.iter().map(|measure| aggregate(column, table, measure)));
         for other in others {
             let other = &other.values[table];
             // Rows in which one of the values is NULL do not count.
@@ -81,6 +90,16 @@ async fn moments(tables: &Tables<'_>, column: &MeasurableColumn, others: &[Measu
         });
     }
     Ok(found.into_iter().map(|figure| figure.of(&column.name)).collect())
+}
+
+/// Returns the SQL for a measure of the values of a column in a table: 0 is the release, and 1 is the
+/// source. Integers are summed exactly, and only the sum is converted to a floating-point number.
+fn aggregate(column: &MeasurableColumn, table: usize, (measure, function): &(MeasureKind, &str)) -> String {
+    match (measure, &column.exact[table]) {
+        (MeasureKind::Total, Some(exact)) => format!("sum({exact})"),
+        (MeasureKind::Mean, Some(exact)) => format!("CAST(sum({exact}) AS DOUBLE) / count({exact})"),
+        _ => format!("{function}({})", column.values[table]),
+    }
 }
 
 /// Returns the figure of a measure, given its values in the release and in the source. If it is a

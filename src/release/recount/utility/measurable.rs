@@ -12,6 +12,9 @@ pub(super) struct MeasurableColumn {
     /// The SQL for the value as a double, in the release and in the source. Dates and timestamps
     /// are the number of days since 1970-01-01.
     pub(super) values: [String; 2],
+    /// The SQL for the value as a decimal number, in the release and in the source; `None` for types
+    /// that are not integers. A sum of such values is exact.
+    pub(super) exact: [Option<String>; 2],
     pub(super) is_time: bool,
 }
 
@@ -30,9 +33,24 @@ impl MeasurableColumn {
         Ok(Some(Self {
             name: column.into(),
             values,
+            exact: [as_decimal(column, &released), as_decimal(column, &source)],
             is_time,
         }))
     }
+}
+
+/// Returns the reason why a column is not correlated with masked columns: the source has numbers, dates
+/// or timestamps, and the release has labels in their place. Returns `None` for other columns.
+pub(super) async fn labels_in_place(tables: &Tables<'_>, column: &str) -> Result<Option<String>> {
+    let Some([released, source]) = types(tables, column).await? else {
+        return Ok(None);
+    };
+    let is_time = source.is_temporal();
+    let is_kept = is_time == released.is_temporal() && as_double(column, &released).is_some();
+    Ok((as_double(column, &source).is_some() && !is_kept).then(|| {
+        let values = if is_time { "dates" } else { "numbers" };
+        format!("the release has labels in place of the {values} of {column}")
+    }))
 }
 
 /// Returns the types of a column in the release and in the source; `None` if one of them does not
@@ -61,6 +79,14 @@ fn as_double(column: &str, data_type: &DataType) -> Option<String> {
     Some(format!(
         "(CAST(arrow_cast({column}, 'Int64') AS DOUBLE) / {in_a_day:.1})"
     ))
+}
+
+/// Returns the SQL for a column of integers of type `data_type` as a decimal number with all digits of
+/// every 64-bit integer; `None` for other types.
+fn as_decimal(column: &str, data_type: &DataType) -> Option<String> {
+    data_type
+        .is_integer()
+        .then(|| format!("CAST({} AS DECIMAL(20, 0))", quote(column)))
 }
 
 /// Returns the number of these units in a day.

@@ -62,7 +62,7 @@ impl AnonContext {
             same_types(&source.rows, &testing.rows, &names)?;
             register(TESTING, testing.rows.clone())?;
         }
-        let entity = counted_entity(manifest.as_ref(), &release, &source);
+        let (entity, rows_as_persons) = counted_entity(manifest.as_ref(), &release, &source);
         register(SOURCE, source.rows)?;
         register(RELEASED, with_nulls(release.rows, &folders)?)?;
         let schema = session.table(RELEASED).await?.schema().as_arrow().clone();
@@ -90,7 +90,9 @@ impl AnonContext {
             testing: testing.map(|t| t.name),
             class: statement.class.clone(),
             figures,
-        })
+            rows_as_persons,
+        }
+        .remarked())
     }
 
     /// Returns how the labels of a released column are interpreted: with the hierarchy that the
@@ -139,13 +141,24 @@ impl AnonContext {
 }
 
 /// Returns the entity column of a release, if the persons can be counted in the release and in the
-/// source.
-fn counted_entity<'a>(manifest: Option<&'a Manifest>, release: &SourceTable, source: &SourceTable) -> Option<&'a str> {
-    let released = release.rows.schema().fields().iter();
-    let released: Vec<&str> = released.map(|field| field.name().as_str()).collect();
-    let entity = manifest?.counted_entity(&released)?;
-    let is_in_source = source.rows.schema().field_with_unqualified_name(entity).is_ok();
-    is_in_source.then_some(entity)
+/// source. If they cannot, the second value is the reason.
+fn counted_entity<'a>(
+    manifest: Option<&'a Manifest>,
+    release: &SourceTable,
+    source: &SourceTable,
+) -> (Option<&'a str>, Option<String>) {
+    let named = manifest.and_then(|manifest| Some((manifest, manifest.entity.as_deref()?)));
+    let Some((manifest, entity)) = named else {
+        return (None, None);
+    };
+    let why = if manifest.counted_entity(&release.columns()).is_none() {
+        format!("the release does not tell the persons of its entity {entity} apart")
+    } else if !source.columns().contains(&entity) {
+        format!("the source does not have the entity {entity} of the release")
+    } else {
+        return (Some(entity), None);
+    };
+    (None, Some(why))
 }
 
 /// Returns the columns with a mask that draws its values from the whole column.

@@ -15,6 +15,8 @@ use crate::base::spill::SpillSpace;
 use crate::data::frequency::{Base, BaseSet, Marginals, Scan};
 use crate::data::model;
 use crate::method::risk::Histogram;
+use crate::method::utility::to_two_decimals;
+use crate::release::engine::publish::few::is_of_few;
 use crate::release::job::{Constraint, Sensitive};
 use crate::release::recount::{Promise, ReleasedTable, steady};
 use crate::release::report::Disclosure;
@@ -60,9 +62,9 @@ impl ReleaseFacts<'_> {
         };
         // The distance of a class from the source depends on the values of the suppressed rows.
         let suppressed = self.written.settled.verdict.suppressed;
-        let is_of_few = suppressed > 0 && (job.input.entity.is_some() || suppressed < self.least_persons());
+        let is_of_few = is_of_few(job, suppressed);
         let given = |distance: f64| match is_of_few {
-            true => (steady(distance) * 100.0).round() / 100.0,
+            true => to_two_decimals(steady(distance)),
             false => steady(distance),
         };
         let mut found = vec![];

@@ -28,6 +28,7 @@ use crate::method::lattice::{Node, said};
 use crate::method::risk::{Risk, RiskSettings, THRESHOLDS};
 use crate::method::search::Oracle;
 use crate::release::engine::decide::describe;
+use crate::release::engine::publish::few::required_class_size;
 use crate::release::engine::verify::WHOLE;
 use crate::release::job::SourceTable;
 use crate::release::recount::count;
@@ -43,7 +44,7 @@ impl ReleaseFacts<'_> {
         let (release, staged) = (self.release, self.staged.as_ref());
         let (session, released) = (&self.recounted.session, &self.recounted.released);
         let _held = self.hold_source().await?;
-        let required = self.required_class_size();
+        let required = required_class_size(job);
         let settings = RiskSettings {
             thresholds: THRESHOLDS.into_iter().chain(required.map(|k| 1.0 / k as f64)).collect(),
             ..RiskSettings::default()

@@ -8,7 +8,6 @@ use crate::data::frequency::BaseSet;
 use crate::data::source::{same_types, select_columns};
 use crate::method::risk::{Histogram, InPopulation, PopulationHistogram, Risk, RiskSettings};
 use crate::release::engine::verify::WHOLE;
-use crate::release::job::Constraint;
 use crate::release::recount::ReleasedTable;
 use datafusion::datasource::ViewTable;
 use datafusion::prelude::SessionContext;
@@ -77,17 +76,6 @@ impl ReleaseFacts<'_> {
             return Risk::of(&sizes, None, settings);
         }
         risk(session, &source, settings).await
-    }
-
-    /// Returns the minimum class size that the models require, counted in entities if the job has
-    /// an entity. Returns `None` if the models allow any size.
-    pub(super) fn required_class_size(&self) -> Option<u64> {
-        let full = self.job.guarantees.constraints.iter().filter(|c| c.is_of_classes());
-        let least = |c: &Constraint| match self.job.input.entity {
-            Some(_) => c.model.min_class_entities(),
-            None => c.model.min_class_size(),
-        };
-        full.map(least).max().filter(|k| *k > 1)
     }
 }
 

@@ -5,7 +5,8 @@ use super::shown;
 use crate::base::error::{ErrorKind, Result};
 use crate::method::hierarchy::LabelForm;
 use crate::method::search::Oracle;
-use crate::method::utility::{LEAST_PERSONS, Utility};
+use crate::method::utility::Utility;
+use crate::release::engine::publish::few::least_persons;
 use crate::release::engine::verify::WHOLE;
 use crate::release::job::Target;
 use crate::release::recount::{Reading, Tables, figures};
@@ -54,14 +55,9 @@ impl ReleaseFacts<'_> {
             testing: None,
             class,
             figures,
+            rows_as_persons: None,
         };
-        Ok(Some(utility.reported(self.least_persons())))
-    }
-
-    /// Returns the minimum number of persons on whose values a figure of the report is based.
-    pub(super) fn least_persons(&self) -> u64 {
-        self.required_class_size()
-            .map_or(LEAST_PERSONS, |k| k.max(LEAST_PERSONS))
+        Ok(Some(utility.reported(least_persons(job))))
     }
 
     /// Returns the columns that are measured, each with the hierarchy and the form of its labels.

@@ -41,7 +41,7 @@ fn blocks(utility: &Utility) -> Result<Vec<Block>> {
         ]);
     }
     let mut drawn = pairs.clone();
-    drawn.retain(|pair| pair.withheld.is_none());
+    drawn.retain(|pair| pair.withheld.is_none() && pair.is_measured());
     let strength = |f: &Figure| f.of_source.map_or(0.0, f64::abs);
     drawn.sort_by(|a, b| strength(b).total_cmp(&strength(a)));
     drawn.truncate(DRAWN);
