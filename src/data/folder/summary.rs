@@ -316,9 +316,9 @@ pub struct Check {
     pub check: String,
     /// The value that the privacy model requires.
     pub required: f64,
-    /// The worst value of any class; null if the release has no class. If few rows were suppressed, a
-    /// value that depends on the source is rounded to two decimals toward the required value, but not
-    /// beyond it.
+    /// The worst value of any class; null if the release has no class. If few rows were suppressed,
+    /// a value that depends on the source is rounded to two decimals toward the required value, but
+    /// not beyond it.
     pub reached: Option<f64>,
     /// Whether the promise holds.
     pub ok: bool,

@@ -19,8 +19,8 @@ mod values;
 
 pub use encode::Encoder;
 pub(crate) use encode::{Dictionary, Interner, Local, Shared, ranked};
-pub use scan::{Columns, DetailRequest, Scan, read_dictionaries};
 pub(crate) use scan::{CodedRows, Marginals, ROWS};
+pub use scan::{Columns, DetailRequest, Scan, read_dictionaries};
 pub use set::{Attribute, Base, BaseSet, Demand, Detail, FrequencySet, FrequencySets, KeyIndex, NodeAnswer};
 pub use values::distinct_values;
 pub(crate) use values::gathered;

@@ -10,8 +10,8 @@
 //! ([`crate::method::items`]). The model gives no protection against an attacker who knows both
 //! items and other quasi-identifiers of a person, or who knows that a person lacks an item.
 //!
-//! Example:
-//! `QUASI IDENTIFIERS (age, items USING products) SATISFYING k_anonymity(5) AND km_anonymity(5, 2) ON items`.
+//! Example: `QUASI IDENTIFIERS (age, items USING products) SATISFYING k_anonymity(5) AND
+//! km_anonymity(5, 2) ON items`.
 //!
 //! Terrovitis, Mamoulis and Kalnis, Privacy-preserving anonymization of set-valued data, PVLDB
 //! 2008, doi:10.14778/1453856.1453874.

@@ -13,8 +13,8 @@
 //! suppressed. The column with the limits is never released. A release can be checked against the
 //! source only if a key of the rows was also released (ENTITY).
 //!
-//! Example:
-//! `SENSITIVE (disease USING diseases) SATISFYING k_anonymity(4) AND personal_privacy(max_leak) SEARCH USING adaptive_clustering`.
+//! Example: `SENSITIVE (disease USING diseases) SATISFYING k_anonymity(4) AND
+//! personal_privacy(max_leak) SEARCH USING adaptive_clustering`.
 //!
 //! Song et al., The k-anonymization method satisfying personalized privacy preservation, CET 46
 //! (2015), doi:10.3303/CET1546031, definitions 6 to 8.

@@ -36,8 +36,8 @@ impl RowLabeller {
         Ok((codes, labelled))
     }
 
-    /// Returns, for each row of a batch, true if it is suppressed. Fails with `ErrorKind::Data` if a
-    /// combination did not occur in the first scan.
+    /// Returns, for each row of a batch, true if it is suppressed. Fails with `ErrorKind::Data` if
+    /// a combination did not occur in the first scan.
     pub(crate) fn suppressed(&mut self, batch: &RecordBatch) -> Result<BooleanArray> {
         let (codes, unmapped) = self.codes(batch)?;
         let RecodingPlan {

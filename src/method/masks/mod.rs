@@ -9,8 +9,8 @@
 //! masks an array.
 //!
 //! Most masks depend on the value alone. NOISE, RANK SWAP and PRAM are drawn: the masked value of a
-//! row depends on all values of the column that are released ([`Survey`]), the secret, and the id of
-//! the row ([`RowIds`]).
+//! row depends on all values of the column that are released ([`Survey`]), the secret, and the id
+//! of the row ([`RowIds`]).
 
 mod clause;
 mod draws;

@@ -3,9 +3,9 @@
 //! `NOISE (0.1)` adds a random number to each value. The number is drawn from a normal distribution
 //! with mean 0, whose standard deviation is 0.1 times the standard deviation of the column. The
 //! latter is the square root of the sum of (x - mean)^2 divided by n - 1, over the n values in the
-//! source that are released with noise. So the mean of these values is about the same as before, and
-//! their variance is about (1 + 0.1^2) times as large. The values of suppressed rows do not count,
-//! unless a row is suppressed for a limit of its own.
+//! source that are released with noise. So the mean of these values is about the same as before,
+//! and their variance is about (1 + 0.1^2) times as large. The values of suppressed rows do not
+//! count, unless a row is suppressed for a limit of its own.
 //!
 //! For whole numbers, the random number is rounded to a whole number, and for decimal numbers, to
 //! the number of decimals in the column. NOISE fails if the share is so small that the noise would

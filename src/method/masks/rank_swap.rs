@@ -2,15 +2,16 @@
 //!
 //! The rows that are released with a value are ranked by their values. `RANK SWAP (5 PERCENT)` goes
 //! through the ranks in ascending order. For a rank i that has no partner yet, a rank from i + 1 to
-//! i + d is drawn, where d is 5 percent of these n rows, rounded down. If the drawn rank already has
-//! a partner, the next lower rank above i without a partner is taken instead. If there is none, the
-//! next higher rank up to i + d without a partner is taken. The two rows swap their values. A row
-//! for which no partner is found keeps its value.
+//! i + d is drawn, where d is 5 percent of these n rows, rounded down. If the drawn rank already
+//! has a partner, the next lower rank above i without a partner is taken instead. If there is none,
+//! the next higher rank up to i + d without a partner is taken. The two rows swap their values. A
+//! row for which no partner is found keeps its value.
 //!
 //! So the released column has the values of these rows in the source with the same frequencies, and
 //! each value comes from a row at most d ranks away. NULL stays NULL, and rows with NULL take no
-//! part. Suppressed rows take no part either, so their values are in no other row. But rows that are
-//! suppressed for a limit of their own do take part, because they are suppressed after the swaps.
+//! part. Suppressed rows take no part either, so their values are in no other row. But rows that
+//! are suppressed for a limit of their own do take part, because they are suppressed after the
+//! swaps.
 //!
 //! Anyone with the secret can undo the swaps.
 //!

@@ -8,13 +8,13 @@
 //! word of one letter, or of one or two digits, is not replaced as a name. NULL stays NULL.
 //!
 //! A web address begins with `http://`, `https://`, `ftp://` or `www.`. A name with periods is also
-//! one if its last part has two letters or more and `/` with a path follows, as in `example.xyz/ann`,
-//! or if it ends with `.com`, `.edu`, `.eu`, `.gov`, `.info`, `.net` or `.org` in lower case. The name
-//! of a file, such as `report.txt`, is none. An IPv4 address is four numbers from 0 to 255 with
-//! periods between them, so a version of four numbers is replaced, too. One of three or five numbers
-//! is not. An IPv6 address has at least one digit, and is written in full or with `::` between or
-//! after its groups. A hardware address is six pairs of hexadecimal digits or more with `:` or `-`
-//! between them, or three groups of four with periods between them.
+//! one if its last part has two letters or more and `/` with a path follows, as in
+//! `example.xyz/ann`, or if it ends with `.com`, `.edu`, `.eu`, `.gov`, `.info`, `.net` or `.org`
+//! in lower case. The name of a file, such as `report.txt`, is none. An IPv4 address is four
+//! numbers from 0 to 255 with periods between them, so a version of four numbers is replaced, too.
+//! One of three or five numbers is not. An IPv6 address has at least one digit, and is written in
+//! full or with `::` between or after its groups. A hardware address is six pairs of hexadecimal
+//! digits or more with `:` or `-` between them, or three groups of four with periods between them.
 //!
 //! **No guarantee**: a text can identify a person by words that have none of these forms and are in
 //! no identifier of the row, such as a nickname, a relative, an employer, or an illness that only
@@ -197,8 +197,8 @@ impl Redacted {
     }
 }
 
-/// Returns true if `found`, which has the form that `stands` replaces, is replaced. Digits with points or
-/// hyphens are a hardware address only if there is a letter among them.
+/// Returns true if `found`, which has the form that `stands` replaces, is replaced. Digits with
+/// points or hyphens are a hardware address only if there is a letter among them.
 fn is_meant(found: &str, stands: &str) -> bool {
     match stands {
         IP_ADDRESS => is_ip_address(found),
@@ -207,8 +207,8 @@ fn is_meant(found: &str, stands: &str) -> bool {
     }
 }
 
-/// Returns true for an IPv4 address, whose numbers may begin with zeros, and for an IPv6 address with at
-/// least one digit.
+/// Returns true for an IPv4 address, whose numbers may begin with zeros, and for an IPv6 address
+/// with at least one digit.
 fn is_ip_address(text: &str) -> bool {
     if text.contains(':') {
         return text.contains(|c: char| c.is_ascii_digit()) && text.parse::<Ipv6Addr>().is_ok();

@@ -5,9 +5,9 @@
 //! depend on the order in which the rows are read, or on the number of threads: only equal rows can
 //! exchange their ids.
 //!
-//! The ids also follow from the number of rows, and from the released values and their counts in all
-//! columns of drawn masks. If the noise of a row stayed the same while the standard deviation of the
-//! column changed a little, the difference of two releases would reveal the noise.
+//! The ids also follow from the number of rows, and from the released values and their counts in
+//! all columns of drawn masks. If the noise of a row stayed the same while the standard deviation
+//! of the column changed a little, the difference of two releases would reveal the noise.
 //!
 //! The hash of the values is no cryptographic one. It only distinguishes rows, and its seed follows
 //! from the secret. The random numbers of a row are drawn from its id by a cryptographic function

@@ -39,8 +39,8 @@ impl Roles {
             || self.keep.iter().any(|k| k == column)
     }
 
-    /// Returns true if the values of the column are not released in suppressed rows that stay in the
-    /// release.
+    /// Returns true if the values of the column are not released in suppressed rows that stay in
+    /// the release.
     pub fn protects(&self, column: &str) -> bool {
         self.sensitive.iter().any(|s| s.column == column)
     }

@@ -156,8 +156,8 @@ pub enum Randomize {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Role {
     Dropped,
-    /// Released by this mask. `@` in the mask represents the place of the secret, and `?` the column
-    /// of the person.
+    /// Released by this mask. `@` in the mask represents the place of the secret, and `?` the
+    /// column of the person.
     Masked(&'static str),
     /// Released by this mask of KEEP or SENSITIVE, with `@` and `?` as in `Masked`.
     Drawn {

@@ -455,7 +455,8 @@ async fn people_are_counted_not_rows() {
             r.set(&classes[0].1, "patient_id", id.as_deref());
         })
         .await;
-    // The hashes of the release show how many people a class has, also if the statement counts rows.
+    // The hashes of the release show how many people a class has, also if the statement counts
+    // rows.
     assert_eq!(scene.failing_of(&verify("one", "")).await, set(&[SMALLEST]));
     assert_eq!(
         scene.failing_of(&verify("one", "ENTITY (patient_id)")).await,

@@ -1,8 +1,8 @@
 //! The functions `lpad`, `rpad`, `repeat`, `array_repeat` and `array_resize` of DataFusion with a
-//! limit on the size of their results. The functions allocate the memory for a batch of rows at once.
-//! Without the limit, the process would end if the operating system refused this memory. A negative
-//! number is replaced by 0 for all of them but `array_resize`, because the functions of texts would
-//! otherwise take it for a very large one.
+//! limit on the size of their results. The functions allocate the memory for a batch of rows at
+//! once. Without the limit, the process would end if the operating system refused this memory. A
+//! negative number is replaced by 0 for all of them but `array_resize`, because the functions of
+//! texts would otherwise take it for a very large one.
 
 use crate::base::error::{Error, ErrorKind};
 use arrow::array::{AsArray, Int64Array};
@@ -104,7 +104,8 @@ impl ScalarUDFImpl for LimitedFunction {
 }
 
 impl LimitedFunction {
-    /// Returns a number of bytes that the result does not exceed, apart from the bytes of the value.
+    /// Returns a number of bytes that the result does not exceed, apart from the bytes of the
+    /// value.
     fn most_bytes(&self, value: &ColumnarValue, number: &ColumnarValue, rows: usize) -> DfResult<i64> {
         let numbers = cast(&number.to_array(rows)?, &DataType::Int64)?;
         let numbers = numbers
@@ -115,8 +116,8 @@ impl LimitedFunction {
         Ok(numbers.zip(self.bytes_of_one(value, rows)?).fold(0, add))
     }
 
-    /// Returns, for each row, the bytes by which one more character, repetition or element enlarges the
-    /// result. Elements are measured if they are texts or lists.
+    /// Returns, for each row, the bytes by which one more character, repetition or element enlarges
+    /// the result. Elements are measured if they are texts or lists.
     fn bytes_of_one(&self, value: &ColumnarValue, rows: usize) -> DfResult<Vec<i64>> {
         let (least, factor) = match (self.growth, value.data_type()) {
             (Growth::Characters, _) => (CHARACTER, 0),

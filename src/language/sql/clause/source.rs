@@ -1,5 +1,5 @@
-//! `table | 'path' [OPTIONS (...)] | delta.'path' [VERSION AS OF n | TIMESTAMP AS OF 'time'] | ducklake.'catalog#table' [...] | ( query )`:
-//! the source of the rows of a statement.
+//! `table | 'path' [OPTIONS (...)] | delta.'path' [VERSION AS OF n | TIMESTAMP AS OF 'time'] |
+//! ducklake.'catalog#table' [...] | ( query )`: the source of the rows of a statement.
 
 use super::options;
 use crate::base::catalogue::Value;
@@ -53,8 +53,8 @@ impl SourceClause {
     }
 }
 
-/// Parses
-/// `table | 'path' [OPTIONS (key value, ...)] | delta.'path' [...] | ducklake.'catalog#table' [...] | ( query )`.
+/// Parses `table | 'path' [OPTIONS (key value, ...)] | delta.'path' [...] |
+/// ducklake.'catalog#table' [...] | ( query )`.
 pub(crate) fn read(c: &mut Cursor) -> Result<SourceClause> {
     if c.looks_at_string() {
         let path = c.string("a path")?;

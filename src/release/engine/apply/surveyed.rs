@@ -1,5 +1,5 @@
-//! The source, prepared for the scans that rewrite it. A drawn mask needs an id of each row, and the
-//! values of its column that are released.
+//! The source, prepared for the scans that rewrite it. A drawn mask needs an id of each row, and
+//! the values of its column that are released.
 //!
 //! The values of suppressed rows are left out: they determine no mask, and leave in no other row.
 //! Only the values of KEEP in rows that stay with `*` are released, and so are part of the survey.
@@ -203,8 +203,8 @@ impl Unreleased {
     }
 }
 
-/// Returns the distinct values of each of these columns, each value with its number of rows. A value
-/// that is not released counts as NULL. Reads the source once.
+/// Returns the distinct values of each of these columns, each value with its number of rows. A
+/// value that is not released counts as NULL. Reads the source once.
 async fn counted(input: &Input, names: &[&str], unreleased: Option<&Unreleased>) -> Result<Vec<ValueCounts>> {
     let mut read = names.to_vec();
     read.extend(unreleased.iter().flat_map(|values| values.suppressing.reads()));

@@ -22,8 +22,8 @@ pub(super) fn least_persons(job: &Job) -> u64 {
     required_class_size(job).map_or(LEAST_PERSONS, |k| k.max(LEAST_PERSONS))
 }
 
-/// Returns true if a comparison of classes with the source describes the values of few persons: rows
-/// are suppressed, and they may belong to fewer persons than the minimum.
+/// Returns true if a comparison of classes with the source describes the values of few persons:
+/// rows are suppressed, and they may belong to fewer persons than the minimum.
 pub(super) fn is_of_few(job: &Job, suppressed: u64) -> bool {
     suppressed > 0 && (job.input.entity.is_some() || suppressed < least_persons(job))
 }
@@ -46,8 +46,8 @@ pub(super) fn told(job: &Job, checks: &[Check], suppressed: u64) -> Vec<Check> {
     told
 }
 
-/// Returns `reached` with two decimals, rounded toward the required value, but not beyond it. If the
-/// value must be below the required value, it gets as many decimals as this needs.
+/// Returns `reached` with two decimals, rounded toward the required value, but not beyond it. If
+/// the value must be below the required value, it gets as many decimals as this needs.
 fn rounded(reached: f64, required: f64, comparison: Comparison) -> f64 {
     match comparison {
         Comparison::AtMost => rounded_up(reached, 2).min(required.max(reached)),

@@ -5,8 +5,8 @@ use crate::base::quoting::ident;
 use crate::method::hierarchy::{LabelForm, has_order, plain_type};
 use crate::release::job::{Format, Job, Output, QuasiIdentifier};
 
-/// Fails if the entity is a quasi-identifier, or if a form cannot be computed for its column, or cannot
-/// be written to the target.
+/// Fails if the entity is a quasi-identifier, or if a form cannot be computed for its column, or
+/// cannot be written to the target.
 pub(super) fn check(job: &Job) -> Result<()> {
     tells_persons_apart(job)?;
     for q in job
@@ -21,8 +21,8 @@ pub(super) fn check(job: &Job) -> Result<()> {
     Ok(())
 }
 
-/// Fails if the entity is a quasi-identifier. Released persons are counted by the values of the entity,
-/// and a label stands for several persons.
+/// Fails if the entity is a quasi-identifier. Released persons are counted by the values of the
+/// entity, and a label stands for several persons.
 fn tells_persons_apart(job: &Job) -> Result<()> {
     let named = job.input.entity.as_ref();
     let mut quasi_identifiers = job.roles.quasi_identifiers.iter();

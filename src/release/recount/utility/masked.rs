@@ -92,8 +92,9 @@ async fn moments(tables: &Tables<'_>, column: &MeasurableColumn, others: &[Measu
     Ok(found.into_iter().map(|figure| figure.of(&column.name)).collect())
 }
 
-/// Returns the SQL for a measure of the values of a column in a table: 0 is the release, and 1 is the
-/// source. Integers are summed exactly, and only the sum is converted to a floating-point number.
+/// Returns the SQL for a measure of the values of a column in a table: 0 is the release, and 1 is
+/// the source. Integers are summed exactly, and only the sum is converted to a floating-point
+/// number.
 fn aggregate(column: &MeasurableColumn, table: usize, (measure, function): &(MeasureKind, &str)) -> String {
     match (measure, &column.exact[table]) {
         (MeasureKind::Total, Some(exact)) => format!("sum({exact})"),

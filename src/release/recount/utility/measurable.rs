@@ -12,8 +12,8 @@ pub(super) struct MeasurableColumn {
     /// The SQL for the value as a double, in the release and in the source. Dates and timestamps
     /// are the number of days since 1970-01-01.
     pub(super) values: [String; 2],
-    /// The SQL for the value as a decimal number, in the release and in the source; `None` for types
-    /// that are not integers. A sum of such values is exact.
+    /// The SQL for the value as a decimal number, in the release and in the source; `None` for
+    /// types that are not integers. A sum of such values is exact.
     pub(super) exact: [Option<String>; 2],
     pub(super) is_time: bool,
 }
@@ -39,8 +39,9 @@ impl MeasurableColumn {
     }
 }
 
-/// Returns the reason why a column is not correlated with masked columns: the source has numbers, dates
-/// or timestamps, and the release has labels in their place. Returns `None` for other columns.
+/// Returns the reason why a column is not correlated with masked columns: the source has numbers,
+/// dates or timestamps, and the release has labels in their place. Returns `None` for other
+/// columns.
 pub(super) async fn labels_in_place(tables: &Tables<'_>, column: &str) -> Result<Option<String>> {
     let Some([released, source]) = types(tables, column).await? else {
         return Ok(None);
@@ -81,8 +82,8 @@ fn as_double(column: &str, data_type: &DataType) -> Option<String> {
     ))
 }
 
-/// Returns the SQL for a column of integers of type `data_type` as a decimal number with all digits of
-/// every 64-bit integer; `None` for other types.
+/// Returns the SQL for a column of integers of type `data_type` as a decimal number with all digits
+/// of every 64-bit integer; `None` for other types.
 fn as_decimal(column: &str, data_type: &DataType) -> Option<String> {
     data_type
         .is_integer()

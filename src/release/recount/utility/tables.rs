@@ -1,6 +1,6 @@
-//! Reads the rows of a table as combinations of values. Equal rows are counted together, in the same
-//! way as the first scan counts the rows of a source, unless the caller needs no order and the rows
-//! are few. A value is written as text only if the text is needed.
+//! Reads the rows of a table as combinations of values. Equal rows are counted together, in the
+//! same way as the first scan counts the rows of a source, unless the caller needs no order and the
+//! rows are few. A value is written as text only if the text is needed.
 
 use super::ascending::positions;
 use crate::base::error::{Error, ErrorKind, Result};

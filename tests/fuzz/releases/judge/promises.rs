@@ -261,16 +261,16 @@ impl Judged<'_> {
         if self.len == self.source.len && !(is_sensitive && self.case.request.starred) {
             return Some((0..self.source.len).collect());
         }
-        // In local recoding, the source row of a released row is not certain. In CSV, two classes may
-        // look like one.
+        // In local recoding, the source row of a released row is not certain. In CSV, two classes
+        // may look like one.
         let is_known = found.node.is_some() && self.case.request.personal().is_none() && !self.no_null;
         is_known.then(|| found.classes.iter().flat_map(|class| class.source.clone()).collect())
     }
 
     /// Checks the masks of KEEP and SENSITIVE. NULL remains where the source has NULL, and where a
-    /// shifted date has no person. Swapped values and categories are those of the released rows, and
-    /// each swapped value is as frequent as among them. If the released rows are not known, such
-    /// values occur in the source.
+    /// shifted date has no person. Swapped values and categories are those of the released rows,
+    /// and each swapped value is as frequent as among them. If the released rows are not known,
+    /// such values occur in the source.
     pub fn drawn(&self, found: &Found) -> Result<(), Failure> {
         for (column, role) in &self.case.request.roles {
             let Role::Drawn { mask, is_sensitive } = role else {
