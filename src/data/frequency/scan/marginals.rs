@@ -38,9 +38,11 @@ impl Marginals {
     ) -> Result<Self> {
         let parts = encoded(&columns, streams, pool, count).await?;
         let mut counts: Vec<Vec<u64>> = vec![vec![]; columns.len()];
-        for (sum, part) in parts.iter().flat_map(|part| counts.iter_mut().zip(&part.columns)) {
-            sum.resize(sum.len().max(part.len()), 0);
-            sum.iter_mut().zip(part).for_each(|(sum, rows)| *sum += rows);
+        for part in &parts {
+            for (sum, rows) in counts.iter_mut().zip(&part.columns) {
+                sum.resize(sum.len().max(rows.len()), 0);
+                sum.iter_mut().zip(rows).for_each(|(sum, rows)| *sum += rows);
+            }
         }
         Ok(Self { columns, counts })
     }
