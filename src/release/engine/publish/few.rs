@@ -92,7 +92,7 @@ mod tests {
         let at_least = |reached, required| rounded(reached, required, Comparison::AtLeast);
         assert_eq!((at_least(2.347, 2.0), at_least(2.347, 2.345)), (2.34, 2.345));
         let below = |reached, required| rounded(reached, required, Comparison::Below);
-        assert_eq!((below(0.693_147_181, 0.8), below(0.693_147_181, 0.7)), (0.7, 0.694));
+        assert_eq!((below(0.683_147_181, 0.8), below(0.683_147_181, 0.69)), (0.69, 0.684));
         assert_eq!(below(f64::INFINITY, f64::INFINITY), f64::INFINITY);
     }
 
