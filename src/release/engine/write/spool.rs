@@ -12,6 +12,7 @@ use crate::base::error::{Error, Result};
 use crate::base::operator::{ComputedTable, Operator, Rows};
 use crate::base::pool::blocking;
 use crate::base::spill::{Overflow, SpillSpace};
+use arrow::compute::cast;
 use arrow::datatypes::SchemaRef;
 use arrow::ipc::CompressionType;
 use arrow::ipc::reader::StreamReader;
@@ -89,14 +90,15 @@ impl Spool {
         Ok(self.closed())
     }
 
-    /// Adds a copy of rows. The rows must have the columns of the spool, and may have others.
+    /// Adds a copy of rows. The rows must have the columns of the spool, and may have others. Texts
+    /// may be in dictionaries in the spool and not in the rows.
     pub(in crate::release::engine) async fn add(&mut self, rows: &RecordBatch) -> Result<()> {
         if rows.num_rows() == 0 {
             return Ok(());
         }
         let names = self.schema.fields().iter().map(|f| rows.schema().index_of(f.name()));
         let rows = rows.project(&names.collect::<std::result::Result<Vec<_>, _>>()?)?;
-        let rows = compact(&rows.with_schema(Arc::clone(&self.schema))?)?;
+        let rows = compact(&self.typed(&rows)?)?;
         let bytes = rows.get_array_memory_size();
         // Once rows are in the file, all later rows go to the file, so that the rows stay in order.
         let fits =
@@ -120,6 +122,22 @@ impl Spool {
         self.rows.push(Held::File { offset, bytes });
         self.file = Some((file, offset + bytes as u64));
         Ok(())
+    }
+
+    /// Returns the rows with the types of the spool.
+    fn typed(&self, rows: &RecordBatch) -> Result<RecordBatch> {
+        let columns = rows.columns().iter().zip(self.schema.fields());
+        let columns = columns.map(|(column, field)| match column.data_type() == field.data_type() {
+            true => Ok(Arc::clone(column)),
+            false => cast(column, field.data_type()),
+        });
+        let options = RecordBatchOptions::new().with_row_count(Some(rows.num_rows()));
+        let columns = columns.collect::<std::result::Result<_, _>>()?;
+        Ok(RecordBatch::try_new_with_options(
+            Arc::clone(&self.schema),
+            columns,
+            &options,
+        )?)
     }
 
     /// Closes the spool after its last row, and releases reserved memory that is not used.
@@ -238,7 +256,7 @@ mod tests {
     use crate::base::error::ErrorKind;
     use arrow::array::{ArrayRef, DictionaryArray, Int64Array, ListArray, StringArray};
     use arrow::compute::concat_batches;
-    use arrow::datatypes::{Int32Type, Int64Type};
+    use arrow::datatypes::{DataType, FieldRef, Int32Type, Int64Type, Schema};
     use datafusion::execution::memory_pool::GreedyMemoryPool;
     use datafusion::prelude::SessionContext;
 
@@ -308,6 +326,26 @@ mod tests {
                 assert_eq!(spill_space.pool().reserved(), 0);
             }
         }
+    }
+
+    #[tokio::test]
+    async fn texts_may_be_kept_in_dictionaries() {
+        let batch = rows(0);
+        let in_dictionary = |field: &FieldRef| match field.name().as_str() {
+            "text" => Arc::new(
+                field
+                    .as_ref()
+                    .clone()
+                    .with_data_type(batch.column(1).data_type().clone()),
+            ),
+            _ => Arc::clone(field),
+        };
+        let fields: Vec<_> = batch.schema().fields().iter().map(in_dictionary).collect();
+        let mut spool = Spool::open(Arc::new(Schema::new(fields)), SpillSpace::limited(0));
+        spool.add(&batch).await.unwrap();
+        let found = read(spool.closed(), "SELECT text FROM t").await;
+        assert!(matches!(found.column(0).data_type(), DataType::Dictionary(..)));
+        assert_eq!(&cast(found.column(0), &DataType::Utf8).unwrap(), batch.column(3));
     }
 
     #[tokio::test]
