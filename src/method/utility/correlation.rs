@@ -12,7 +12,8 @@ const STEPS: f64 = (1u64 << 46) as f64;
 struct Steps {
     /// Half of the number in the middle between the smallest and the largest number.
     middle: f64,
-    /// The number of steps per half of a number; 0 if all numbers are equal.
+    /// The number of steps per half of a number; 0 if all numbers are equal, or differ by less than
+    /// 1e-294.
     per_half: f64,
 }
 

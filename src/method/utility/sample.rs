@@ -1,5 +1,4 @@
-//! A table as a list of its distinct rows of labels. Each label has a list of the values that it
-//! covers.
+//! A table as a list of its rows of labels. Each label has a list of the values that it covers.
 
 /// A column and its values: the values of the source and of the test rows, and released values that
 /// the source does not have.
@@ -134,7 +133,7 @@ impl Sample {
         shares
     }
 
-    /// Returns the class of each distinct row. A class label is released unchanged, so its label
+    /// Returns the class of each row. A class label is released unchanged, so its label
     /// covers one value.
     pub(super) fn classes(&self, class: usize) -> Vec<u32> {
         let covered = |label: &u32| self.labels[class].covered(*label as usize);

@@ -157,7 +157,7 @@ mod tests {
                     let found = found.as_any_dictionary().keys().to_data();
                     let found: Vec<Option<u8>> = UInt8Array::from(found).iter().collect();
                     let mut each: Vec<Option<u8>> = keys.iter().collect();
-                    each.sort_by_key(|key| key.map_or(u8::MAX, |key| key));
+                    each.sort_by_key(|key| key.unwrap_or(u8::MAX));
                     each.dedup();
                     prop_assert_eq!(&found, &each);
                     let expected = each.iter().map(|key| keys.iter().filter(|own| own == key).count() as u64);

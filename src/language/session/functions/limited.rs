@@ -5,7 +5,8 @@
 //! texts would otherwise take it for a very large one.
 
 use crate::base::error::{Error, ErrorKind};
-use arrow::array::{AsArray, Int64Array};
+use crate::method::hierarchy::is_binary;
+use arrow::array::{Array, ArrayRef, AsArray, GenericListArray, Int64Array, OffsetSizeTrait};
 use arrow::compute::cast;
 use arrow::compute::kernels::length::length;
 use arrow::datatypes::{DataType, Int64Type};
@@ -91,7 +92,7 @@ impl ScalarUDFImpl for LimitedFunction {
         };
         let is_constant = args.args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
         let rows = if is_constant { 1 } else { args.number_rows };
-        if self.most_bytes(&args.args[0], &number, rows)? > MOST_BYTES {
+        if self.most_bytes(&args.args, &number, rows)? > MOST_BYTES {
             let text = format!(
                 "{}() could return more than {MOST_BYTES} bytes for a batch of rows; write a smaller number",
                 self.name()
@@ -105,37 +106,65 @@ impl ScalarUDFImpl for LimitedFunction {
 
 impl LimitedFunction {
     /// Returns a number of bytes that the result does not exceed, apart from the bytes of the
-    /// value.
-    fn most_bytes(&self, value: &ColumnarValue, number: &ColumnarValue, rows: usize) -> DfResult<i64> {
+    /// arguments. `number` is the second argument.
+    fn most_bytes(&self, args: &[ColumnarValue], number: &ColumnarValue, rows: usize) -> DfResult<i64> {
         let numbers = cast(&number.to_array(rows)?, &DataType::Int64)?;
-        let numbers = numbers
-            .as_primitive::<Int64Type>()
-            .iter()
-            .map(Option::unwrap_or_default);
+        let numbers = numbers.as_primitive::<Int64Type>().iter();
+        // A negative number must not make up for a large one in another row.
+        let numbers = numbers.map(|number| number.unwrap_or_default().max(0));
         let add = |sum: i64, (number, bytes): (i64, i64)| sum.saturating_add(number.saturating_mul(bytes));
-        Ok(numbers.zip(self.bytes_of_one(value, rows)?).fold(0, add))
+        Ok(numbers.zip(self.bytes_of_one(args, rows)?).fold(0, add))
     }
 
     /// Returns, for each row, the bytes by which one more character, repetition or element enlarges
-    /// the result. Elements are measured if they are texts or lists.
-    fn bytes_of_one(&self, value: &ColumnarValue, rows: usize) -> DfResult<Vec<i64>> {
-        let (least, factor) = match (self.growth, value.data_type()) {
-            (Growth::Characters, _) => (CHARACTER, 0),
-            (Growth::Texts, _) => (0, 1),
-            (Growth::Elements, text) if text.is_string() => (ELEMENT, 1),
-            (Growth::Elements, DataType::List(_) | DataType::LargeList(_)) => (ELEMENT, ELEMENT),
-            (Growth::Elements | Growth::Length, _) => (ELEMENT, 0),
+    /// the result.
+    fn bytes_of_one(&self, args: &[ColumnarValue], rows: usize) -> DfResult<Vec<i64>> {
+        let (least, repeated) = match self.growth {
+            Growth::Characters => (CHARACTER, None),
+            Growth::Texts => (0, args.first()),
+            Growth::Elements => (ELEMENT, args.first()),
+            Growth::Length => (ELEMENT, args.get(2)),
         };
-        if factor == 0 {
+        let Some(repeated) = repeated else {
             return Ok(vec![least; rows]);
-        }
-        let lengths = cast(&length(&value.to_array(rows)?)?, &DataType::Int64)?;
-        let lengths = lengths
-            .as_primitive::<Int64Type>()
-            .iter()
-            .map(Option::unwrap_or_default);
-        Ok(lengths.map(|length| least + factor * length).collect())
+        };
+        let bytes = bytes_of(&repeated.to_array(rows)?)?;
+        Ok(bytes.into_iter().map(|bytes| bytes.saturating_add(least)).collect())
     }
+}
+
+/// Returns the bytes of each value that a number would not have: those of a text, of the elements
+/// of a list, and of the fields of a struct.
+fn bytes_of(values: &ArrayRef) -> DfResult<Vec<i64>> {
+    Ok(match values.data_type() {
+        DataType::List(_) => bytes_of_lists(values.as_list::<i32>())?,
+        DataType::LargeList(_) => bytes_of_lists(values.as_list::<i64>())?,
+        DataType::Struct(_) => {
+            let mut sums = vec![0_i64; values.len()];
+            for field in values.as_struct().columns() {
+                for (sum, bytes) in sums.iter_mut().zip(bytes_of(field)?) {
+                    *sum = sum.saturating_add(ELEMENT).saturating_add(bytes);
+                }
+            }
+            sums
+        }
+        text if text.is_string() || is_binary(text) => {
+            let lengths = cast(&length(values)?, &DataType::Int64)?;
+            let lengths = lengths.as_primitive::<Int64Type>().iter();
+            lengths.map(Option::unwrap_or_default).collect()
+        }
+        _ => vec![0; values.len()],
+    })
+}
+
+/// Returns the bytes of the elements of each list.
+fn bytes_of_lists<O: OffsetSizeTrait>(lists: &GenericListArray<O>) -> DfResult<Vec<i64>> {
+    let bytes = bytes_of(lists.values())?;
+    let of_one = |ends: &[O]| {
+        let elements = bytes[ends[0].as_usize()..ends[1].as_usize()].iter();
+        elements.fold(0_i64, |sum, bytes| sum.saturating_add(ELEMENT).saturating_add(*bytes))
+    };
+    Ok(lists.offsets().windows(2).map(of_one).collect())
 }
 
 /// Returns the numbers with 0 in place of each negative number.

@@ -49,7 +49,7 @@ fn blocks(report: &Report) -> Result<Vec<Block>> {
         Block::Table(table),
         Block::Paragraph(
             "The released rows with a value are counted, without suppressed rows. The standard deviation is that of the values \
-             that these rows have in the source."
+             in the source of all rows with a released value."
                 .into(),
         ),
     ];

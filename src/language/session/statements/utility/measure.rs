@@ -161,7 +161,7 @@ fn counted_entity<'a>(
     (None, Some(why))
 }
 
-/// Returns the columns with a mask that draws its values from the whole column.
+/// Returns the columns with a mask that draws its values from all released values of the column.
 fn drawn(manifest: &Manifest) -> Vec<String> {
     let columns = manifest.columns.iter();
     let is_drawn = |mask: &str| masks::of_clause(mask).is_some_and(MaskKind::is_drawn);
