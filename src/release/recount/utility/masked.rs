@@ -98,7 +98,10 @@ async fn moments(tables: &Tables<'_>, column: &MeasurableColumn, others: &[Measu
 fn aggregate(column: &MeasurableColumn, table: usize, (measure, function): &(MeasureKind, &str)) -> String {
     match (measure, &column.exact[table]) {
         (MeasureKind::Total, Some(exact)) => format!("sum({exact})"),
-        (MeasureKind::Mean, Some(exact)) => format!("CAST(sum({exact}) AS DOUBLE) / count({exact})"),
+        (MeasureKind::Mean, Some(exact)) => {
+            // A second count of the same column would have the same name as the first.
+            format!("CAST(sum({exact}) AS DOUBLE) / sum(CASE WHEN {exact} IS NULL THEN 0 ELSE 1 END)")
+        }
         _ => format!("{function}({})", column.values[table]),
     }
 }
