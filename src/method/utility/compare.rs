@@ -1,13 +1,14 @@
 //! The comparison of a release with its source, and the computation of its measures.
 
 use super::basis::FigureBasis;
-use super::correlation::{deciding, pearson};
+use super::correlation::Correlation;
 use super::decision_tree::DecisionTree;
 use super::distance::{earth_mover, kullback_leibler, total_variation};
 use super::figure::{Classifier, Figure, MeasureKind};
 use super::information::mutual_information;
 use super::naive_bayes::NaiveBayes;
 use super::sample::{ColumnValues, Sample};
+use crate::base::pool::map;
 
 /// The maximum number of distinct values of a class label.
 pub const MOST_CLASSES: usize = 100;
@@ -129,40 +130,42 @@ impl ReleaseComparison {
             let column = |c: &usize| sample.labels[*c].numbers(self.columns[*c].numbers.as_deref().unwrap_or_default());
             numeric.iter().map(column).collect()
         };
-        let (released, raw) = (by_label(&self.release), by_label(&self.source));
-        let of = |sample: &Sample, numbers: &[Vec<Option<f64>>], i: usize, j: usize| {
+        let samples = [&self.release, &self.source];
+        let numbers = samples.map(by_label);
+        let indices = 0..numeric.len();
+        let pairs: Vec<(usize, usize)> = indices
+            .clone()
+            .flat_map(|i| (i + 1..indices.end).map(move |j| (i, j)))
+            .collect();
+        let found = map(2 * pairs.len(), |at| {
+            let ((i, j), sample, numbers) = (pairs[at / 2], samples[at % 2], &numbers[at % 2]);
             let labels = sample.columns[numeric[i]].iter().zip(&sample.columns[numeric[j]]);
             let number =
                 |((a, b), n): ((&u32, &u32), &u64)| Some((numbers[i][*a as usize]?, numbers[j][*b as usize]?, *n));
-            let pairs = labels.zip(&sample.counts).filter_map(number);
-            let rows: u64 = pairs.clone().map(|(_, _, n)| n).sum();
-            (pearson(pairs.clone()), rows, deciding(pairs))
-        };
+            Correlation::of(labels.zip(&sample.counts).filter_map(number))
+        });
         let mut figures = vec![];
         let mut differences = vec![];
         let mut of_all = self.basis();
-        for (i, a) in numeric.iter().enumerate() {
-            for (j, b) in numeric.iter().enumerate().skip(i + 1) {
-                let (released, rows_out, _) = of(&self.release, &released, i, j);
-                let (raw, rows_in, rows_deciding) = of(&self.source, &raw, i, j);
-                // Rows in which a value is NULL do not count.
-                let basis = FigureBasis::new([rows_out, rows_in], self.rows());
-                // Without a correlation in the source, no row decides it.
-                let basis = match raw {
-                    Some(_) => basis.decided_by(rows_deciding),
-                    None => basis,
-                };
-                of_all = of_all.and(basis);
-                let measure = MeasureKind::Correlation(self.columns[*b].name.clone());
-                let figure = Figure::new(measure, released).beside(raw).on(basis);
-                let figure = figure.of(&self.columns[*a].name);
-                figures.push(match (released, raw) {
-                    (_, None) => figure.note("one of the two does not vary in the source"),
-                    (None, Some(_)) => figure.note("one of the two does not vary in the release: it counts as 0"),
-                    _ => figure,
-                });
-                differences.extend(raw.map(|raw| (raw - released.unwrap_or(0.0)).abs()));
-            }
+        for ((i, j), found) in pairs.into_iter().zip(found.chunks_exact(2)) {
+            let ([a, b], [released, raw]) = ([numeric[i], numeric[j]], [found[0], found[1]]);
+            // Rows in which a value is NULL do not count.
+            let basis = FigureBasis::new([released.rows, raw.rows], self.rows());
+            // Without a correlation in the source, no row decides it.
+            let basis = match raw.r {
+                Some(_) => basis.decided_by(raw.deciding),
+                None => basis,
+            };
+            of_all = of_all.and(basis);
+            let measure = MeasureKind::Correlation(self.columns[b].name.clone());
+            let figure = Figure::new(measure, released.r).beside(raw.r).on(basis);
+            let figure = figure.of(&self.columns[a].name);
+            figures.push(match (released.r, raw.r) {
+                (_, None) => figure.note("one of the two does not vary in the source"),
+                (None, Some(_)) => figure.note("one of the two does not vary in the release: it counts as 0"),
+                _ => figure,
+            });
+            differences.extend(raw.r.map(|raw| (raw - released.r.unwrap_or(0.0)).abs()));
         }
         if !differences.is_empty() {
             let mean = differences.iter().sum::<f64>() / differences.len() as f64;

@@ -12,16 +12,18 @@ const STEPS: f64 = (1u64 << 46) as f64;
 struct Steps {
     /// Half of the number in the middle between the smallest and the largest number.
     middle: f64,
-    /// The number of steps per half of a number; 0 if all numbers are equal, or differ by less than
-    /// 1e-294.
+    /// The number of steps per half of a number; 0 if all numbers are equal, or nearly equal: their
+    /// range is below 1e-294.
     per_half: f64,
+    /// The smallest and the largest number of the column.
+    ends: (f64, f64),
 }
 
 impl Steps {
     /// Returns the steps of a column with these numbers, which are finite.
     fn of(numbers: impl Iterator<Item = f64>) -> Self {
         let ends = numbers.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| {
-            (low.min(x), high.max(x))
+            (if x < low { x } else { low }, if x > high { x } else { high })
         });
         // Halves do not overflow.
         let (low, high) = (ends.0 / 2.0, ends.1 / 2.0);
@@ -29,6 +31,7 @@ impl Steps {
         Self {
             middle: low / 2.0 + high / 2.0,
             per_half: if per_half.is_finite() { per_half } else { 0.0 },
+            ends,
         }
     }
 
@@ -36,9 +39,56 @@ impl Steps {
     fn number(self, x: f64) -> i64 {
         ((x / 2.0 - self.middle) * self.per_half) as i64
     }
+
+    /// Returns the sum of the squared distances from the mean, divided by the greatest of them.
+    fn rows_deciding(self, squares: i128, mean: i128) -> i128 {
+        let square = |end: f64| (i128::from(self.number(end)) - mean).pow(2);
+        let greatest = square(self.ends.0).max(square(self.ends.1));
+        squares.checked_div(greatest).unwrap_or(0)
+    }
 }
 
-/// The sums over the rows in which both columns have a number. All of them are in steps.
+/// The correlation of two columns of numbers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Correlation {
+    /// Pearson's r; `None` if one of the two columns does not vary.
+    pub(super) r: Option<f64>,
+    /// The number of rows in which both columns have a number.
+    pub(super) rows: u64,
+    /// The number of rows that decide r. For each column, this is the sum of the squared distances
+    /// from its mean, divided by the greatest of them. It is the smaller of the two numbers: 1 if a
+    /// single row differs from all others, and 0 if a column does not vary.
+    pub(super) deciding: u64,
+}
+
+impl Correlation {
+    /// Returns the correlation of weighted pairs of finite numbers. It does not depend on the order
+    /// of the pairs.
+    pub(super) fn of(pairs: impl Iterator<Item = (f64, f64, u64)> + Clone) -> Self {
+        let of_x = Steps::of(pairs.clone().map(|(x, _, _)| x));
+        let of_y = Steps::of(pairs.clone().map(|(_, y, _)| y));
+        let sums = Sums::of(pairs.map(|(x, y, count)| (of_x.number(x), of_y.number(y), count)));
+        // With means that are rounded to steps, the sums of squares around the means are exact, too.
+        let mean = |sum: i128| sum.checked_div(sums.n).unwrap_or(0);
+        let (x, y) = (mean(sums.x), mean(sums.y));
+        let of_xx = sums.xx - 2 * x * sums.x + sums.n * x * x;
+        let of_yy = sums.yy - 2 * y * sums.y + sums.n * y * y;
+        let of_xy = sums.xy - x * sums.y - y * sums.x + sums.n * x * y;
+        let rest = (sums.x - sums.n * x, sums.y - sums.n * y);
+        let centred = |sum: i128, x: i128, y: i128| sum as f64 - x as f64 * y as f64 / sums.n as f64;
+        let xx = centred(of_xx, rest.0, rest.0);
+        let yy = centred(of_yy, rest.1, rest.1);
+        let xy = centred(of_xy, rest.0, rest.1);
+        let deciding = of_x.rows_deciding(of_xx, x).min(of_y.rows_deciding(of_yy, y));
+        Self {
+            r: (of_xx > 0 && of_yy > 0).then(|| (xy / (xx.sqrt() * yy.sqrt())).clamp(-1.0, 1.0)),
+            rows: u64::try_from(sums.n).unwrap_or(u64::MAX),
+            deciding: u64::try_from(deciding).unwrap_or(u64::MAX),
+        }
+    }
+}
+
+/// The sums over weighted pairs of whole numbers of steps.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sums {
     n: i128,
@@ -47,70 +97,23 @@ struct Sums {
     xx: i128,
     yy: i128,
     xy: i128,
-    /// The greatest square in each column.
-    most: [i128; 2],
 }
 
 impl Sums {
-    /// Adds up `count` rows of each pair.
+    /// Adds up all pairs.
     fn of(pairs: impl Iterator<Item = (i64, i64, u64)>) -> Self {
-        pairs.fold(Self::default(), |sums, (x, y, count)| {
+        let mut sums = Self::default();
+        for (x, y, count) in pairs {
             let (x, y, count) = (i128::from(x), i128::from(y), i128::from(count));
-            Self {
-                n: sums.n + count,
-                x: sums.x + x * count,
-                y: sums.y + y * count,
-                xx: sums.xx + x * x * count,
-                yy: sums.yy + y * y * count,
-                xy: sums.xy + x * y * count,
-                most: [sums.most[0].max(x * x), sums.most[1].max(y * y)],
-            }
-        })
+            sums.n += count;
+            sums.x += x * count;
+            sums.y += y * count;
+            sums.xx += x * x * count;
+            sums.yy += y * y * count;
+            sums.xy += x * y * count;
+        }
+        sums
     }
-
-    /// Returns the sums of the differences from the mean of each column, which is rounded to a
-    /// step.
-    fn around_the_means(pairs: impl Iterator<Item = (f64, f64, u64)> + Clone) -> Self {
-        let of_x = Steps::of(pairs.clone().map(|(x, _, _)| x));
-        let of_y = Steps::of(pairs.clone().map(|(_, y, _)| y));
-        let pairs = pairs.map(move |(x, y, count)| (of_x.number(x), of_y.number(y), count));
-        let (n, x, y) = pairs.clone().fold((0, 0, 0), |(n, sum_x, sum_y), (x, y, count)| {
-            let count = i128::from(count);
-            (n + count, sum_x + i128::from(x) * count, sum_y + i128::from(y) * count)
-        });
-        // The mean lies between numbers of 64 bits.
-        let mean = |sum: i128| if n == 0 { 0 } else { (sum / n) as i64 };
-        let (mean_x, mean_y) = (mean(x), mean(y));
-        Self::of(pairs.map(move |(x, y, count)| (x - mean_x, y - mean_y, count)))
-    }
-
-    /// Returns the sum of products of two differences from the exact means. `sum` is the sum of
-    /// products of the differences `x` and `y` from the rounded means.
-    fn centred(&self, sum: i128, x: i128, y: i128) -> f64 {
-        sum as f64 - x as f64 * y as f64 / self.n as f64
-    }
-}
-
-/// Returns Pearson's r of the weighted pairs of finite numbers; `None` if one of the two columns
-/// does not vary. The result does not depend on the order of the pairs.
-pub(super) fn pearson(pairs: impl Iterator<Item = (f64, f64, u64)> + Clone) -> Option<f64> {
-    let sums = Sums::around_the_means(pairs);
-    let varies = sums.xx > 0 && sums.yy > 0;
-    let xx = sums.centred(sums.xx, sums.x, sums.x);
-    let yy = sums.centred(sums.yy, sums.y, sums.y);
-    let xy = sums.centred(sums.xy, sums.x, sums.y);
-    varies.then(|| (xy / (xx.sqrt() * yy.sqrt())).clamp(-1.0, 1.0))
-}
-
-/// Returns the number of rows that decide Pearson's r of the weighted pairs of finite numbers. For
-/// each column, this is the sum of the squared distances from its mean, divided by the greatest of
-/// them. Returns the smaller of the two numbers: 1 if a single row differs from all others, and 0
-/// if a column does not vary.
-pub(super) fn deciding(pairs: impl Iterator<Item = (f64, f64, u64)> + Clone) -> u64 {
-    let sums = Sums::around_the_means(pairs);
-    let of = |squares: i128, most: i128| squares.checked_div(most).unwrap_or(0);
-    let rows = of(sums.xx, sums.most[0]).min(of(sums.yy, sums.most[1]));
-    u64::try_from(rows).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -121,13 +124,13 @@ mod tests {
     #[test]
     fn rows_that_differ_from_most_others_decide() {
         let one = [(0.0, 1.0, 399), (1.0, 7.0, 1)];
-        assert_eq!(deciding(one.iter().copied()), 1);
+        assert_eq!(Correlation::of(one.iter().copied()).deciding, 1);
         let swapped = one.iter().map(|(x, y, count)| (*y, *x, *count));
-        assert_eq!(deciding(swapped), 1);
+        assert_eq!(Correlation::of(swapped).deciding, 1);
         let ten = [(0.0, 0.0, 195), (0.0, 1.0, 195), (1.0, 0.0, 5), (1.0, 1.0, 5)];
-        assert_eq!(deciding(ten.iter().copied()), 10);
-        assert_eq!(deciding([(1.0, 2.0, 3), (2.0, 2.0, 3)].into_iter()), 0);
-        assert_eq!(deciding(std::iter::empty()), 0);
+        assert_eq!(Correlation::of(ten.iter().copied()).deciding, 10);
+        assert_eq!(Correlation::of([(1.0, 2.0, 3), (2.0, 2.0, 3)].into_iter()).deciding, 0);
+        assert_eq!(Correlation::of(std::iter::empty()).deciding, 0);
     }
 
     proptest! {
@@ -149,7 +152,7 @@ mod tests {
                     None => grouped.push((*x, *y, 1)),
                 }
             }
-            let of = |rows: &[(f64, f64, u64)]| (pearson(rows.iter().copied()), deciding(rows.iter().copied()));
+            let of = |rows: &[(f64, f64, u64)]| Correlation::of(rows.iter().copied());
             let found = of(&rows);
             prop_assert_eq!(found, of(&sorted));
             prop_assert_eq!(found, of(&grouped));
@@ -158,7 +161,7 @@ mod tests {
             let (x, y) = (mean(&|row| row.0), mean(&|row| row.1));
             let xy = mean(&|row| (row.0 - x) * (row.1 - y));
             let (xx, yy) = (mean(&|row| (row.0 - x).powi(2)), mean(&|row| (row.1 - y).powi(2)));
-            match found.0 {
+            match found.r {
                 Some(r) => prop_assert!((r - xy / (xx.sqrt() * yy.sqrt())).abs() < 1e-9),
                 None => prop_assert!(rows.iter().all(|row| row.0 == rows[0].0) || rows.iter().all(|row| row.1 == rows[0].1)),
             }
@@ -168,13 +171,13 @@ mod tests {
     #[test]
     fn the_largest_numbers_do_not_overflow() {
         let ends = [(f64::MAX, 1.0, 1), (f64::MIN, 0.0, 1), (0.0, 0.5, 1 << 32)];
-        assert!((pearson(ends.iter().copied()).unwrap() - 1.0).abs() < 1e-12);
-        assert_eq!(deciding(ends.iter().copied()), 2);
+        assert!((Correlation::of(ends.iter().copied()).r.unwrap() - 1.0).abs() < 1e-12);
+        assert_eq!(Correlation::of(ends.iter().copied()).deciding, 2);
     }
 
     #[test]
     fn correlations_by_hand() {
-        let of = |pairs: &[(f64, f64, u64)]| pearson(pairs.iter().copied());
+        let of = |pairs: &[(f64, f64, u64)]| Correlation::of(pairs.iter().copied()).r;
         let close = |found: Option<f64>, r: f64| assert!((found.unwrap() - r).abs() < 1e-12, "{found:?} {r}");
         close(of(&[(1.0, 2.0, 1), (2.0, 4.0, 3), (3.0, 6.0, 1)]), 1.0);
         close(of(&[(1.0, 1.0, 2), (2.0, -1.0, 2)]), -1.0);

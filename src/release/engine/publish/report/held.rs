@@ -59,7 +59,14 @@ impl ReleaseFacts<'_> {
                 None => return Ok(None),
             }
         }
-        let table = MemTable::try_new(schema, parts)?;
+        // A file of one row group fills only one partition. The batches are dealt out, so that every
+        // thread gets some.
+        let number = parts.len().max(1);
+        let mut dealt = vec![vec![]; number];
+        for (at, batch) in parts.into_iter().flatten().enumerate() {
+            dealt[at % number].push(batch);
+        }
+        let table = MemTable::try_new(schema, dealt)?;
         session.deregister_table(WHOLE)?;
         session.register_table(WHOLE, Arc::new(table))?;
         Ok(Some(held))
