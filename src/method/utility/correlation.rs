@@ -20,11 +20,16 @@ struct Steps {
 }
 
 impl Steps {
-    /// Returns the steps of a column with these numbers, which are finite.
-    fn of(numbers: impl Iterator<Item = f64>) -> Self {
-        let ends = numbers.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| {
-            (if x < low { x } else { low }, if x > high { x } else { high })
-        });
+    /// Returns the steps of both columns of these pairs.
+    fn of(pairs: impl Iterator<Item = (f64, f64, u64)>) -> [Self; 2] {
+        let nothing = (f64::INFINITY, f64::NEG_INFINITY);
+        let wider = |(low, high): (f64, f64), x: f64| (if x < low { x } else { low }, if x > high { x } else { high });
+        let ends = pairs.fold([nothing; 2], |[of_x, of_y], (x, y, _)| [wider(of_x, x), wider(of_y, y)]);
+        ends.map(Self::between)
+    }
+
+    /// Returns the steps between two finite numbers, given as the smaller and the larger one.
+    fn between(ends: (f64, f64)) -> Self {
         // Halves do not overflow.
         let (low, high) = (ends.0 / 2.0, ends.1 / 2.0);
         let per_half = 2.0 * STEPS / (high - low);
@@ -65,8 +70,7 @@ impl Correlation {
     /// Returns the correlation of weighted pairs of finite numbers. It does not depend on the order
     /// of the pairs.
     pub(super) fn of(pairs: impl Iterator<Item = (f64, f64, u64)> + Clone) -> Self {
-        let of_x = Steps::of(pairs.clone().map(|(x, _, _)| x));
-        let of_y = Steps::of(pairs.clone().map(|(_, y, _)| y));
+        let [of_x, of_y] = Steps::of(pairs.clone());
         let sums = Sums::of(pairs.map(|(x, y, count)| (of_x.number(x), of_y.number(y), count)));
         // With means that are rounded to steps, the sums of squares around the means are exact, too.
         let mean = |sum: i128| sum.checked_div(sums.n).unwrap_or(0);
