@@ -32,7 +32,7 @@ const FEW: u64 = 1 << 20;
 const DRAWS: u64 = 6144;
 
 /// The maximum number of draws in a round, times the cells of a class.
-const MOST_DRAWS: u64 = 5 << 23;
+const MOST_DRAWS: u64 = 1 << 25;
 
 /// The maximum number of combinations of which all pairs are exchanged at the end.
 const ALL_PAIRS: usize = 1024;
@@ -45,7 +45,7 @@ const DISSOLVED: usize = 128;
 /// The number of temperatures.
 const TEMPERATURES: usize = 64;
 /// The first temperature, as a share of the mean loss of the combinations that have a loss.
-const FIRST: f64 = 0.3;
+const FIRST: f64 = 0.4;
 /// Each later temperature, as a share of the previous temperature. The last temperature is about a
 /// sixth of the first.
 const COOLED: f64 = 0.972;
@@ -134,17 +134,18 @@ impl Annealing<'_> {
     /// Draws a change for a combination, and makes the change unless the additional loss exceeds
     /// the limit. The nearer a combination, the more likely is a change with its class.
     fn draw(&mut self, one: u32) {
+        let from = self.classes.class(one);
+        if self.classes.costs[from] == 0.0 {
+            return;
+        }
         let near = self.classes.near(one);
         let drawn = self.draws.below(near.len()).min(self.draws.below(near.len()));
         let Some(other) = near.get(drawn) else {
             return;
         };
-        let (from, to) = (self.classes.class(one), self.classes.class(*other));
+        let to = self.classes.class(*other);
         if from == to {
             return self.classes.divide(one);
-        }
-        if self.classes.costs[from] == 0.0 {
-            return;
         }
         let may_leave = self.classes.may_leave(one);
         if !may_leave && self.draws.below(DISSOLVED) == 0 {

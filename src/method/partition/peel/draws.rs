@@ -56,7 +56,7 @@ mod tests {
         let drawn: Vec<f64> = (0..100_000).map(|_| draws.exponential()).collect();
         let above = |x: f64| drawn.iter().filter(|d| **d > x).count() as f64 / drawn.len() as f64;
         assert!((drawn.iter().sum::<f64>() / drawn.len() as f64 - 1.0).abs() < 0.05);
-        for x in [0.5, 1.0, 2.0] {
+        for x in [0.5_f64, 1.0, 2.0] {
             assert!((above(x) - (-x).exp()).abs() < 0.02, "{x} {}", above(x));
         }
         assert!((0..1000).all(|_| draws.below(3) < 3));
