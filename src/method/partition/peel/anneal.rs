@@ -1,132 +1,111 @@
-//! Simulated annealing of small tables. It reaches classes that local search cannot reach, because
-//! local search makes only changes that lower the loss.
+//! Simulated annealing. It reaches classes that local search cannot reach, because local search
+//! makes only changes that lower the loss.
 //!
 //! If a class has barely enough rows, no single combination can leave it. Then the loss can only be
 //! lowered by an exchange, or by a series of changes that first raises it. Annealing draws changes
 //! at random. It also accepts changes that raise the loss, but less and less often. A change moves
 //! a combination to the class of a near combination, exchanges two combinations, divides a class,
 //! or dissolves a class. Afterwards, single moves and exchanges are made until none lowers the
-//! loss.
+//! loss. In a table of many combinations, these are moves to the classes of near combinations, and
+//! exchanges with their members.
 //!
-//! The number of draws depends only on the number of combinations and on `rounds`, so the release
-//! does not depend on a clock. Large tables are excluded, because they would need too many draws.
+//! The number of draws depends only on the number of combinations and columns and on `rounds`, so
+//! the release does not depend on a clock. Large tables are excluded, because they would need too
+//! many draws.
 //!
 //! Kirkpatrick, Gelatt and Vecchi, Optimization by simulated annealing, Science 220, 1983,
 //! doi:10.1126/science.220.4598.671.
 
+use super::change::AnnealedClasses;
+use super::draws::Draws;
 use super::improve::Improvement;
-use super::space::PeeledClass;
+use super::near::{CombinationPlaces, NEAR, near};
+use super::space::Space;
 use crate::method::search::{Context, Stop};
 use rand::RngExt;
 
-/// The maximum number of combinations of an annealed table.
-const FEW: usize = 1024;
+/// The maximum number of combinations times cells of an annealed table.
+const FEW: u64 = 1 << 20;
 
 /// The maximum number of draws per combination in a round. In a small table, the number per
 /// combination is eight times the number of combinations.
-const DRAWS: u64 = 2400;
+const DRAWS: u64 = 6144;
 
-/// The maximum number of draws in a round.
-const MOST_DRAWS: u64 = 1 << 20;
+/// The maximum number of draws in a round, times the cells of a class.
+const MOST_DRAWS: u64 = 1 << 25;
 
-/// The number of nearest combinations that count as near a combination.
-const NEAR: usize = 24;
+/// The maximum number of combinations of which all pairs are exchanged at the end.
+const ALL_PAIRS: usize = 1024;
 
 /// If a combination cannot leave its class by itself, one in `DISSOLVED` draws dissolves the class.
-/// The other draws exchange the combination for another.
-const DISSOLVED: usize = 8;
+/// The other draws exchange the combination for another. A dissolution takes much longer than an
+/// exchange, and few are accepted.
+const DISSOLVED: usize = 128;
 
 /// The number of temperatures.
 const TEMPERATURES: usize = 64;
-/// The first temperature, as a share of the mean loss of a combination.
+/// The first temperature, as a share of the mean loss of the combinations that have a loss.
 const FIRST: f64 = 0.4;
-/// Each later temperature, as a share of the previous temperature.
-const COOLED: f64 = 0.968;
+/// Each later temperature, as a share of the previous temperature. The last temperature is about a
+/// sixth of the first.
+const COOLED: f64 = 0.972;
 
-/// Random numbers for millions of draws (SplitMix64), seeded by the random numbers of the run.
-struct Draws(u64);
+/// Returns true if a table is small enough to be annealed.
+pub(super) fn is_annealed(space: &Space) -> bool {
+    space.table.whole() as u64 <= FEW / space.cells_of_losses().max(1)
+}
 
-impl Draws {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let word = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        word ^ (word >> 31)
-    }
-
-    /// Returns a number below `n`. `n` is at most 2^32.
-    fn below(&mut self, n: usize) -> usize {
-        (((self.next() >> 32) * n as u64) >> 32) as usize
-    }
-
-    /// Returns a random number that is nearly exponentially distributed with mean 1. It is computed
-    /// from square roots instead of logarithms, because square roots give the same result on every
-    /// machine, and logarithms do not.
-    fn exponential(&mut self) -> f64 {
-        let uniform = (self.next() >> 11) as f64 / (1u64 << 53) as f64;
-        64.0 * (1.0 - (0..6).fold(uniform, |root, _| root.sqrt()))
+/// Returns the approximate memory of annealing in bytes: for each combination its places, its near
+/// combinations with their distances, and up to one class.
+pub(super) fn bytes(combinations: usize, columns: usize) -> usize {
+    match combinations <= FEW as usize / columns.max(1) {
+        true => combinations * (40 * NEAR + 128 + 32 * columns),
+        false => 0,
     }
 }
 
 /// A run of annealing.
-struct Annealing<'a, 'b> {
-    of: &'b mut Improvement<'a>,
-    /// For each combination: the combinations near it.
-    near: Vec<Vec<u32>>,
+struct Annealing<'a> {
+    space: &'a Space<'a>,
+    classes: AnnealedClasses<'a>,
     draws: Draws,
-    /// The indices of the dissolved classes, which new classes may reuse.
-    free: Vec<usize>,
-    /// The maximum additional loss, over all rows, that the drawn change may cause.
-    most: f64,
 }
 
 impl Improvement<'_> {
-    /// Anneals the classes of a small table. The loss does not rise.
+    /// Anneals the classes of a table that is not large. The loss does not rise.
     pub(super) fn anneal(&mut self, rounds: u64, context: &mut Context) -> Result<(), Stop> {
         let placed: Vec<u32> = self.classes.iter().flat_map(|class| &class.members).copied().collect();
-        let cost = self.cost();
-        if rounds == 0 || self.space.table.whole() > FEW || self.classes.len() < 2 || cost == 0.0 {
+        let (space, cost) = (self.space, self.cost());
+        if rounds == 0 || !is_annealed(space) || self.classes.len() < 2 || cost == 0.0 {
             return Ok(());
         }
         // A stratum gets its share of the draws of the whole table.
-        let (of, whole) = (placed.len() as u64, self.space.table.whole().max(1) as u64);
-        let draws = rounds.saturating_mul((of * DRAWS.min(8 * whole)).min(of * MOST_DRAWS / whole));
+        let (of, whole) = (placed.len() as u64, space.table.whole().max(1) as u64);
+        let most = MOST_DRAWS / space.cells_of_losses().max(1);
+        let draws = rounds.saturating_mul((of * DRAWS.min(8 * whole)).min(of * most / whole));
+        let costly = self.classes.iter().filter(|class| class.cost() > 0.0);
+        let costly: usize = costly.map(|class| class.members.len()).sum();
+        let places = CombinationPlaces::new(space);
+        let near = near(&places, &placed, context)?;
         let mut annealing = Annealing {
-            near: self.near(&placed),
-            draws: Draws(context.rng.random()),
-            free: vec![],
-            most: 0.0,
-            of: self,
+            space,
+            classes: AnnealedClasses::new(&places, near, &self.classes, self.class_of.clone()),
+            draws: Draws::new(context.rng.random()),
         };
-        let cooled = annealing.cool(&placed, draws, FIRST * cost / placed.len() as f64, context);
-        cooled.and_then(|()| annealing.polish(&placed, context))
-    }
-
-    /// Returns, for each combination, the nearest combinations of `placed`.
-    fn near(&self, placed: &[u32]) -> Vec<Vec<u32>> {
-        let mut near = vec![vec![]; self.space.len()];
-        for one in placed {
-            let alone = self.space.class(vec![*one]);
-            let others = placed.iter().filter(|other| *other != one);
-            let mut distances: Vec<(f64, u32)> = others
-                .map(|other| {
-                    let more = self.space.cost_of_joining(&alone, *other, f64::INFINITY);
-                    let rows = self.space.rows(*one) + self.space.rows(*other);
-                    ((more + alone.cost()) / rows as f64, *other)
-                })
-                .collect();
-            distances.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-            near[*one as usize] = distances.into_iter().take(NEAR).map(|(_, other)| other).collect();
-        }
-        near
+        let cooled = annealing.cool(&placed, draws, FIRST * cost / costly as f64, context);
+        let finished = cooled.and_then(|()| annealing.polish(&placed, context));
+        let AnnealedClasses { members, class_of, .. } = annealing.classes;
+        self.classes = members.into_iter().map(|members| space.class(members)).collect();
+        self.class_of = class_of;
+        finished
     }
 }
 
-impl Annealing<'_, '_> {
+impl Annealing<'_> {
     /// Draws changes at one temperature after the other. At the end, restores the classes with the
     /// minimum loss after any temperature.
     fn cool(&mut self, placed: &[u32], draws: u64, first: f64, context: &Context) -> Result<(), Stop> {
-        let (mut best, mut least) = (self.of.classes.clone(), self.of.cost());
+        let (mut best, mut least) = (self.classes.class_of.clone(), self.classes.cost());
         let mut temperature = first;
         let mut stopped = Ok(());
         'cooling: for _ in 0..TEMPERATURES {
@@ -137,172 +116,116 @@ impl Annealing<'_, '_> {
                         break 'cooling;
                     }
                 }
-                self.most = temperature * self.draws.exponential();
+                self.classes.most = temperature * self.draws.exponential();
                 let one = placed[self.draws.below(placed.len())];
                 self.draw(one);
             }
             temperature *= COOLED;
-            let cost = self.of.cost();
+            let cost = self.classes.cost();
             if cost < least {
-                (best, least) = (self.of.classes.clone(), cost);
+                best.clone_from(&self.classes.class_of);
+                least = cost;
             }
         }
-        self.of.classes = best;
-        (0..self.of.classes.len()).for_each(|class| self.of.number(class));
+        self.classes.restore(placed, &best);
         stopped
     }
 
     /// Draws a change for a combination, and makes the change unless the additional loss exceeds
-    /// `most`.
+    /// the limit. The nearer a combination, the more likely is a change with its class.
     fn draw(&mut self, one: u32) {
-        let space = self.of.space;
-        let near = &self.near[one as usize];
-        let Some(other) = near.get(self.draws.below(near.len())).copied() else {
+        let from = self.classes.class(one);
+        if self.classes.costs[from] == 0.0 {
+            return;
+        }
+        let near = self.classes.near(one);
+        let drawn = self.draws.below(near.len()).min(self.draws.below(near.len()));
+        let Some(other) = near.get(drawn) else {
             return;
         };
-        let (from, to) = (self.class_of(one), self.class_of(other));
+        let to = self.classes.class(*other);
         if from == to {
-            return self.divide(one, from);
+            return self.classes.divide(one);
         }
-        let stays = self.of.classes[from].rows - space.rows(one);
-        let may_leave = stays >= space.table.least_rows();
+        let may_leave = self.classes.may_leave(one);
         if !may_leave && self.draws.below(DISSOLVED) == 0 {
-            return self.dissolve(from);
+            return self.classes.dissolve(from);
         }
         // `may_leave` depends only on numbers of rows. If models require more than a minimum number
         // of rows, a move of a single combination may still fail. So half of these draws are
         // exchanges.
-        if may_leave && (space.table.rows_suffice() || self.draws.below(2) == 0) {
-            self.exchange(one, None, to);
+        if may_leave && (self.space.table.rows_suffice() || self.draws.below(2) == 0) {
+            self.classes.exchange(one, None, to);
             return;
         }
-        let members = &self.of.classes[to].members;
+        let members = &self.classes.members[to];
         let back = members[self.draws.below(members.len())];
-        self.exchange(one, Some(back), to);
+        self.classes.exchange(one, Some(back), to);
     }
 
-    fn class_of(&self, combination: u32) -> usize {
-        self.of.class_of[combination as usize] as usize
-    }
-
-    /// Moves the combination `one` to the class `to`, and the combination `back` of that class, if
-    /// there is one, to the class of `one`. Does so only if both classes then satisfy the models
-    /// and the additional loss is at most `most`. Returns true if the change was made.
-    fn exchange(&mut self, one: u32, back: Option<u32>, to: usize) -> bool {
-        let space = self.of.space;
-        let from = self.class_of(one);
-        let (source, target) = (&self.of.classes[from], &self.of.classes[to]);
-        let (leaves, comes) = (space.rows(one), back.map_or(0, |back| space.rows(back)));
-        let rows = (source.rows - leaves + comes, target.rows - comes + leaves);
-        if rows.0.min(rows.1) < space.table.least_rows().max(1) {
-            return false;
-        }
-        let most = self.most + source.cost() + target.cost();
-        let joined = space.cost_of_exchange(target, back, Some(one), rows.1, most);
-        if joined == f64::INFINITY {
-            return false;
-        }
-        let left = space.cost_of_exchange(source, Some(one), back, rows.0, most - joined);
-        if joined + left > most {
-            return false;
-        }
-        let members = |class: &PeeledClass, without: Option<u32>, with: Option<u32>| {
-            let rest = class.members.iter().copied().filter(|c| Some(*c) != without);
-            space.class(rest.chain(with).collect())
-        };
-        let (rest, joined) = (members(source, Some(one), back), members(target, back, Some(one)));
-        if !(space.holds(&rest) && space.holds(&joined)) {
-            return false;
-        }
-        self.of.classes[from] = rest;
-        self.of.classes[to] = joined;
-        self.of.class_of[one as usize] = to as u32;
-        if let Some(back) = back {
-            self.of.class_of[back as usize] = from as u32;
-        }
-        true
-    }
-
-    /// Divides a class in two: a combination with the nearest members of the class, and the others.
-    fn divide(&mut self, one: u32, class: usize) {
-        let space = self.of.space;
-        let whole = &self.of.classes[class];
-        let least = space.table.least_rows().max(1);
-        if whole.rows < 2 * least {
-            return;
-        }
-        let (mut part, mut rows) = (vec![one], space.rows(one));
-        for near in &self.near[one as usize] {
-            if rows >= least && space.may_hold(&part, rows) {
-                break;
-            }
-            if self.class_of(*near) == class {
-                part.push(*near);
-                rows += space.rows(*near);
-            }
-        }
-        if whole.rows - rows.min(whole.rows) < least {
-            return;
-        }
-        let rest = whole.members.iter().copied().filter(|c| !part.contains(c)).collect();
-        let (part, rest) = (space.class(part), space.class(rest));
-        let may_be = part.cost() + rest.cost() <= self.most + whole.cost();
-        if may_be && space.holds(&part) && space.holds(&rest) {
-            self.of.classes[class] = PeeledClass::default();
-            let other = self.free.pop().unwrap_or(self.of.classes.len());
-            self.of.place(vec![part, rest], &[class, other]);
-        }
-    }
-
-    /// Dissolves a class. Each of its combinations moves to the class in which it loses least,
-    /// among the classes of the combinations near it.
-    fn dissolve(&mut self, class: usize) {
-        let near = &self.near;
-        let around = |of: &Improvement, member: u32| {
-            let near = &near[member as usize];
-            let mut classes: Vec<u32> = near.iter().take(NEAR / 2).map(|c| of.class_of[*c as usize]).collect();
-            classes.sort_unstable();
-            classes.dedup();
-            classes
-        };
-        if self.of.try_dissolve(class, self.most, around) {
-            self.free.push(class);
-        }
-    }
-
-    /// Makes moves of one combination and exchanges of two until no such change lowers the loss.
+    /// Makes moves of one combination and exchanges of two until no such change lowers the loss. In
+    /// a table of many combinations, only tries the classes of near combinations.
     fn polish(&mut self, placed: &[u32], context: &Context) -> Result<(), Stop> {
-        self.most = -1e-9 * self.of.cost().max(1.0);
+        self.classes.most = -1e-9 * self.classes.cost().max(1.0);
         loop {
             let mut is_done = true;
             for (at, one) in placed.iter().enumerate() {
                 context.check(0)?;
-                if self.of.classes[self.class_of(*one)].cost() == 0.0 {
-                    continue;
-                }
-                for to in 0..self.of.classes.len() {
-                    if to != self.class_of(*one) && !self.of.classes[to].members.is_empty() {
-                        is_done &= !self.exchange(*one, None, to);
-                    }
-                }
-                for other in &placed[at + 1..] {
-                    let to = self.class_of(*other);
-                    if to != self.class_of(*one) {
-                        is_done &= !self.exchange(*one, Some(*other), to);
-                    }
-                }
+                is_done &= match placed.len() <= ALL_PAIRS {
+                    true => !self.try_all(*one, &placed[at + 1..]),
+                    false => !self.try_near(*one),
+                };
             }
             if is_done {
                 return Ok(());
             }
         }
     }
+
+    /// Tries to move a combination to each class, and to exchange it for each of `others`. Returns
+    /// true if a change was made.
+    fn try_all(&mut self, one: u32, others: &[u32]) -> bool {
+        let of = &mut self.classes;
+        let mut is_changed = false;
+        for to in 0..of.members.len() {
+            if to != of.class(one) && !of.members[to].is_empty() {
+                is_changed |= of.exchange(one, None, to);
+            }
+        }
+        for other in others {
+            let (from, to) = (of.class(one), of.class(*other));
+            if from != to && of.costs[from] + of.costs[to] > 0.0 {
+                is_changed |= of.exchange(one, Some(*other), to);
+            }
+        }
+        is_changed
+    }
+
+    /// Tries to move a combination to the classes of the combinations near it, and to exchange it
+    /// for each of their members. Returns true if a change was made.
+    fn try_near(&mut self, one: u32) -> bool {
+        let of = &mut self.classes;
+        let mut is_changed = false;
+        for at in 0..of.near(one).len() {
+            let (from, to) = (of.class(one), of.class(of.near(one)[at]));
+            if from == to || of.costs[from] == 0.0 {
+                continue;
+            }
+            let is_moved = of.exchange(one, None, to);
+            let back = (0..of.members[to].len()).filter(|_| !is_moved);
+            let is_exchanged = back
+                .into_iter()
+                .any(|back| of.exchange(one, Some(of.members[to][back]), to));
+            is_changed |= is_moved || is_exchanged;
+        }
+        is_changed
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::method::partition::peel::space::Space;
+    use crate::method::partition::peel::space::PeeledClass;
     use crate::method::partition::peel::testing::{any_classes, check};
     use crate::method::partition::ranges::Ranges;
     use crate::method::partition::testing::{Toy, column};
@@ -363,7 +286,7 @@ mod tests {
     fn annealing_goes_on_where_local_search_ends() {
         let groups: Vec<String> = (0..12).map(|value| (value / 4).to_string()).collect();
         let groups: Vec<&str> = groups.iter().map(String::as_str).collect();
-        let mut draws = Draws(7);
+        let mut draws = Draws::new(7);
         let mut combinations: Vec<Vec<u32>> = vec![];
         while combinations.len() < 150 {
             let codes = (0..5).map(|_| draws.below(12).min(draws.below(12)) as u32).collect();

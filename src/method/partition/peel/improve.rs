@@ -54,7 +54,7 @@ impl<'a> Improvement<'a> {
         let mut improvement = Self {
             space,
             class_of: vec![NONE; space.len()],
-            ranks: ranks(space),
+            ranks: (0..space.columns()).map(|column| space.places(column)).collect(),
             classes,
         };
         for number in 0..improvement.classes.len() {
@@ -324,15 +324,4 @@ impl<'a> Improvement<'a> {
         self.number(class);
         false
     }
-}
-
-/// Returns, for each column and ground code, the position of the code in an order in which values
-/// under one label are adjacent.
-fn ranks(space: &Space) -> Vec<Vec<u32>> {
-    let columns = space.table.columns().iter().enumerate();
-    let ranks = columns.map(|(column, of)| match space.is_range(column) {
-        true => (0..of.lookup.values().len() as u32).collect(),
-        false => of.places(),
-    });
-    ranks.collect()
 }

@@ -25,11 +25,15 @@
 //!    move to the classes of their neighbours if they lose less there. Two classes are united and
 //!    divided anew. Classes are dissolved into others. Blocks of the classes with the highest loss
 //!    move to the class in which they lose least of all. The lattice is walked again for a few
-//!    classes that are near each other. Each change is made only if it lowers the loss.
-//! 5. **Annealing** of a table of at most 1,024 combinations, by random changes. Their number
-//!    follows from `rounds` and the number of combinations. A change may raise the loss, because it
-//!    can lead to other changes that lower the loss. At the end, no move of one combination and no
-//!    exchange of two lowers the loss, and the loss is never higher than before the annealing.
+//!    classes that are near each other. Each change is made only if it lowers the loss. If annealing
+//!    follows, there is one round.
+//! 5. **Annealing** by random changes, unless the combinations times the columns exceed 2^20. A
+//!    column whose ranges are not computed in advance counts 16 times. The number of changes
+//!    follows from `rounds`, the number of combinations and the number of columns. A change may
+//!    raise the loss, because it can lead to other changes that lower the loss. At the end, no move
+//!    of one combination and no exchange of two lowers the loss. In a table of more than 1,024
+//!    combinations, this holds for combinations that are near each other. The loss is never higher
+//!    than before the annealing.
 //!
 //! **Guarantee.** Every class is checked against all class-level models when it is formed and
 //! whenever it changes. The partition reveals nothing about the walk. A class released at a more
@@ -54,10 +58,14 @@
 
 mod again;
 mod anneal;
+mod change;
+mod draws;
 mod far;
 mod guide;
 mod improve;
 mod left;
+mod near;
+mod places;
 mod scale;
 mod space;
 mod split;
@@ -72,6 +80,7 @@ use super::table::Table;
 use crate::base::catalogue::{Entry, Info, Kind, Param};
 use crate::base::error::Result;
 use crate::method::search::{Context, Stop};
+use anneal::is_annealed;
 use guide::Guided;
 use improve::Improvement;
 use space::{PeeledClass, Space};
@@ -129,9 +138,9 @@ impl Partitioner for Peel {
 
 /// Returns the approximate memory of classes in bytes. Besides its combinations, a class has its
 /// rows, its cells and its loss. The factors were measured in a run over 1.6 million combinations
-/// of five columns.
+/// of five columns. Annealing takes memory in addition.
 pub(super) fn bytes(combinations: usize, columns: usize) -> usize {
-    combinations * (64 + 32 * columns)
+    combinations * (64 + 32 * columns) + anneal::bytes(combinations, columns)
 }
 
 /// Divides groups of combinations and moves combinations between groups while this lowers the loss
@@ -162,9 +171,11 @@ fn moved(space: &Space, classes: &mut Vec<PeeledClass>, rounds: u64, context: &m
     if let Err(stop) = context.check(0) {
         return Some(stop);
     }
+    // Annealing leaves little of what further rounds find.
+    let searched = if is_annealed(space) { rounds.min(1) } else { rounds };
     let mut improvement = Improvement::new(space, std::mem::take(classes));
     let stopped = improvement
-        .run(rounds, context)
+        .run(searched, context)
         .or_else(|| improvement.anneal(rounds, context).err());
     *classes = improvement.classes;
     stopped
@@ -208,7 +219,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
         params: &[
             Param {
                 name: "rounds",
-                summary: "rounds of local search, at most; small tables are also annealed, the longer the more rounds",
+                summary: "rounds of local search, at most; tables that are not large are also annealed, the longer the more rounds",
                 kind: Kind::Integer { min: 0, max: i64::MAX },
                 default: Some("4"),
             },

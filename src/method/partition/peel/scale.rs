@@ -54,6 +54,9 @@ const FEW_VALUES: usize = 1024;
 /// combinations, such as a stratum, needs few losses.
 const PER_COMBINATION: usize = 1 << 10;
 
+/// The time to compute the loss of a range, as a number of losses that were computed in advance.
+const COMPUTED: u64 = 16;
+
 /// Returns true if the losses of all pairs of a column's values are computed in advance.
 fn are_few(values: usize, combinations: usize) -> bool {
     values <= FEW_VALUES && values * values <= combinations.saturating_mul(PER_COMBINATION)
@@ -91,6 +94,14 @@ impl Scale {
                 high: one.high.max(other.high),
             },
             Scale::Levels(ancestors) => ancestors.joined(one, other),
+        }
+    }
+
+    /// Returns the time that one loss takes, as a number of cells.
+    pub(super) fn cells_of_loss(&self) -> u64 {
+        match self {
+            Scale::Range(losses) if losses.table.is_empty() => COMPUTED,
+            _ => 1,
         }
     }
 

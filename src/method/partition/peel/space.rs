@@ -95,6 +95,26 @@ impl<'a> Space<'a> {
         matches!(self.scales[column], Scale::Range(_))
     }
 
+    /// Returns, by ground code of a column, the position of the value in an order in which values
+    /// under one label are adjacent.
+    pub(super) fn places(&self, column: usize) -> Vec<u32> {
+        let of = &self.table.columns()[column];
+        match self.is_range(column) {
+            true => (0..of.lookup.values().len() as u32).collect(),
+            false => of.places(),
+        }
+    }
+
+    /// Returns the loss of the range between two codes of a column with ranges.
+    pub(super) fn loss_of_range(&self, column: usize, low: u32, high: u32) -> f64 {
+        self.scales[column].loss(Reach { low, high })
+    }
+
+    /// Returns the time that the losses of one class take, as a number of cells.
+    pub(super) fn cells_of_losses(&self) -> u64 {
+        self.scales.iter().map(Scale::cells_of_loss).sum()
+    }
+
     /// Returns true if a class may be released: it has labels and satisfies every model.
     pub(super) fn holds(&self, class: &PeeledClass) -> bool {
         class.loss.is_finite() && self.may_hold(&class.members, class.rows)
@@ -209,42 +229,6 @@ impl<'a> Space<'a> {
         let cells = self.scales.iter().zip(&class.cells).zip(&block.cells);
         let losses = cells.map(|((scale, one), other)| scale.loss(scale.joined(*one, *other)));
         self.more(class, block.rows, block.loss, most, losses)
-    }
-
-    /// Returns the cost of a class after it loses one combination, gains one, or both. The class
-    /// then has `rows` rows. Returns infinity if the cost is above `most`.
-    pub(super) fn cost_of_exchange(
-        &self,
-        class: &PeeledClass,
-        without: Option<u32>,
-        with: Option<u32>,
-        rows: u64,
-        most: f64,
-    ) -> f64 {
-        self.worked(class.members.len());
-        let mut loss = 0.0;
-        for (column, scale) in self.scales.iter().enumerate() {
-            let wider = |cell: Reach, c: u32| scale.with(cell, self.codes(c)[column]);
-            let reach = match without {
-                None => Some(class.cells[column]),
-                Some(without) => {
-                    let mut rest = class.members.iter().copied().filter(|c| *c != without);
-                    let first = rest.next().map(|c| self.cell(column, c));
-                    first.map(|first| rest.fold(first, wider))
-                }
-            };
-            let reach = match (reach, with) {
-                (Some(reach), Some(with)) => wider(reach, with),
-                (Some(reach), None) => reach,
-                (None, Some(with)) => self.cell(column, with),
-                (None, None) => continue,
-            };
-            loss += scale.loss(reach);
-            if rows as f64 * loss > most {
-                return f64::INFINITY;
-            }
-        }
-        rows as f64 * loss
     }
 
     /// Returns the additional loss over all rows if `rows` rows join `class` and the labels of the

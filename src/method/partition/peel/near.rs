@@ -1,0 +1,217 @@
+//! The nearest combinations of each combination: those with which it loses least in one class.
+
+use super::places::{PlaceLosses, with};
+use super::space::Space;
+use crate::method::search::{Context, Stop};
+use rand::RngExt;
+use rand::seq::SliceRandom;
+
+/// The number of nearest combinations that count as near a combination.
+pub(super) const NEAR: usize = 24;
+
+/// The maximum number of combinations of which all pairs are compared.
+const ALL_PAIRS: usize = 4096;
+
+/// The number of sorted orders in which neighbours are compared.
+const ORDERS: usize = 12;
+
+/// The number of following combinations in a sorted order with which a combination is compared.
+const FOLLOWING: usize = 8;
+
+/// The number of near combinations of which the near combinations are compared, too.
+const CLOSE: usize = NEAR / 2;
+
+/// The places of all combinations, and the losses of all columns.
+pub(super) struct CombinationPlaces<'a> {
+    pub(super) space: &'a Space<'a>,
+    pub(super) losses: Vec<PlaceLosses>,
+    /// The places, combination by combination.
+    places: Vec<u32>,
+}
+
+impl<'a> CombinationPlaces<'a> {
+    pub(super) fn new(space: &'a Space<'a>) -> Self {
+        let by_column: Vec<Vec<u32>> = (0..space.columns()).map(|column| space.places(column)).collect();
+        let of = |one: u32| {
+            let codes = space.codes(one).iter().zip(&by_column);
+            codes.map(|(code, places)| places[*code as usize])
+        };
+        Self {
+            losses: (0..space.columns())
+                .map(|column| PlaceLosses::new(space, column))
+                .collect(),
+            places: (0..space.len() as u32).flat_map(of).collect(),
+            space,
+        }
+    }
+
+    /// Returns the places of a combination, column by column.
+    pub(super) fn of(&self, combination: u32) -> &[u32] {
+        let columns = self.losses.len();
+        &self.places[combination as usize * columns..][..columns]
+    }
+
+    /// Returns the loss of each row in a class of two combinations.
+    fn distance(&self, one: u32, other: u32) -> f64 {
+        let pairs = self.of(one).iter().zip(self.of(other)).zip(&self.losses);
+        pairs
+            .map(|((one, other), losses)| losses.loss(self.space, with((*one, *one), *other)))
+            .sum()
+    }
+}
+
+/// For each combination: the combinations near it with their distances, the nearest first.
+struct NearLists<'a> {
+    places: &'a CombinationPlaces<'a>,
+    lists: Vec<Vec<(f64, u32)>>,
+}
+
+/// Returns, for each combination, the combinations of `placed` near it, the nearest first. If there
+/// are many combinations, some of the nearest may be missing.
+pub(super) fn near(places: &CombinationPlaces, placed: &[u32], context: &mut Context) -> Result<Vec<Vec<u32>>, Stop> {
+    let mut near = NearLists {
+        places,
+        lists: vec![vec![]; places.space.len()],
+    };
+    if placed.len() <= ALL_PAIRS {
+        for (at, one) in placed.iter().enumerate() {
+            context.check(0)?;
+            placed[at + 1..].iter().for_each(|other| near.compare(*one, *other));
+        }
+    } else {
+        for _ in 0..ORDERS {
+            context.check(0)?;
+            let order = order(places.space, places, placed, context);
+            for (at, one) in order.iter().enumerate() {
+                let following = order[at + 1..].iter().take(FOLLOWING);
+                following.for_each(|other| near.compare(*one, *other));
+            }
+        }
+        near.descend(placed);
+    }
+    let others = |list: Vec<(f64, u32)>| list.into_iter().map(|(_, other)| other).collect();
+    Ok(near.lists.into_iter().map(others).collect())
+}
+
+/// Returns the combinations in a random order in which similar combinations are near each other.
+/// They are sorted by the labels of all columns at random levels, and then by their places.
+fn order(space: &Space, places: &CombinationPlaces, placed: &[u32], context: &mut Context) -> Vec<u32> {
+    let mut columns: Vec<usize> = (0..space.columns()).collect();
+    columns.shuffle(&mut context.rng);
+    let labels: Vec<&[u32]> = columns
+        .iter()
+        .map(|column| {
+            let column = &space.table.columns()[*column];
+            let level = context.rng.random_range(column.bottom..=column.top);
+            column.lookup.level(level).codes.as_slice()
+        })
+        .collect();
+    let key = |one: &u32| -> Vec<u32> {
+        let (codes, places) = (space.codes(*one), places.of(*one));
+        let labels = columns
+            .iter()
+            .zip(&labels)
+            .map(|(column, labels)| labels[codes[*column] as usize]);
+        labels.chain(columns.iter().map(|column| places[*column])).collect()
+    };
+    let mut order = placed.to_vec();
+    order.sort_by_cached_key(key);
+    order
+}
+
+impl NearLists<'_> {
+    /// Enters two combinations in the lists of each other, if they are near enough.
+    fn compare(&mut self, one: u32, other: u32) {
+        let distance = self.places.distance(one, other);
+        self.enter(one, distance, other);
+        self.enter(other, distance, one);
+    }
+
+    fn enter(&mut self, one: u32, distance: f64, other: u32) {
+        let list = &mut self.lists[one as usize];
+        if list.get(NEAR - 1).is_some_and(|(furthest, _)| distance >= *furthest) {
+            return;
+        }
+        let at = list.partition_point(|(nearer, _)| *nearer <= distance);
+        // A combination is at the same distance whenever it is compared.
+        let is_known = list[..at]
+            .iter()
+            .rev()
+            .take_while(|(nearer, _)| nearer.total_cmp(&distance).is_eq());
+        if is_known.map(|(_, known)| *known).any(|known| known == other) {
+            return;
+        }
+        list.insert(at, (distance, other));
+        list.truncate(NEAR);
+    }
+
+    /// Compares each combination with those near the combinations near it (Dong, Moses and Li,
+    /// Efficient k-nearest neighbor graph construction for generic similarity measures, WWW 2011).
+    fn descend(&mut self, placed: &[u32]) {
+        let close = |list: &Vec<(f64, u32)>| list.iter().take(CLOSE).map(|(_, other)| *other).collect();
+        let close: Vec<Vec<u32>> = self.lists.iter().map(close).collect();
+        for one in placed {
+            for between in &close[*one as usize] {
+                for other in close[*between as usize].iter().filter(|other| *other != one) {
+                    self.compare(*one, *other);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::method::partition::ranges::Ranges;
+    use crate::method::partition::testing::{Toy, column};
+    use crate::method::search::SearchBudget;
+
+    /// Returns a table of this many combinations of three columns.
+    fn toy(combinations: u32) -> Toy {
+        let groups: Vec<String> = (0..24).map(|value| (value / 6).to_string()).collect();
+        let groups: Vec<&str> = groups.iter().map(String::as_str).collect();
+        let codes = |c: u32| vec![c % 24, c / 24 % 24, c / 576];
+        Toy {
+            columns: (0..3).map(|at| column(&groups, at == 0)).collect(),
+            combinations: (0..combinations).map(|c| (codes(c), vec![1])).collect(),
+            k: 2,
+            suppressible: 0,
+            asks: false,
+        }
+    }
+
+    /// In a small table, the nearest are the nearest of all. In a large table, the nearest known
+    /// are nearly as near.
+    #[test]
+    fn the_near_are_the_nearest() {
+        for (combinations, much) in [(600, 1.0), (4200, 1.1)] {
+            let toy = toy(combinations);
+            let ranges = Ranges {
+                by_hierarchy: false,
+                asked: false,
+                exact: true,
+            };
+            let space = Space::new(&toy, ranges);
+            let places = CombinationPlaces::new(&space);
+            let placed: Vec<u32> = (0..combinations).collect();
+            let near = near(&places, &placed, &mut Context::new(1, SearchBudget::default())).unwrap();
+            let (mut found, mut least) = (0.0, 0.0);
+            for one in (0..combinations).step_by(97) {
+                let mut all: Vec<f64> = placed
+                    .iter()
+                    .filter(|other| **other != one)
+                    .map(|other| places.distance(one, *other))
+                    .collect();
+                all.sort_by(f64::total_cmp);
+                let mut known = near[one as usize].clone();
+                known.sort_unstable();
+                known.dedup();
+                assert!(known.len() == NEAR && !known.contains(&one));
+                found += known.iter().map(|other| places.distance(one, *other)).sum::<f64>();
+                least += all[..NEAR].iter().sum::<f64>();
+            }
+            assert!(found <= least * much + 1e-9, "{found} {least}");
+        }
+    }
+}
