@@ -25,14 +25,14 @@ use crate::method::search::{Context, Stop};
 use rand::RngExt;
 
 /// The maximum number of combinations times cells of an annealed table.
-const FEW: u64 = 1 << 20;
+const FEW: u64 = 1 << 18;
 
 /// The maximum number of draws per combination in a round. In a small table, the number per
 /// combination is eight times the number of combinations.
 const DRAWS: u64 = 6144;
 
 /// The maximum number of draws in a round, times the cells of a class.
-const MOST_DRAWS: u64 = 1 << 25;
+const MOST_DRAWS: u64 = 1 << 24;
 
 /// The maximum number of combinations of which all pairs are exchanged at the end.
 const ALL_PAIRS: usize = 1024;

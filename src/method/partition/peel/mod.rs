@@ -27,7 +27,7 @@
 //!    move to the class in which they lose least of all. The lattice is walked again for a few
 //!    classes that are near each other. Each change is made only if it lowers the loss. If annealing
 //!    follows, there is one round.
-//! 5. **Annealing** by random changes, unless the combinations times the columns exceed 2^20. A
+//! 5. **Annealing** by random changes, unless the combinations times the columns exceed 2^18. A
 //!    column whose ranges are not computed in advance counts 16 times. The number of changes
 //!    follows from `rounds`, the number of combinations and the number of columns. A change may
 //!    raise the loss, because it can lead to other changes that lower the loss. At the end, no move
