@@ -57,7 +57,7 @@ const LONG_SEARCH: Duration = Duration::from_secs(10);
 /// The outcome of a statement that returned a result.
 struct Done {
     printed: Printed,
-    /// The time for computing and printing the result.
+    /// The time taken to compute and print the result.
     answered: Duration,
     verified: Result<()>,
 }

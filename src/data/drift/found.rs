@@ -35,7 +35,7 @@ pub struct Drift {
     /// The number of rows that may be suppressed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub allowed: Option<u64>,
-    /// The drift in words.
+    /// A description of the drift.
     pub text: String,
 }
 

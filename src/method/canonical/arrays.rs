@@ -11,7 +11,8 @@ type Half = <Float16Type as ArrowPrimitiveType>::Native;
 /// The number of milliseconds in a day.
 const DAY: i64 = 86_400_000;
 
-/// Returns true if values of this type, or values within them, can have several bit patterns.
+/// Returns true if equal values of this type, or equal values within them, can have different bit
+/// patterns.
 pub(crate) fn has_spellings(data_type: &DataType) -> bool {
     use DataType::{
         Date64, Dictionary, FixedSizeList, LargeList, LargeListView, List, ListView, Map, RunEndEncoded, Struct, Union,

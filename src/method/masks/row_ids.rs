@@ -271,8 +271,8 @@ mod tests {
     }
 
     proptest! {
-        /// Each row has an id of its own. In any order of the rows and with any sizes of batches,
-        /// each kind of row has the same ids.
+        /// Each row has its own id. Rows with the same values have the same set of ids in any order
+        /// of the rows and with any batch size.
         #[test]
         fn ids_follow_from_the_values(
             rows in prop::collection::vec((prop::option::of(0u8..3), prop::option::of(0u8..5)), 1..40),

@@ -37,7 +37,7 @@ pub struct LowestLabels {
     pub level: u8,
     /// The distinct values of the column.
     pub values: ArrayRef,
-    /// For each value, the index of its label. Values with the same number have the same label.
+    /// For each value, the index of its label. Values with the same index have the same label.
     pub labels: Vec<u32>,
     /// For each value, its label as text.
     pub texts: StringArray,

@@ -28,13 +28,13 @@ pub struct Evidence {
 /// The treatment of the values of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
-    /// The column is an identifier and dropped.
+    /// The column is an identifier and is dropped.
     Dropped,
-    /// The column is an identifier and released as a mask of its value.
+    /// The column is an identifier and is released as a mask of its value.
     Masked(&'static MaskKind),
-    /// The column is sensitive and released.
+    /// The column is sensitive and is released.
     Sensitive,
-    /// The column is the class label and released.
+    /// The column is the class label and is released.
     ClassLabel,
     /// The column is kept.
     Kept,

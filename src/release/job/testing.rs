@@ -1,4 +1,4 @@
-//! Six people and a job over them, for tests of jobs and of single stages.
+//! The data of six people and a job for this data, for tests of jobs and of single stages.
 
 use crate::base::catalogue::{Argument, Call, Value};
 use crate::data::source::Pins;

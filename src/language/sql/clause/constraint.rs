@@ -123,7 +123,7 @@ fn miswritten(c: &Cursor, start: usize, model: &Call) -> Option<String> {
     Some(format!("{name}({argument})"))
 }
 
-/// Prints `SATISFYING ...`.
+/// Returns the constraints as text: `SATISFYING ...`.
 pub(crate) fn written(constraints: &[ConstraintClause]) -> impl Display + '_ {
     fmt::from_fn(move |f| {
         for (i, constraint) in constraints.iter().enumerate() {

@@ -105,8 +105,8 @@ fn lost(column: &Column, level: u8, code: u32) -> u128 {
     u128::from(level.leaves[level.codes[code as usize] as usize].saturating_sub(1))
 }
 
-/// The maximum common multiple of the leaf counts with which losses are exact. If the multiple is
-/// larger, losses are rounded.
+/// The maximum common multiple of the leaf counts for which losses are exact. With a larger
+/// multiple, losses are rounded.
 const EXACT: u64 = 1 << 40;
 
 /// Returns, for each column, the loss per additional leaf under a label: a common multiple of the

@@ -19,7 +19,8 @@ pub(super) fn distance(a: &[f64], b: &[f64]) -> f64 {
 impl Points {
     /// Returns the points of a table. Each column is standardized to mean 0 and variance 1 over the
     /// rows of the table. The standardized values are then multiplied by the square root of the
-    /// weight of the column. Every value of a constant column becomes 0.
+    /// weight of the column. Every value of a constant column, or of a column that LEVELS keeps at
+    /// one level, becomes 0.
     pub(super) fn of(table: &dyn Table) -> Self {
         let (width, len) = (table.columns().len(), table.len());
         let rows: Vec<f64> = (0..len as u32).map(|c| table.rows(c) as f64).collect();

@@ -61,7 +61,7 @@ impl JoinedClasses {
     }
 }
 
-/// Returns the additional loss and the class in which a combination loses least. If that class
+/// Returns the lowest additional loss of a combination in any class, and that class. If the class
 /// would no longer satisfy the models, the loss is infinite and the class is `None`.
 fn cheapest(space: &Space, classes: &[PeeledClass], combination: u32) -> (f64, Option<usize>) {
     let Some((more, home)) = space.cheapest(classes.iter().enumerate(), combination) else {

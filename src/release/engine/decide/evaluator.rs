@@ -380,7 +380,7 @@ impl Evaluator {
         }
     }
 
-    /// Returns the span of values that each label of a class of a node covers.
+    /// Returns, for each quasi-identifier, the span of values under the label of the class.
     fn spans(&self, set: &FrequencySet, class: usize) -> impl Iterator<Item = Span> {
         let key_schema = &self.sets.base().key_schema;
         key_schema.lookups().iter().enumerate().map(move |(column, lookup)| {

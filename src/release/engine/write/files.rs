@@ -279,7 +279,7 @@ pub(in crate::release::engine) struct FileColumns {
     pub(in crate::release::engine) nanoseconds: Vec<String>,
 }
 
-/// The part of the rows of a release that is in its files.
+/// The columns of a release that are stored in its files.
 pub(in crate::release::engine) struct FileRows {
     /// The schema of the files.
     pub(in crate::release::engine) schema: SchemaRef,

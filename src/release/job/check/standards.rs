@@ -31,7 +31,7 @@ pub(super) fn check(job: &Job) -> Result<()> {
     let columns = job.roles.quasi_identifiers.len();
     let mut promised = vec![];
     for constraint in &job.guarantees.constraints {
-        // A promise ON all quasi-identifiers is also a promise about whole classes.
+        // A model that holds ON all quasi-identifiers also holds for whole classes.
         let is_whole = |subset: &Vec<usize>| subset.len() == columns;
         if constraint.scope.subsets(columns)?.iter().any(is_whole) {
             promised.push(Promised {

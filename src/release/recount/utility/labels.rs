@@ -95,8 +95,8 @@ impl Reading {
         }))
     }
 
-    /// Binds the hierarchy to the values of the column. If `is_own` is true, the labels are values,
-    /// too.
+    /// Binds the hierarchy by which the labels are interpreted to the values of the column.
+    /// `is_own` is true if each released label is itself a value.
     pub(super) fn bind_to(self, values: &ArrayRef, is_own: bool) -> Result<Readable<ComparedColumn>> {
         let values = cast(values, plain_type(values.data_type()))?;
         let lookup = self.read_by(is_own)?.bind(values);
