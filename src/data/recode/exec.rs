@@ -183,8 +183,9 @@ impl Recoder {
                     .next()
                     .ok_or_else(|| Error::internal("a column of sets is missing"))?,
                 ColumnTreatment::Mask { masking, is_protected } => {
-                    // The value of a suppressed row is not in the survey of a drawn mask. It is
-                    // left out before the mask is applied, and every mask leaves NULL as it is.
+                    // A value that is not released, because its row is suppressed, is not in the
+                    // survey of a drawn mask. So it is replaced by NULL before the mask is applied,
+                    // and every mask leaves NULL as it is.
                     let values = match recoding.hides_suppressed(*is_protected) {
                         true => nullif(column(batch, &released.name)?, &suppressed)?,
                         false => Arc::clone(column(batch, &released.name)?),

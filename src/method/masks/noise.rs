@@ -5,7 +5,7 @@
 //! latter is the square root of the sum of (x - mean)^2 divided by n - 1, over the n values in the
 //! source that are released with noise. So the mean of these values is about the same as before,
 //! and their variance is about (1 + 0.1^2) times as large. The values of suppressed rows do not
-//! count, unless a row is suppressed for a limit of its own.
+//! count, unless a row is suppressed because its own limit (`personal_privacy`) cannot be met.
 //!
 //! For whole numbers, the random number is rounded to a whole number, and for decimal numbers, to
 //! the number of decimals in the column. NOISE fails if the share is so small that the noise would

@@ -9,8 +9,9 @@
 //! category of each record is drawn from the row of R for the record's own category.
 //!
 //! The categories and their shares are those of the rows that are released with a category. So a
-//! category of suppressed rows alone is not released. But rows that are suppressed for a limit of
-//! their own do count, because they are suppressed after the draws.
+//! category that only suppressed rows have is not released. But a row that is suppressed because
+//! its own limit (`personal_privacy`) cannot be met does count, because it is suppressed after the
+//! draws.
 //!
 //! R is invariant: p R = p. So the expected number of rows in each category is the same as before,
 //! and tables of the released column alone need no correction. NULL stays NULL and is not a

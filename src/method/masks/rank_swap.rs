@@ -9,9 +9,9 @@
 //!
 //! So the released column has the values of these rows in the source with the same frequencies, and
 //! each value comes from a row at most d ranks away. NULL stays NULL, and rows with NULL take no
-//! part. Suppressed rows take no part either, so their values are in no other row. But rows that
-//! are suppressed for a limit of their own do take part, because they are suppressed after the
-//! swaps.
+//! part. Suppressed rows take no part either, so no other row gets their values. But a row that is
+//! suppressed because its own limit (`personal_privacy`) cannot be met does take part, because it
+//! is suppressed after the swaps.
 //!
 //! Anyone with the secret can undo the swaps.
 //!

@@ -8,13 +8,14 @@
 //! word of one letter, or of one or two digits, is not replaced as a name. NULL stays NULL.
 //!
 //! A web address begins with `http://`, `https://`, `ftp://` or `www.`. A name with periods is also
-//! one if its last part has two letters or more and `/` with a path follows, as in
+//! a web address if its last part has two letters or more and `/` with a path follows, as in
 //! `example.xyz/ann`, or if it ends with `.com`, `.edu`, `.eu`, `.gov`, `.info`, `.net` or `.org`
-//! in lower case. The name of a file, such as `report.txt`, is none. An IPv4 address is four
-//! numbers from 0 to 255 with periods between them, so a version of four numbers is replaced, too.
-//! One of three or five numbers is not. An IPv6 address has at least one digit, and is written in
-//! full or with `::` between or after its groups. A hardware address is six pairs of hexadecimal
-//! digits or more with `:` or `-` between them, or three groups of four with periods between them.
+//! in lower case. The name of a file, such as `report.txt`, is not a web address. An IPv4 address
+//! is four numbers from 0 to 255 with periods between them, so a version of four numbers is
+//! replaced, too. A version of three or five numbers is not. An IPv6 address has at least one
+//! digit, and is written in full or with `::` between or after its groups. A hardware address is
+//! six or more pairs of hexadecimal digits with `:` or `-` between them, or three groups of four
+//! with periods between them.
 //!
 //! **No guarantee**: a text can identify a person by words that have none of these forms and are in
 //! no identifier of the row, such as a nickname, a relative, an employer, or an illness that only
@@ -111,7 +112,8 @@ fn forms() -> [(String, &'static str); 16] {
             IP_ADDRESS,
         ),
         (r"\b[0-9]+(?:\.[0-9]+){3,}\b".into(), IP_ADDRESS),
-        // A telephone number in pairs is not a date with two pairs behind it.
+        // A telephone number in pairs of digits comes before dates, because three of its pairs
+        // would be read as a date.
         (r"\b\d{2}(?:[./-]\d{2}){4,}\b".into(), "[number]"),
         (
             r"\b\d{4}[-./]\d{1,2}[-./]\d{1,2}(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?".into(),
@@ -197,8 +199,8 @@ impl Redacted {
     }
 }
 
-/// Returns true if `found`, which has the form that `stands` replaces, is replaced. Digits with
-/// points or hyphens are a hardware address only if there is a letter among them.
+/// Returns true if `found` is to be replaced by `stands`, whose form it has. Digits with periods or
+/// hyphens are a hardware address only if there is a letter among them.
 fn is_meant(found: &str, stands: &str) -> bool {
     match stands {
         IP_ADDRESS => is_ip_address(found),

@@ -9,7 +9,7 @@
 //! all columns of drawn masks. If the noise of a row stayed the same while the standard deviation
 //! of the column changed a little, the difference of two releases would reveal the noise.
 //!
-//! The hash of the values is no cryptographic one. It only distinguishes rows, and its seed follows
+//! The hash of the values is not cryptographic. It only distinguishes rows, and its seed follows
 //! from the secret. The random numbers of a row are drawn from its id by a cryptographic function
 //! (see `draws.rs`). Among 10 million rows, two have the same id, and so the same random numbers,
 //! with a probability of a few in a million for each column.

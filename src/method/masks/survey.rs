@@ -7,7 +7,7 @@ use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type};
 
 /// The values in the source of the rows that are released with a value in the column of a drawn
-/// mask. The values of suppressed rows are no part of it, unless they are released, too.
+/// mask. The values of suppressed rows are not part of it, unless they are released, too.
 #[derive(Debug, Clone)]
 pub struct Survey {
     /// The name of the column.

@@ -12,8 +12,8 @@ const STEPS: f64 = (1u64 << 46) as f64;
 struct Steps {
     /// Half of the number in the middle between the smallest and the largest number.
     middle: f64,
-    /// The number of steps per half of a number; 0 if all numbers are equal, or nearly equal: their
-    /// range is below 1e-294.
+    /// The factor that converts halves of numbers to steps; 0 if all numbers are equal, or nearly
+    /// equal: their range is below 1e-294.
     per_half: f64,
     /// The smallest and the largest number of the column.
     ends: (f64, f64),
@@ -60,9 +60,9 @@ pub(super) struct Correlation {
     pub(super) r: Option<f64>,
     /// The number of rows in which both columns have a number.
     pub(super) rows: u64,
-    /// The number of rows that decide r. For each column, this is the sum of the squared distances
-    /// from its mean, divided by the greatest of them. It is the smaller of the two numbers: 1 if a
-    /// single row differs from all others, and 0 if a column does not vary.
+    /// The number of rows that decide r. For each column, the sum of the squared distances from its
+    /// mean is divided by the greatest of them. The smaller of the two results is this number: 1 if
+    /// a single row differs from all others, and 0 if a column does not vary.
     pub(super) deciding: u64,
 }
 
@@ -72,7 +72,7 @@ impl Correlation {
     pub(super) fn of(pairs: impl Iterator<Item = (f64, f64, u64)> + Clone) -> Self {
         let [of_x, of_y] = Steps::of(pairs.clone());
         let sums = Sums::of(pairs.map(|(x, y, count)| (of_x.number(x), of_y.number(y), count)));
-        // With means that are rounded to steps, the sums of squares around the means are exact, too.
+        // With means rounded to steps, the sums of squares around the means are also exact.
         let mean = |sum: i128| sum.checked_div(sums.n).unwrap_or(0);
         let (x, y) = (mean(sums.x), mean(sums.y));
         let of_xx = sums.xx - 2 * x * sums.x + sums.n * x * x;
@@ -138,8 +138,8 @@ mod tests {
     }
 
     proptest! {
-        /// Any order and any grouping of the rows has the same result, which is close to the result
-        /// of the definition.
+        /// Any order and any grouping of the rows gives the same result, which is close to the
+        /// result of the definition.
         #[test]
         fn the_order_of_the_rows_does_not_matter(
             rows in prop::collection::vec((-1e9..1e9f64, prop::sample::select(vec![-0.5, 0.0, 3.25, 1e12])), 1..40).prop_shuffle(),

@@ -175,9 +175,9 @@ impl Figure {
 
     /// Returns the measure as a report gives it. If it describes the values of fewer than `least`
     /// persons, it is rounded, or only the value for the release is given, or no value is given.
-    /// Correlations are always rounded. Otherwise, a correlation with a column that is 1 for 12
-    /// persons, and one with a column that is 1 for only 11 of them, would together reveal the
-    /// value of the remaining person.
+    /// A correlation that is given is always rounded. Otherwise, a correlation with a column that
+    /// is 1 for 12 persons, and one with a column that is 1 for only 11 of them, would together
+    /// reveal the value of the remaining person.
     fn reported(self, least: u64) -> Self {
         let told = self.basis.and_then(|basis| Some((basis, basis.reason(least)?)));
         let Some((basis, reason)) = told else {
@@ -259,7 +259,8 @@ pub struct Utility {
 }
 
 impl Utility {
-    /// Returns the measures with the reason why rows are counted in the note of the released rows.
+    /// Returns the measures. If each row counts as a person, the note on the number of released
+    /// rows also gives the reason.
     pub fn remarked(mut self) -> Self {
         if let Some(why) = &self.rows_as_persons {
             let of_rows = self

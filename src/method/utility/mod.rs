@@ -22,7 +22,7 @@
 //! Bayes ([`NaiveBayes`](naive_bayes::NaiveBayes)). Both are trained once on the release and once
 //! on the source, and tested on the same raw rows.
 //!
-//! Sums are computed over sorted rows, or of whole numbers, so results do not depend on threads.
+//! Sums are computed over sorted rows or over whole numbers, so results do not depend on threads.
 //!
 //! A report rounds or withholds the figures that describe the values of only a few persons
 //! ([`FigureBasis`]).

@@ -353,9 +353,9 @@ pub struct Disclosure {
     pub rows_in_uniform_classes: u64,
     /// The maximum distance between the distribution of the attribute in a released class and its
     /// distribution in the source: half the sum of the absolute differences of the shares, as in
-    /// t-closeness for categories; `None` if there is no class. It is rounded to two decimals if at
-    /// least one row is suppressed, but fewer rows than the minimum number of persons of a figure;
-    /// with an entity, if any row is suppressed.
+    /// t-closeness for categories; `None` if there is no class. It is rounded to two decimals if
+    /// some rows are suppressed, but fewer than the minimum number of persons on whose values a
+    /// figure must be based. With an entity, it is rounded if any row is suppressed.
     pub greatest_distance: Option<f64>,
 }
 

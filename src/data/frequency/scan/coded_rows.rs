@@ -58,7 +58,9 @@ impl CodedRows {
     }
 }
 
-/// Adds the rows of a stream to `rows`. The stream ends once there are more than `most` rows.
+/// Returns the batches of a stream, and adds the number of their rows to `rows`, which counts the
+/// rows of all streams. The stream ends before the batch with which there are more than `most`
+/// rows.
 fn limited(stream: SendableRecordBatchStream, rows: &Arc<AtomicUsize>, most: usize) -> SendableRecordBatchStream {
     let (schema, rows) = (stream.schema(), Arc::clone(rows));
     let stream = stream.take_while(move |batch| {

@@ -1,8 +1,8 @@
 //! The functions `lpad`, `rpad`, `repeat`, `array_repeat` and `array_resize` of DataFusion with a
 //! limit on the size of their results. The functions allocate the memory for a batch of rows at
 //! once. Without the limit, the process would end if the operating system refused this memory. A
-//! negative number is replaced by 0 for all of them but `array_resize`, because the functions of
-//! texts would otherwise take it for a very large one.
+//! negative number is replaced by 0, except for `array_resize`. The text functions would otherwise
+//! interpret it as a very large number.
 
 use crate::base::error::{Error, ErrorKind};
 use crate::method::hierarchy::is_binary;
@@ -43,7 +43,7 @@ pub(super) fn register(session: &SessionContext) {
     }
 }
 
-/// What the second argument of a function is the number of.
+/// What the second argument of a function counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Growth {
     /// The characters of the result.
@@ -105,12 +105,12 @@ impl ScalarUDFImpl for LimitedFunction {
 }
 
 impl LimitedFunction {
-    /// Returns a number of bytes that the result does not exceed, apart from the bytes of the
+    /// Returns an upper bound on the number of bytes of the result, apart from the bytes of the
     /// arguments. `number` is the second argument.
     fn most_bytes(&self, args: &[ColumnarValue], number: &ColumnarValue, rows: usize) -> DfResult<i64> {
         let numbers = cast(&number.to_array(rows)?, &DataType::Int64)?;
         let numbers = numbers.as_primitive::<Int64Type>().iter();
-        // A negative number must not make up for a large one in another row.
+        // A negative number must not offset a large one in another row.
         let numbers = numbers.map(|number| number.unwrap_or_default().max(0));
         let add = |sum: i64, (number, bytes): (i64, i64)| sum.saturating_add(number.saturating_mul(bytes));
         Ok(numbers.zip(self.bytes_of_one(args, rows)?).fold(0, add))
@@ -133,8 +133,8 @@ impl LimitedFunction {
     }
 }
 
-/// Returns the bytes of each value that a number would not have: those of a text, of the elements
-/// of a list, and of the fields of a struct.
+/// Returns the number of bytes of each value apart from a fixed size: the bytes of a text, of the
+/// elements of a list, or of the fields of a struct. For a number, this is 0.
 fn bytes_of(values: &ArrayRef) -> DfResult<Vec<i64>> {
     Ok(match values.data_type() {
         DataType::List(_) => bytes_of_lists(values.as_list::<i32>())?,

@@ -24,17 +24,17 @@ use super::space::Space;
 use crate::method::search::{Context, Stop};
 use rand::RngExt;
 
-/// The maximum number of combinations times cells of an annealed table.
+/// The maximum number of combinations of an annealed table, times `Space::cells_of_losses`.
 const FEW: u64 = 1 << 18;
 
 /// The maximum number of draws per combination in a round. In a small table, the number per
 /// combination is eight times the number of combinations.
 const DRAWS: u64 = 6144;
 
-/// The maximum number of draws in a round, times the cells of a class.
+/// The maximum number of draws in a round, times `Space::cells_of_losses`.
 const MOST_DRAWS: u64 = 1 << 24;
 
-/// The maximum number of combinations of which all pairs are exchanged at the end.
+/// The maximum number of combinations for which the exchange of every pair is tried at the end.
 const ALL_PAIRS: usize = 1024;
 
 /// If a combination cannot leave its class by itself, one in `DISSOLVED` draws dissolves the class.

@@ -99,7 +99,8 @@ impl<'a> AnnealedClasses<'a> {
         self.places.space.rows(combination)
     }
 
-    /// Returns true if classes with these members satisfy the models. Both have enough rows.
+    /// Returns true if classes with these members satisfy the models. Each class must have enough
+    /// rows.
     fn hold<const N: usize>(&self, classes: [&dyn Fn() -> Vec<u32>; N]) -> bool {
         let table = self.places.space.table;
         table.rows_suffice() || classes.iter().all(|members| table.holds(&members()))
@@ -171,7 +172,7 @@ impl<'a> AnnealedClasses<'a> {
         );
         let most = self.most + self.costs[from] + self.costs[to];
         let joined = self.cost_after(to, there, rows.1, most);
-        // Infinity, if a class has no label, is not a cost at most `most`.
+        // The cost is infinite if the class has no label or costs more than `most`.
         if joined == f64::INFINITY || joined + self.cost_after(from, here, rows.0, most - joined) > most {
             return false;
         }

@@ -1,9 +1,9 @@
 //! Random numbers for millions of draws.
 
-/// The number of different numbers that [`Draws::exponential`] returns, as a power of two.
+/// The binary logarithm of the number of different numbers that [`Draws::exponential`] returns.
 const QUANTILE_BITS: u32 = 12;
 
-/// Random numbers (SplitMix64), seeded by the random numbers of the run.
+/// Random numbers (SplitMix64), whose seed is a random number of the run.
 #[derive(Debug)]
 pub(super) struct Draws {
     state: u64,

@@ -18,7 +18,7 @@ const ORDERS: usize = 12;
 /// The number of following combinations in a sorted order with which a combination is compared.
 const FOLLOWING: usize = 8;
 
-/// The number of near combinations of which the near combinations are compared, too.
+/// The number of nearest combinations of a combination that [`NearLists::descend`] considers.
 const CLOSE: usize = NEAR / 2;
 
 /// The places of all combinations, and the losses of all columns.
@@ -120,7 +120,7 @@ fn order(space: &Space, places: &CombinationPlaces, placed: &[u32], context: &mu
 }
 
 impl NearLists<'_> {
-    /// Enters two combinations in the lists of each other, if they are near enough.
+    /// Enters two combinations in each other's lists, if they are near enough.
     fn compare(&mut self, one: u32, other: u32) {
         let distance = self.places.distance(one, other);
         self.enter(one, distance, other);
@@ -133,7 +133,7 @@ impl NearLists<'_> {
             return;
         }
         let at = list.partition_point(|(nearer, _)| *nearer <= distance);
-        // A combination is at the same distance whenever it is compared.
+        // The distance of a combination is the same whenever it is compared.
         let is_known = list[..at]
             .iter()
             .rev()
@@ -181,7 +181,7 @@ mod tests {
         }
     }
 
-    /// In a small table, the nearest are the nearest of all. In a large table, the nearest known
+    /// In a small table, exactly the nearest combinations are found. In a large table, those found
     /// are nearly as near.
     #[test]
     fn the_near_are_the_nearest() {

@@ -2,9 +2,9 @@
 //! place.
 //!
 //! The place of a value is its position in an order in which values under one label are adjacent.
-//! So the lowest and the highest place of a class determine its label. A class that also has its
-//! second lowest and second highest place needs no other member to find its label without one of
-//! its members.
+//! So the lowest and the highest place of a class determine its label. If the second lowest and the
+//! second highest place are known, too, they determine the label after any one member has left the
+//! class.
 
 use super::scale::losses;
 use super::space::Space;
@@ -21,7 +21,7 @@ pub(super) struct ExtremePlaces {
 }
 
 impl ExtremePlaces {
-    /// The extremes of no place.
+    /// The extremes of a class without members.
     pub(super) const NONE: Self = Self {
         low: u32::MAX,
         next_low: u32::MAX,
@@ -137,7 +137,8 @@ impl AncestorLosses {
             distance => {
                 let row = distance.ilog2();
                 let from = row as usize * self.places;
-                // Two spans of 2^row places cover all places from the lowest to the highest.
+                // Two spans, each from a place to the place 2^row later, cover all places between
+                // the ends.
                 self.common[from + low].max(self.common[from + high - (1 << row)])
             }
         };
@@ -154,7 +155,7 @@ mod tests {
 
     proptest! {
         /// The loss by places is the loss of the class, also after one member has left and another
-        /// has come.
+        /// has joined.
         #[test]
         fn places_have_the_losses_of_classes(
             groups in prop::collection::vec(0u8..4, 2..12), numbers: bool, by_hierarchy: bool, bottom in 0u8..2, top in 1u8..3,

@@ -54,7 +54,8 @@ const FEW_VALUES: usize = 1024;
 /// combinations, such as a stratum, needs few losses.
 const PER_COMBINATION: usize = 1 << 10;
 
-/// The time to compute the loss of a range, as a number of losses that were computed in advance.
+/// The time to compute the loss of a range, in units of the time to look up a loss that was
+/// computed in advance.
 const COMPUTED: u64 = 16;
 
 /// Returns true if the losses of all pairs of a column's values are computed in advance.
@@ -97,7 +98,8 @@ impl Scale {
         }
     }
 
-    /// Returns the time that one loss takes, as a number of cells.
+    /// Returns the time to find one loss, in units of the time to look up a loss that was computed
+    /// in advance.
     pub(super) fn cells_of_loss(&self) -> u64 {
         match self {
             Scale::Range(losses) if losses.table.is_empty() => COMPUTED,

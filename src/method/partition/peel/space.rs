@@ -110,7 +110,8 @@ impl<'a> Space<'a> {
         self.scales[column].loss(Reach { low, high })
     }
 
-    /// Returns the time that the losses of one class take, as a number of cells.
+    /// Returns the time to find the losses of one class in all columns, in units of the time to
+    /// look up a loss that was computed in advance.
     pub(super) fn cells_of_losses(&self) -> u64 {
         self.scales.iter().map(Scale::cells_of_loss).sum()
     }

@@ -1,10 +1,11 @@
 //! The source, prepared for the scans that rewrite it. A drawn mask needs an id of each row, and
 //! the values of its column that are released.
 //!
-//! The values of suppressed rows are left out: they determine no mask, and leave in no other row.
-//! Only the values of KEEP in rows that stay with `*` are released, and so are part of the survey.
-//! The rows that are suppressed for a limit of their own are not known before all rows are masked,
-//! so their values are part of the survey, too.
+//! The values of suppressed rows are left out: they influence no mask, and are not released in
+//! another row. There are two exceptions. If suppressed rows are kept with `*`, their values in
+//! KEEP columns are released, and so are part of the survey. The rows that are suppressed because
+//! their own limits (`personal_privacy`) cannot be met are not known before all rows are masked, so
+//! their values are part of the survey, too.
 //!
 //! The id of a row follows from the values in its columns alone, so the masks do not depend on the
 //! order in which the rows are read. Suppressed rows have ids, too: all scans count the same rows.

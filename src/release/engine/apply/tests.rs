@@ -113,7 +113,7 @@ async fn a_recoding_plan_is_the_same_elsewhere() {
 }
 
 /// Returns a job that suppresses the last two people. Each person has one of these illnesses, which
-/// is released by RANK SWAP with half of all ranks.
+/// is released by RANK SWAP with a distance of up to half of all ranks.
 fn swapping(illnesses: &[String], secret: &Path) -> Job {
     let people = PEOPLE.iter().zip(illnesses);
     let people: Vec<(i64, &str, &str)> = people.map(|((age, zip, _), own)| (*age, *zip, own.as_str())).collect();

@@ -17,7 +17,7 @@ pub(super) fn required_class_size(job: &Job) -> Option<u64> {
     full.map(least).max().filter(|k| *k > 1)
 }
 
-/// Returns the minimum number of persons on whose values a figure of the report is based.
+/// Returns the minimum number of persons on whose values a figure of the report must be based.
 pub(super) fn least_persons(job: &Job) -> u64 {
     required_class_size(job).map_or(LEAST_PERSONS, |k| k.max(LEAST_PERSONS))
 }
@@ -85,7 +85,7 @@ mod tests {
         ] {
             assert_eq!(at_most(reached, 0.9), expected, "{reached}");
         }
-        // The next number of two decimals is beyond the required value.
+        // The next number with two decimals is beyond the required value.
         assert_eq!(at_most(0.123, 0.125), 0.125);
         assert_eq!(at_most(0.125, 0.125), 0.125);
         assert_eq!(at_most(0.125 + 1e-13, 0.125), 0.125 + 1e-13);

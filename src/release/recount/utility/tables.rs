@@ -17,8 +17,8 @@ use datafusion::prelude::SessionContext;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The maximum number of rows that are read row by row. Of more rows, equal rows are counted
-/// together, so that many equal rows take no more memory than one.
+/// The maximum number of rows that are read row by row. If there are more rows, equal rows are
+/// counted together, so that many equal rows take no more memory than one.
 const FEW_ROWS: usize = 1 << 20;
 
 /// The rows of a table in some of its columns.
