@@ -17,7 +17,7 @@
 //! doi:10.1126/science.220.4598.671.
 
 use super::change::AnnealedClasses;
-use super::draws::Draws;
+use super::draws::FastDraws;
 use super::improve::Improvement;
 use super::near::{CombinationPlaces, NEAR, near};
 use super::space::Space;
@@ -68,7 +68,7 @@ pub(super) fn bytes(combinations: usize, columns: usize) -> usize {
 struct Annealing<'a> {
     space: &'a Space<'a>,
     classes: AnnealedClasses<'a>,
-    draws: Draws,
+    draws: FastDraws,
 }
 
 impl Improvement<'_> {
@@ -90,7 +90,7 @@ impl Improvement<'_> {
         let mut annealing = Annealing {
             space,
             classes: AnnealedClasses::new(&places, near, &self.classes, self.class_of.clone()),
-            draws: Draws::new(context.rng.random()),
+            draws: FastDraws::new(context.rng.random()),
         };
         let cooled = annealing.cool(&placed, draws, FIRST * cost / costly as f64, context);
         let finished = cooled.and_then(|()| annealing.polish(&placed, context));
@@ -286,7 +286,7 @@ mod tests {
     fn annealing_goes_on_where_local_search_ends() {
         let groups: Vec<String> = (0..12).map(|value| (value / 4).to_string()).collect();
         let groups: Vec<&str> = groups.iter().map(String::as_str).collect();
-        let mut draws = Draws::new(7);
+        let mut draws = FastDraws::new(7);
         let mut combinations: Vec<Vec<u32>> = vec![];
         while combinations.len() < 150 {
             let codes = (0..5).map(|_| draws.below(12).min(draws.below(12)) as u32).collect();

@@ -1,16 +1,16 @@
 //! Random numbers for millions of draws.
 
-/// The binary logarithm of the number of different numbers that [`Draws::exponential`] returns.
+/// The binary logarithm of the number of different numbers that [`FastDraws::exponential`] returns.
 const QUANTILE_BITS: u32 = 12;
 
 /// Random numbers (SplitMix64), whose seed is a random number of the run.
 #[derive(Debug)]
-pub(super) struct Draws {
+pub(super) struct FastDraws {
     state: u64,
     exponentials: Vec<f64>,
 }
 
-impl Draws {
+impl FastDraws {
     pub(super) fn new(seed: u64) -> Self {
         let quantiles = 0..1u32 << QUANTILE_BITS;
         Self {
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn the_numbers_are_nearly_exponential() {
-        let mut draws = Draws::new(1);
+        let mut draws = FastDraws::new(1);
         let drawn: Vec<f64> = (0..100_000).map(|_| draws.exponential()).collect();
         let above = |x: f64| drawn.iter().filter(|d| **d > x).count() as f64 / drawn.len() as f64;
         assert!((drawn.iter().sum::<f64>() / drawn.len() as f64 - 1.0).abs() < 0.05);
