@@ -24,8 +24,8 @@ use super::space::Space;
 use crate::method::search::{Context, Stop};
 use rand::RngExt;
 
-/// The maximum number of combinations of an annealed table, times `Space::cells_of_losses`.
-const FEW: u64 = 1 << 18;
+/// The maximum number of combinations of an annealed table.
+const FEW: usize = 1024;
 
 /// The maximum number of draws per combination in a round. In a small table, the number per
 /// combination is eight times the number of combinations.
@@ -52,13 +52,13 @@ const COOLED: f64 = 0.972;
 
 /// Returns true if a table is small enough to be annealed.
 pub(super) fn is_annealed(space: &Space) -> bool {
-    space.table.whole() as u64 <= FEW / space.cells_of_losses().max(1)
+    space.table.whole() <= FEW
 }
 
 /// Returns the approximate memory of annealing in bytes: for each combination its places, its near
 /// combinations with their distances, and up to one class.
 pub(super) fn bytes(combinations: usize, columns: usize) -> usize {
-    match combinations <= FEW as usize / columns.max(1) {
+    match combinations <= FEW {
         true => combinations * (40 * NEAR + 128 + 32 * columns),
         false => 0,
     }

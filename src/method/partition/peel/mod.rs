@@ -27,13 +27,11 @@
 //!    move to the class in which they lose least of all. The lattice is walked again for a few
 //!    classes that are near each other. Each change is made only if it lowers the loss. If annealing
 //!    follows, there is one round.
-//! 5. **Annealing** by random changes, unless the combinations times the columns exceed 2^18. A
-//!    column whose ranges are not computed in advance counts 16 times. The number of changes
+//! 5. **Annealing** of a table of at most 1,024 combinations, by random changes. Their number
 //!    follows from `rounds`, the number of combinations and the number of columns. A change may
 //!    raise the loss, because it can lead to other changes that lower the loss. At the end, no move
-//!    of one combination and no exchange of two lowers the loss. In a table of more than 1,024
-//!    combinations, this holds for combinations that are near each other. The loss is never higher
-//!    than before the annealing.
+//!    of one combination and no exchange of two lowers the loss, and the loss is never higher than
+//!    before the annealing.
 //!
 //! **Guarantee.** Every class is checked against all class-level models when it is formed and
 //! whenever it changes. The partition reveals nothing about the walk. A class released at a more
@@ -219,7 +217,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
         params: &[
             Param {
                 name: "rounds",
-                summary: "rounds of local search, at most; tables that are not large are also annealed, the longer the more rounds",
+                summary: "rounds of local search, at most; small tables are also annealed, the longer the more rounds",
                 kind: Kind::Integer { min: 0, max: i64::MAX },
                 default: Some("4"),
             },
