@@ -6,8 +6,7 @@
 //! at random. It also accepts changes that raise the loss, but less and less often. A change moves
 //! a combination to the class of a near combination, exchanges two combinations, divides a class,
 //! or dissolves a class. Afterwards, single moves and exchanges are made until none lowers the
-//! loss. In a table of many combinations, these are moves to the classes of near combinations, and
-//! exchanges with their members.
+//! loss.
 //!
 //! The number of draws depends only on the number of combinations and columns and on `rounds`, so
 //! the release does not depend on a clock. Large tables are excluded, because they would need too
@@ -33,9 +32,6 @@ const DRAWS: u64 = 6144;
 
 /// The maximum number of draws in a round, times `Space::cells_of_losses`.
 const MOST_DRAWS: u64 = 1 << 24;
-
-/// The maximum number of combinations for which the exchange of every pair is tried at the end.
-const ALL_PAIRS: usize = 1024;
 
 /// If a combination cannot leave its class by itself, one in `DISSOLVED` draws dissolves the class.
 /// The other draws exchange the combination for another. A dissolution takes much longer than an
@@ -72,7 +68,7 @@ struct Annealing<'a> {
 }
 
 impl Improvement<'_> {
-    /// Anneals the classes of a table that is not large. The loss does not rise.
+    /// Anneals the classes of a small table. The loss does not rise.
     pub(super) fn anneal(&mut self, rounds: u64, context: &mut Context) -> Result<(), Stop> {
         let placed: Vec<u32> = self.classes.iter().flat_map(|class| &class.members).copied().collect();
         let (space, cost) = (self.space, self.cost());
@@ -163,18 +159,14 @@ impl Annealing<'_> {
         self.classes.exchange(one, Some(back), to);
     }
 
-    /// Makes moves of one combination and exchanges of two until no such change lowers the loss. In
-    /// a table of many combinations, only tries the classes of near combinations.
+    /// Makes moves of one combination and exchanges of two until no such change lowers the loss.
     fn polish(&mut self, placed: &[u32], context: &Context) -> Result<(), Stop> {
         self.classes.most = -1e-9 * self.classes.cost().max(1.0);
         loop {
             let mut is_done = true;
             for (at, one) in placed.iter().enumerate() {
                 context.check(0)?;
-                is_done &= match placed.len() <= ALL_PAIRS {
-                    true => !self.try_all(*one, &placed[at + 1..]),
-                    false => !self.try_near(*one),
-                };
+                is_done &= !self.try_all(*one, &placed[at + 1..]);
             }
             if is_done {
                 return Ok(());
@@ -197,26 +189,6 @@ impl Annealing<'_> {
             if from != to && of.costs[from] + of.costs[to] > 0.0 {
                 is_changed |= of.exchange(one, Some(*other), to);
             }
-        }
-        is_changed
-    }
-
-    /// Tries to move a combination to the classes of the combinations near it, and to exchange it
-    /// for each of their members. Returns true if a change was made.
-    fn try_near(&mut self, one: u32) -> bool {
-        let of = &mut self.classes;
-        let mut is_changed = false;
-        for at in 0..of.near(one).len() {
-            let (from, to) = (of.class(one), of.class(of.near(one)[at]));
-            if from == to || of.costs[from] == 0.0 {
-                continue;
-            }
-            let is_moved = of.exchange(one, None, to);
-            let back = (0..of.members[to].len()).filter(|_| !is_moved);
-            let is_exchanged = back
-                .into_iter()
-                .any(|back| of.exchange(one, Some(of.members[to][back]), to));
-            is_changed |= is_moved || is_exchanged;
         }
         is_changed
     }
