@@ -2,9 +2,10 @@
 //! may query such a table without knowing about the value. EXPLAIN would then print the value as a
 //! part of the plan, even if the statement itself contains no hidden value.
 
+use crate::language::sql::visit::{StatementPart, visit};
 use datafusion::common::ResolvedTableReference;
-use datafusion::sql::parser::{CopyToSource, Statement as DfStatement};
-use datafusion::sql::sqlparser::ast::{ObjectName, Query, SetExpr, Visit, Visitor};
+use datafusion::sql::parser::Statement as DfStatement;
+use datafusion::sql::sqlparser::ast::{ObjectName, SetExpr};
 use parking_lot::RwLock;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -36,55 +37,31 @@ impl HidingTables {
 
 /// Returns the names of the tables in a statement, without catalog and schema names.
 fn relations(statement: &DfStatement) -> BTreeSet<String> {
-    #[derive(Default)]
-    struct Relations(BTreeSet<String>);
-    impl Relations {
-        fn add(&mut self, name: &ObjectName) {
-            let last = name.0.last().and_then(|part| part.as_ident());
-            // An unquoted name is folded to lower case.
-            self.0.extend(last.map(|name| match name.quote_style {
-                Some(_) => name.value.clone(),
-                None => name.value.to_lowercase(),
-            }));
-        }
-    }
-    impl Visitor for Relations {
-        type Break = ();
-
-        fn pre_visit_relation(&mut self, name: &ObjectName) -> ControlFlow<()> {
-            self.add(name);
-            ControlFlow::Continue(())
-        }
-
-        fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
-            // The name of the table in the query `TABLE t` is not visited as a relation. The parser
-            // does not keep whether it was quoted.
-            if let SetExpr::Table(table) = query.body.as_ref() {
-                let name = table.table_name.iter();
-                self.0.extend(name.flat_map(|name| [name.clone(), name.to_lowercase()]));
-            }
-            ControlFlow::Continue(())
-        }
-    }
-    let mut found = Relations::default();
-    let mut open = Some(statement);
-    while let Some(statement) = open.take() {
-        let visited = match statement {
-            DfStatement::Statement(statement) => statement.visit(&mut found),
-            DfStatement::Explain(explain) => {
-                open = Some(&explain.statement);
-                ControlFlow::Continue(())
-            }
-            DfStatement::CopyTo(copy) => match &copy.source {
-                CopyToSource::Query(query) => query.visit(&mut found),
-                CopyToSource::Relation(name) => {
-                    found.add(name);
-                    ControlFlow::Continue(())
+    let mut found = BTreeSet::new();
+    let visited = visit(statement, &mut |part| {
+        match part {
+            StatementPart::Relation(name) => found.extend(last_name(name)),
+            StatementPart::Query(query) => {
+                // The name of the table in the query `TABLE t` is not visited as a relation. The
+                // parser does not keep whether it was quoted.
+                if let SetExpr::Table(table) = query.body.as_ref() {
+                    let name = table.table_name.iter();
+                    found.extend(name.flat_map(|name| [name.clone(), name.to_lowercase()]));
                 }
-            },
-            _ => ControlFlow::Continue(()),
-        };
-        debug_assert!(visited.is_continue());
-    }
-    found.0
+            }
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    });
+    debug_assert!(visited.is_continue());
+    found
+}
+
+fn last_name(name: &ObjectName) -> Option<String> {
+    let last = name.0.last().and_then(|part| part.as_ident());
+    // An unquoted name is folded to lower case.
+    last.map(|name| match name.quote_style {
+        Some(_) => name.value.clone(),
+        None => name.value.to_lowercase(),
+    })
 }

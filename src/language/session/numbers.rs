@@ -13,6 +13,7 @@
 //! planning by a literal of its final type. Numbers with an exponent are approximate, as in the SQL
 //! standard, and remain doubles.
 
+use crate::language::sql::visit::{StatementPartMut, visit_mut};
 use arrow::datatypes::DataType;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, ScalarValue};
@@ -22,9 +23,8 @@ use datafusion::logical_expr::expr::{Between, Case, Cast, InList};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{BinaryExpr, CreateView, DdlStatement, Expr, ExprSchemable, LogicalPlan, Operator, lit};
-use datafusion::sql::parser::{CopyToSource, Statement};
+use datafusion::sql::parser::Statement;
 use datafusion::sql::sqlparser::ast;
-use std::ops::ControlFlow;
 
 /// The maximum number of digits of a number that is compared as a decimal.
 const MOST_DIGITS: usize = 38;
@@ -70,26 +70,13 @@ impl Number {
 
 /// Marks the numbers that a statement compares with other values.
 fn mark(statement: &mut Statement) {
-    match statement {
-        Statement::Statement(statement) => mark_in(statement.as_mut()),
-        Statement::CopyTo(copy) => {
-            if let CopyToSource::Query(query) = &mut copy.source {
-                mark_in(query.as_mut());
+    visit_mut(statement, &mut |part| {
+        if let StatementPartMut::Expr(expr) = part {
+            for operand in operands_of_ast(expr) {
+                mark_one(operand);
             }
         }
-        Statement::Explain(explain) => mark(&mut explain.statement),
-        Statement::CreateExternalTable(_) | Statement::Reset(_) => {}
-    }
-}
-
-fn mark_in(part: &mut impl ast::VisitMut) {
-    let marked = ast::visit_expressions_mut(part, |expr| {
-        for operand in operands_of_ast(expr) {
-            mark_one(operand);
-        }
-        ControlFlow::<()>::Continue(())
     });
-    debug_assert!(marked.is_continue());
 }
 
 /// Returns the operands that an expression compares with each other; empty if it is not a

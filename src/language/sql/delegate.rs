@@ -4,10 +4,11 @@ use super::cursor::Cursor;
 use super::dialect::Bounded;
 use super::hint::STARTS;
 use super::versioned::tokens_with_versions;
+use super::visit::{StatementPart, visit, visit_expr};
 use crate::base::error::{Error, ErrorKind, Result};
 use datafusion::error::DataFusionError;
-use datafusion::sql::parser::{CopyToSource, DFParserBuilder, Statement as DfStatement};
-use datafusion::sql::sqlparser::ast::{Expr, Query, SelectFlavor, SelectItem, SetExpr, Statement, Visit, Visitor};
+use datafusion::sql::parser::{DFParserBuilder, Statement as DfStatement};
+use datafusion::sql::sqlparser::ast::{Expr, Query, SelectFlavor, SelectItem, SetExpr, Statement};
 use datafusion::sql::sqlparser::parser::ParserError;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use std::ops::ControlFlow;
@@ -134,43 +135,30 @@ impl Cursor<'_> {
     }
 }
 
-/// Applies a visitor to the queries in a statement.
-pub(super) fn visited<V: Visitor>(statement: &DfStatement, visitor: &mut V) -> ControlFlow<V::Break> {
-    match statement {
-        DfStatement::Statement(statement) => statement.visit(visitor),
-        DfStatement::Explain(explain) => visited(&explain.statement, visitor),
-        DfStatement::CopyTo(copy) => match &copy.source {
-            CopyToSource::Query(query) => query.visit(visitor),
-            CopyToSource::Relation(_) => ControlFlow::Continue(()),
-        },
-        _ => ControlFlow::Continue(()),
-    }
-}
-
 /// Returns the number of queries in a statement that have a FROM but no SELECT.
 fn without_select(statement: &DfStatement) -> usize {
-    struct Found(usize);
-    impl Visitor for Found {
-        type Break = ();
+    let mut found = 0;
+    let parsed = visit(statement, &mut |part| {
+        if let StatementPart::Query(query) = part {
+            found += without_select_in(query);
+        }
+        ControlFlow::Continue(())
+    });
+    debug_assert!(parsed.is_continue());
+    found
+}
 
-        fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
-            let mut open = vec![query.body.as_ref()];
-            while let Some(body) = open.pop() {
-                match body {
-                    SetExpr::Select(select) => {
-                        self.0 += usize::from(select.flavor == SelectFlavor::FromFirstNoSelect);
-                    }
-                    SetExpr::SetOperation { left, right, .. } => open.extend([left.as_ref(), right.as_ref()]),
-                    _ => {}
-                }
-            }
-            ControlFlow::Continue(())
+fn without_select_in(query: &Query) -> usize {
+    let mut found = 0;
+    let mut open = vec![query.body.as_ref()];
+    while let Some(body) = open.pop() {
+        match body {
+            SetExpr::Select(select) => found += usize::from(select.flavor == SelectFlavor::FromFirstNoSelect),
+            SetExpr::SetOperation { left, right, .. } => open.extend([left.as_ref(), right.as_ref()]),
+            _ => {}
         }
     }
-    let mut found = Found(0);
-    let parsed = visited(statement, &mut found);
-    debug_assert!(parsed.is_continue());
-    found.0
+    found
 }
 
 /// Returns true for a statement `SELECT expression` whose expression has no column, no query and no
@@ -190,23 +178,17 @@ fn is_constant(statement: &DfStatement) -> bool {
     };
     // If the query has other clauses besides the expression, such as FROM, WHERE or LIMIT, it
     // prints as a different text.
-    query.to_string() == format!("SELECT {expr}") && expr.visit(&mut NoData).is_continue()
+    query.to_string() == format!("SELECT {expr}") && !reads_data(expr)
 }
 
-/// A visitor that stops at an expression that reads data.
-struct NoData;
-
-impl Visitor for NoData {
-    type Break = ();
-
-    fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
-        ControlFlow::Break(())
-    }
-
-    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
-        match expr {
-            Expr::Identifier(_) | Expr::CompoundIdentifier(_) | Expr::Wildcard(_) => ControlFlow::Break(()),
-            _ => ControlFlow::Continue(()),
+/// Returns true if an expression has a column or a query.
+fn reads_data(expr: &Expr) -> bool {
+    let visited = visit_expr(expr, &mut |part| match part {
+        StatementPart::Query(_)
+        | StatementPart::Expr(Expr::Identifier(_) | Expr::CompoundIdentifier(_) | Expr::Wildcard(_)) => {
+            ControlFlow::Break(())
         }
-    }
+        _ => ControlFlow::Continue(()),
+    });
+    visited.is_break()
 }

@@ -25,6 +25,7 @@ mod unheard;
 mod unnamed;
 pub(crate) mod variable;
 mod versioned;
+pub(crate) mod visit;
 pub(crate) mod words;
 
 pub use depth::ROOM;

@@ -5,12 +5,9 @@
 //! table. DataFusion does not keep the quotes, so such a word is replaced by a path, such as
 //! `./people`, before the statement is planned.
 
+use super::visit::{StatementPartMut, visit_mut};
 use datafusion::sql::parser::{CopyToSource, Statement as DfStatement};
-use datafusion::sql::sqlparser::ast::{
-    Ident, ObjectName, ObjectNamePart, Statement, TableAlias, TableFactor, VisitMut, VisitorMut,
-};
-use std::convert::Infallible;
-use std::ops::ControlFlow;
+use datafusion::sql::sqlparser::ast::{Ident, ObjectName, ObjectNamePart, Statement, TableAlias, TableFactor};
 use std::path::Path;
 
 /// Returns true if a name can be the name of a table: it contains no slash, no dot and no wildcard,
@@ -22,33 +19,22 @@ pub(crate) fn is_word(name: &str) -> bool {
 /// Replaces each table name that is a word in single quotes by a path, if there is a file or a
 /// folder with this name.
 pub(crate) fn write_paths(statement: &mut DfStatement) {
-    let visited = match statement {
+    match statement {
         DfStatement::Statement(statement) => {
             if let Statement::ExplainTable { table_name, .. } = statement.as_mut() {
                 write_path(table_name);
             }
-            statement.visit(&mut Paths)
         }
         DfStatement::Explain(explain) => return write_paths(&mut explain.statement),
-        DfStatement::CopyTo(copy) => match &mut copy.source {
-            CopyToSource::Query(query) => query.visit(&mut Paths),
-            CopyToSource::Relation(name) => {
+        DfStatement::CopyTo(copy) => {
+            if let CopyToSource::Relation(name) = &mut copy.source {
                 write_path(name);
-                ControlFlow::Continue(())
             }
-        },
-        _ => ControlFlow::Continue(()),
-    };
-    debug_assert!(visited.is_continue());
-}
-
-struct Paths;
-
-impl VisitorMut for Paths {
-    type Break = Infallible;
-
-    fn pre_visit_table_factor(&mut self, table: &mut TableFactor) -> ControlFlow<Infallible> {
-        if let TableFactor::Table { name, alias, .. } = table
+        }
+        DfStatement::CreateExternalTable(_) | DfStatement::Reset(_) => {}
+    }
+    visit_mut(statement, &mut |part| {
+        if let StatementPartMut::TableFactor(TableFactor::Table { name, alias, .. }) = part
             && let Some(word) = write_path(name)
             && alias.is_none()
         {
@@ -59,8 +45,7 @@ impl VisitorMut for Paths {
                 at: None,
             });
         }
-        ControlFlow::Continue(())
-    }
+    });
 }
 
 /// Replaces a name by a path if there is a file or a folder with this name. Returns the original

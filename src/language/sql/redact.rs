@@ -8,14 +8,13 @@
 use super::clause::{PathClause, SourceClause};
 use super::path_options;
 use super::versioned::with_versions;
+use super::visit::{StatementPartMut, visit_parsed_mut};
 use crate::base::catalogue;
 use datafusion::sql::parser::{DFParserBuilder, Statement};
-use datafusion::sql::sqlparser::ast::{self, ObjectName, ObjectNamePart, Value, ValueWithSpan, VisitMut, VisitorMut};
+use datafusion::sql::sqlparser::ast::{self, ObjectName, ObjectNamePart, Value, ValueWithSpan};
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer, Whitespace};
 use std::collections::HashSet;
-use std::convert::Infallible;
-use std::ops::ControlFlow;
 
 /// The replacement for a query from which the literals cannot be removed.
 const HIDDEN: &str = "SELECT '?'";
@@ -51,7 +50,7 @@ fn without_values(options: &[(String, catalogue::Value)]) -> Vec<(String, catalo
 fn redact(query: &str) -> Option<String> {
     let mut statement = parsed(&with_versions(query))?;
     let mut redactor = Redactor::default();
-    let _: ControlFlow<Infallible> = statement.visit(&mut redactor);
+    visit_parsed_mut(&mut statement, &mut |part| redactor.redact(part));
     let text = statement.to_string();
     let reads_back = parsed(&text)?.to_string() == text;
     // Any other quoted text belongs to a part of the query in which the parser does not mark
@@ -81,10 +80,17 @@ struct Redactor {
     tables: HashSet<String>,
 }
 
-impl VisitorMut for Redactor {
-    type Break = Infallible;
+impl Redactor {
+    fn redact(&mut self, part: StatementPartMut<'_>) {
+        match part {
+            StatementPartMut::Relation(name) => self.redact_options(name),
+            StatementPartMut::Value(value) => redact_value(value),
+            _ => {}
+        }
+    }
 
-    fn pre_visit_relation(&mut self, name: &mut ObjectName) -> ControlFlow<Infallible> {
+    /// Removes the data values from the options of the paths in a name.
+    fn redact_options(&mut self, name: &mut ObjectName) {
         for part in &mut name.0 {
             let ObjectNamePart::Identifier(ident) = part else {
                 continue;
@@ -97,15 +103,13 @@ impl VisitorMut for Redactor {
             }
             self.tables.insert(ident.value.clone());
         }
-        ControlFlow::Continue(())
     }
+}
 
-    fn pre_visit_value(&mut self, value: &mut ValueWithSpan) -> ControlFlow<Infallible> {
-        value.value = match &value.value {
-            Value::Null | Value::Boolean(_) => return ControlFlow::Continue(()),
-            Value::Number(..) | Value::Placeholder(_) => Value::Placeholder("?".into()),
-            _ => Value::SingleQuotedString("?".into()),
-        };
-        ControlFlow::Continue(())
-    }
+fn redact_value(value: &mut ValueWithSpan) {
+    value.value = match &value.value {
+        Value::Null | Value::Boolean(_) => return,
+        Value::Number(..) | Value::Placeholder(_) => Value::Placeholder("?".into()),
+        _ => Value::SingleQuotedString("?".into()),
+    };
 }

@@ -7,11 +7,11 @@
 //! the result.
 
 use super::cursor::Cursor;
-use super::delegate::visited;
+use super::visit::{StatementPart, visit};
 use crate::base::error::Result;
 use datafusion::sql::parser::Statement as DfStatement;
 use datafusion::sql::sqlparser::ast::{
-    GroupByExpr, Query, Select, SelectItem, SetExpr, SetOperator, SetQuantifier, Statement, TableFactor, Visitor,
+    GroupByExpr, Query, Select, SelectItem, SetExpr, SetOperator, SetQuantifier, Statement, TableFactor,
 };
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use std::ops::ControlFlow;
@@ -45,7 +45,7 @@ impl Cursor<'_> {
     /// Returns `statement`, which was parsed from `tokens`. Fails if DataFusion would ignore a part
     /// of it.
     pub(super) fn heard(&self, statement: DfStatement, tokens: &[TokenWithSpan]) -> Result<DfStatement> {
-        let ControlFlow::Break((words, instead)) = visited(&statement, &mut Unheard) else {
+        let Some((words, instead)) = unheard(&statement) else {
             return Ok(statement);
         };
         let is_word = |token: &&TokenWithSpan, word: &str| {
@@ -64,76 +64,84 @@ impl Cursor<'_> {
     }
 }
 
-/// A visitor that stops at a clause that DataFusion would ignore.
-struct Unheard;
-
-/// Stops the visitor at `clause` if `has` is true.
-fn stop_if(has: bool, clause: Clause) -> ControlFlow<Clause> {
-    match has {
-        true => ControlFlow::Break(clause),
-        false => ControlFlow::Continue(()),
-    }
+/// Returns the first clause that DataFusion would ignore, if there is one.
+fn unheard(statement: &DfStatement) -> Option<Clause> {
+    let mut found = None;
+    let _: ControlFlow<()> = visit(statement, &mut |part| {
+        found = match part {
+            StatementPart::Statement(Statement::Delete(delete)) => delete.limit.is_some().then_some(LIMIT),
+            StatementPart::Query(query) => in_query(query),
+            StatementPart::Select(select) => in_select(select),
+            StatementPart::TableFactor(table) => in_table(table),
+            _ => None,
+        };
+        match found {
+            Some(_) => ControlFlow::Break(()),
+            None => ControlFlow::Continue(()),
+        }
+    });
+    found
 }
 
-impl Visitor for Unheard {
-    type Break = Clause;
+/// Returns the first clause whose condition is true.
+fn first<const N: usize>(clauses: [(bool, Clause); N]) -> Option<Clause> {
+    let found = clauses.into_iter().find(|(has, _)| *has);
+    found.map(|(_, clause)| clause)
+}
 
-    fn pre_visit_statement(&mut self, statement: &Statement) -> ControlFlow<Clause> {
-        match statement {
-            Statement::Delete(delete) => stop_if(delete.limit.is_some(), LIMIT),
-            _ => ControlFlow::Continue(()),
+fn in_query(query: &Query) -> Option<Clause> {
+    let mut has_counted = false;
+    let mut open = vec![query.body.as_ref()];
+    while let Some(body) = open.pop() {
+        if let SetExpr::SetOperation {
+            op,
+            set_quantifier,
+            left,
+            right,
+        } = body
+        {
+            // DataFusion's EXCEPT and INTERSECT compare rows, but ignore how often rows occur.
+            let is_counted = matches!(set_quantifier, SetQuantifier::All | SetQuantifier::AllByName);
+            has_counted |= is_counted && *op != SetOperator::Union;
+            open.extend([left.as_ref(), right.as_ref()]);
         }
     }
+    first([
+        (query.settings.is_some(), SETTINGS),
+        (query.format_clause.is_some(), FORMAT),
+        (query.for_clause.is_some(), FOR),
+        (has_counted, ALL),
+    ])
+}
 
-    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<Clause> {
-        stop_if(query.settings.is_some(), SETTINGS)?;
-        stop_if(query.format_clause.is_some(), FORMAT)?;
-        stop_if(query.for_clause.is_some(), FOR)?;
-        let mut open = vec![query.body.as_ref()];
-        while let Some(body) = open.pop() {
-            if let SetExpr::SetOperation {
-                op,
-                set_quantifier,
-                left,
-                right,
-            } = body
-            {
-                // DataFusion's EXCEPT and INTERSECT compare rows, but ignore how often rows occur.
-                let is_counted = matches!(set_quantifier, SetQuantifier::All | SetQuantifier::AllByName);
-                stop_if(is_counted && *op != SetOperator::Union, ALL)?;
-                open.extend([left.as_ref(), right.as_ref()]);
-            }
-        }
-        ControlFlow::Continue(())
-    }
+fn in_select(select: &Select) -> Option<Clause> {
+    let (GroupByExpr::All(modifiers) | GroupByExpr::Expressions(_, modifiers)) = &select.group_by;
+    let is_narrowed = |item: &SelectItem| match item {
+        SelectItem::Wildcard(options) | SelectItem::QualifiedWildcard(_, options) => options.opt_ilike.is_some(),
+        _ => false,
+    };
+    first([
+        (select.prewhere.is_some(), PREWHERE),
+        (!select.connect_by.is_empty(), CONNECT),
+        (!modifiers.is_empty(), MODIFIER),
+        (select.projection.iter().any(is_narrowed), ILIKE),
+    ])
+}
 
-    fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<Clause> {
-        stop_if(select.prewhere.is_some(), PREWHERE)?;
-        stop_if(!select.connect_by.is_empty(), CONNECT)?;
-        let (GroupByExpr::All(modifiers) | GroupByExpr::Expressions(_, modifiers)) = &select.group_by;
-        stop_if(!modifiers.is_empty(), MODIFIER)?;
-        let is_narrowed = |item: &SelectItem| match item {
-            SelectItem::Wildcard(options) | SelectItem::QualifiedWildcard(_, options) => options.opt_ilike.is_some(),
-            _ => false,
-        };
-        stop_if(select.projection.iter().any(is_narrowed), ILIKE)
-    }
-
-    fn pre_visit_table_factor(&mut self, table: &TableFactor) -> ControlFlow<Clause> {
-        match table {
-            TableFactor::Table {
-                sample,
-                partitions,
-                with_ordinality,
-                ..
-            } => {
-                stop_if(sample.is_some(), SAMPLE)?;
-                stop_if(!partitions.is_empty(), PARTITION)?;
-                stop_if(*with_ordinality, ORDINALITY)
-            }
-            TableFactor::Derived { sample, .. } => stop_if(sample.is_some(), SAMPLE),
-            TableFactor::Function { with_ordinality, .. } => stop_if(*with_ordinality, ORDINALITY),
-            _ => ControlFlow::Continue(()),
-        }
+fn in_table(table: &TableFactor) -> Option<Clause> {
+    match table {
+        TableFactor::Table {
+            sample,
+            partitions,
+            with_ordinality,
+            ..
+        } => first([
+            (sample.is_some(), SAMPLE),
+            (!partitions.is_empty(), PARTITION),
+            (*with_ordinality, ORDINALITY),
+        ]),
+        TableFactor::Derived { sample, .. } => sample.is_some().then_some(SAMPLE),
+        TableFactor::Function { with_ordinality, .. } => with_ordinality.then_some(ORDINALITY),
+        _ => None,
     }
 }

@@ -2,9 +2,9 @@
 //! shown.
 
 use super::hidden::Hidden;
-use datafusion::sql::parser::{CopyToSource, Statement as DfStatement};
-use datafusion::sql::sqlparser::ast::{Expr, Ident, Query, SelectItem, SetExpr, VisitMut, VisitorMut};
-use std::ops::ControlFlow;
+use super::visit::{StatementPartMut, visit_mut};
+use datafusion::sql::parser::Statement as DfStatement;
+use datafusion::sql::sqlparser::ast::{Expr, Ident, Query, SelectItem, SetExpr};
 
 impl Hidden {
     /// Names each unnamed column whose expression contains a hidden value. The name is the text of
@@ -13,42 +13,21 @@ impl Hidden {
         if self.is_empty() {
             return;
         }
-        let mut named = Named(self);
-        let done = match statement {
-            DfStatement::Statement(statement) => statement.visit(&mut named),
-            DfStatement::Explain(explain) => return self.name_columns(&mut explain.statement),
-            DfStatement::CopyTo(copy) => match &mut copy.source {
-                CopyToSource::Query(query) => query.visit(&mut named),
-                CopyToSource::Relation(_) => ControlFlow::Continue(()),
-            },
-            _ => ControlFlow::Continue(()),
-        };
-        debug_assert!(done.is_continue());
+        visit_mut(statement, &mut |part| {
+            if let StatementPartMut::Query(query) = part {
+                self.name_columns_of(query);
+            }
+        });
     }
 
-    /// Returns the text of an expression in which hidden values are replaced by their original
-    /// texts; `None` if the expression contains no hidden value.
-    fn written(&self, expr: &Expr) -> Option<String> {
-        let text = expr.to_string();
-        let written = self.in_statement(text.clone());
-        let squeezed = written.split_whitespace().collect::<Vec<_>>().join(" ");
-        (written != text).then(|| squeezed.replace("( ", "(").replace(" )", ")").replace(" ,", ","))
-    }
-}
-
-struct Named<'h>(&'h Hidden);
-
-impl VisitorMut for Named<'_> {
-    type Break = ();
-
-    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
+    fn name_columns_of(&self, query: &mut Query) {
         let mut open = vec![query.body.as_mut()];
         while let Some(body) = open.pop() {
             match body {
                 SetExpr::Select(select) => {
                     for item in &mut select.projection {
                         if let SelectItem::UnnamedExpr(expr) = item
-                            && let Some(name) = self.0.written(expr)
+                            && let Some(name) = self.written(expr)
                         {
                             let (expr, alias) = (expr.clone(), Ident::with_quote('"', name));
                             *item = SelectItem::ExprWithAlias { expr, alias };
@@ -59,7 +38,15 @@ impl VisitorMut for Named<'_> {
                 _ => {}
             }
         }
-        ControlFlow::Continue(())
+    }
+
+    /// Returns the text of an expression in which hidden values are replaced by their original
+    /// texts; `None` if the expression contains no hidden value.
+    fn written(&self, expr: &Expr) -> Option<String> {
+        let text = expr.to_string();
+        let written = self.in_statement(text.clone());
+        let squeezed = written.split_whitespace().collect::<Vec<_>>().join(" ");
+        (written != text).then(|| squeezed.replace("( ", "(").replace(" )", ")").replace(" ,", ","))
     }
 }
 
