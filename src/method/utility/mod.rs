@@ -33,17 +33,23 @@ mod compare;
 mod correlation;
 mod decision_tree;
 mod distance;
+mod exact_total;
 mod figure;
 mod information;
 mod naive_bayes;
 mod sample;
+mod step_sums;
+mod steps;
 #[cfg(test)]
 mod tests;
 
 pub use basis::{FigureBasis, LEAST_PERSONS};
 pub use calendar_date::date_of;
 pub use compare::{MOST_CLASSES, ReleaseComparison};
+pub(crate) use exact_total::ExactTotal;
 #[cfg(test)]
 pub use figure::Classifier;
 pub use figure::{Figure, MeasureKind, Utility, to_two_decimals};
 pub use sample::{ColumnLabels, ColumnValues, Sample};
+pub(crate) use step_sums::StepSums;
+pub(crate) use steps::Steps;

@@ -5,23 +5,52 @@ use super::tables::selected;
 use crate::base::error::Result;
 use crate::base::quoting::quote;
 use crate::method::utility::FigureBasis;
-use crate::release::recount::sql::{number, row, steady};
+use crate::release::recount::sql::{number, row};
+use std::collections::HashMap;
 
-/// Returns the SQL for the number of persons whose `value`, an SQL expression, is not NULL. Rows
-/// without a person are not counted if there is an entity.
-pub(super) fn persons(tables: &Tables<'_>, value: &str) -> String {
+/// The maximum number of aggregates of one query. The time to plan a query grows faster than the
+/// number of its aggregates.
+const MOST_TOGETHER: usize = 32;
+
+/// Returns the SQL for the number of persons. Rows without a person are not counted if there is an
+/// entity.
+fn persons(tables: &Tables<'_>) -> String {
     match tables.entity {
-        None => format!("count({value})"),
-        Some(entity) => format!(
-            "count(DISTINCT CASE WHEN {value} IS NOT NULL THEN {} END)",
-            quote(entity)
-        ),
+        None => "count(1)".to_string(),
+        Some(entity) => format!("count(DISTINCT {})", quote(entity)),
     }
+}
+
+/// Returns, for each condition, the number of persons of the rows of `from` that satisfy it. The
+/// conditions and `from` are SQL, and an empty condition is always satisfied. Returns `None` if
+/// each row is a person.
+pub(super) async fn persons_where(tables: &Tables<'_>, from: &str, conditions: &[String]) -> Result<Option<Vec<u64>>> {
+    let Some(entity) = tables.entity.map(quote) else {
+        return Ok(None);
+    };
+    let mut distinct: Vec<&str> = conditions.iter().map(String::as_str).collect();
+    distinct.sort_unstable();
+    distinct.dedup();
+    let mut counted: HashMap<&str, u64> = HashMap::new();
+    for together in distinct.chunks(MOST_TOGETHER) {
+        let persons = together.iter().map(|condition| match condition.is_empty() {
+            true => format!("count(DISTINCT {entity})"),
+            false => format!("count(DISTINCT CASE WHEN {condition} THEN {entity} END)"),
+        });
+        let persons: Vec<String> = persons.collect();
+        let numbers = row(tables.session, &selected(&persons, from)).await?;
+        let numbers = numbers.into_iter().map(|persons| persons.unwrap_or(0.0) as u64);
+        counted.extend(together.iter().copied().zip(numbers));
+    }
+    let persons = conditions
+        .iter()
+        .map(|condition| counted.get(condition.as_str()).copied());
+    Ok(Some(persons.map(Option::unwrap_or_default).collect()))
 }
 
 /// Returns the values of aggregates over the released rows and over the source. `aggregates` has
 /// the SQL of each aggregate in the release and in the source. A value is `None` if it is NULL.
-pub(super) async fn both(tables: &Tables<'_>, aggregates: [Vec<String>; 2]) -> Result<Vec<[Option<f64>; 2]>> {
+async fn both(tables: &Tables<'_>, aggregates: [Vec<String>; 2]) -> Result<Vec<[Option<f64>; 2]>> {
     let [of_release, of_source] = aggregates;
     let released = selected(&of_release, &tables.released.released());
     let source = selected(&of_source, &quote(tables.source));
@@ -31,26 +60,8 @@ pub(super) async fn both(tables: &Tables<'_>, aggregates: [Vec<String>; 2]) -> R
 }
 
 /// Returns a pair of counts that [`both`] returned.
-pub(super) fn counts(pair: Option<[Option<f64>; 2]>) -> [u64; 2] {
+fn counts(pair: Option<[Option<f64>; 2]>) -> [u64; 2] {
     pair.unwrap_or_default().map(|count| count.unwrap_or(0.0) as u64)
-}
-
-/// Returns the SQL for the number of rows that decide a correlation of `value` with `other`, judged
-/// by `value` alone: the sum of the squared distances of `value` from its mean, divided by the
-/// greatest of these squares. It is 1 if a single row differs from all others.
-pub(super) fn deciding(value: &str, other: &str) -> String {
-    let value = format!("(CASE WHEN {other} IS NOT NULL THEN {value} END)");
-    format!(
-        "count({value}) * var_pop({value}) / \
-         greatest(power(max({value}) - avg({value}), 2), power(avg({value}) - min({value}), 2))"
-    )
-}
-
-/// Returns the number of rows that decide a figure in the source. `pairs` are the values of both
-/// aggregates of [`deciding`]. The digits that depend on the order of the rows are rounded away.
-pub(super) fn rows_deciding(pairs: [Option<[Option<f64>; 2]>; 2]) -> u64 {
-    let [of_value, of_other] = pairs.map(|pair| pair.and_then(|[_, source]| source).map_or(0.0, steady) as u64);
-    of_value.min(of_other)
 }
 
 /// Returns the maximum number of rows of a single person in the source.
@@ -67,7 +78,7 @@ pub(super) async fn rows_of_one(tables: &Tables<'_>) -> Result<u64> {
 
 /// Returns the basis of figures of all rows.
 pub(super) async fn whole(tables: &Tables<'_>) -> Result<FigureBasis> {
-    let aggregates = || vec!["count(*)".to_string(), persons(tables, "1")];
+    let aggregates = || vec!["count(*)".to_string(), persons(tables)];
     let mut pairs = both(tables, [aggregates(), aggregates()]).await?.into_iter();
     let rows = counts(pairs.next());
     let basis = FigureBasis::new(counts(pairs.next()), rows);

@@ -9,13 +9,18 @@ use arrow::datatypes::{DataType, TimeUnit};
 /// A column with numbers, or with dates or timestamps, in the release and in the source.
 pub(super) struct MeasurableColumn {
     pub(super) name: String,
-    /// The SQL for the value as a double, in the release and in the source. Dates and timestamps
-    /// are the number of days since 1970-01-01.
-    pub(super) values: [String; 2],
-    /// The SQL for the value as a decimal number, in the release and in the source; `None` for
-    /// types that are not integers. A sum of such values is exact.
-    pub(super) exact: [Option<String>; 2],
+    /// The values in the release and in the source.
+    pub(super) values: [MeasuredNumber; 2],
     pub(super) is_time: bool,
+}
+
+/// A value as SQL.
+pub(super) struct MeasuredNumber {
+    /// The SQL for the value: a decimal number whose digits are those of a whole number of units,
+    /// or a double for types without such a unit. Dates and timestamps count from 1970-01-01.
+    pub(super) sql: String,
+    /// The number of units in one, or in a day for dates and timestamps.
+    pub(super) units: f64,
 }
 
 impl MeasurableColumn {
@@ -26,14 +31,13 @@ impl MeasurableColumn {
             return Ok(None);
         };
         let is_time = released.is_temporal();
-        let values = match (as_double(column, &released), as_double(column, &source)) {
+        let values = match (measured(column, &released), measured(column, &source)) {
             (Some(released), Some(raw)) if is_time == source.is_temporal() => [released, raw],
             _ => return Ok(None),
         };
         Ok(Some(Self {
             name: column.into(),
             values,
-            exact: [as_decimal(column, &released), as_decimal(column, &source)],
             is_time,
         }))
     }
@@ -47,8 +51,8 @@ pub(super) async fn labels_in_place(tables: &Tables<'_>, column: &str) -> Result
         return Ok(None);
     };
     let is_time = source.is_temporal();
-    let is_kept = is_time == released.is_temporal() && as_double(column, &released).is_some();
-    Ok((as_double(column, &source).is_some() && !is_kept).then(|| {
+    let is_kept = is_time == released.is_temporal() && measured(column, &released).is_some();
+    Ok((measured(column, &source).is_some() && !is_kept).then(|| {
         let values = if is_time { "dates" } else { "numbers" };
         format!("the release has labels in place of the {values} of {column}")
     }))
@@ -66,28 +70,34 @@ pub(super) async fn types(tables: &Tables<'_>, column: &str) -> Result<Option<[D
     Ok(found.try_into().ok())
 }
 
-/// Returns the SQL for a column of type `data_type` as a double; `None` for types that have no
-/// mean.
-fn as_double(column: &str, data_type: &DataType) -> Option<String> {
+/// Returns a column of type `data_type` as a number; `None` for types that have no mean.
+fn measured(column: &str, data_type: &DataType) -> Option<MeasuredNumber> {
     let column = quote(column);
-    let in_a_day = match data_type {
-        number if number.is_numeric() => return Some(format!("CAST({column} AS DOUBLE)")),
-        DataType::Date32 => 1.0,
-        DataType::Date64 => in_a_day(TimeUnit::Millisecond),
-        DataType::Timestamp(unit, _) => in_a_day(*unit),
-        _ => return None,
+    let whole = |column: &str, units| MeasuredNumber {
+        // All digits of every 64-bit integer.
+        sql: format!("CAST({column} AS DECIMAL(20, 0))"),
+        units,
     };
-    Some(format!(
-        "(CAST(arrow_cast({column}, 'Int64') AS DOUBLE) / {in_a_day:.1})"
-    ))
-}
-
-/// Returns the SQL for a column of integers of type `data_type` as a decimal number with all digits
-/// of every 64-bit integer; `None` for other types.
-fn as_decimal(column: &str, data_type: &DataType) -> Option<String> {
-    data_type
-        .is_integer()
-        .then(|| format!("CAST({} AS DECIMAL(20, 0))", quote(column)))
+    let since_1970 = |units| Some(whole(&format!("arrow_cast({column}, 'Int64')"), units));
+    match data_type {
+        integer if integer.is_integer() => Some(whole(&column, 1.0)),
+        DataType::Decimal32(_, scale) | DataType::Decimal64(_, scale) | DataType::Decimal128(_, scale)
+            if *scale >= 0 =>
+        {
+            Some(MeasuredNumber {
+                sql: format!("arrow_cast({column}, 'Decimal128(38, {scale})')"),
+                units: 10f64.powi(i32::from(*scale)),
+            })
+        }
+        number if number.is_numeric() => Some(MeasuredNumber {
+            sql: format!("CAST({column} AS DOUBLE)"),
+            units: 1.0,
+        }),
+        DataType::Date32 => since_1970(1.0),
+        DataType::Date64 => since_1970(in_a_day(TimeUnit::Millisecond)),
+        DataType::Timestamp(unit, _) => since_1970(in_a_day(*unit)),
+        _ => None,
+    }
 }
 
 /// Returns the number of these units in a day.

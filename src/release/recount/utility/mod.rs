@@ -6,6 +6,7 @@ mod labels;
 mod masked;
 mod measurable;
 mod measure;
+mod moments;
 mod sides;
 mod tables;
 
