@@ -2,6 +2,8 @@
 
 use super::cancelled::{Waiter, check_cancelled, waited_for};
 use crate::base::error::{Error, Result};
+use parking_lot::Mutex;
+use std::sync::Arc;
 use tokio::task::{JoinHandle, spawn_blocking};
 
 /// Starts `work` at once on a blocking thread, and returns a future for its result. `what`
@@ -11,20 +13,42 @@ pub(crate) fn blocking<T: Send + 'static>(
     what: &'static str,
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> impl Future<Output = Result<T>> + Send + 'static {
-    let waiter = Waiter::default();
-    let own = Some(waiter.clone());
-    let begun = spawn_blocking(move || waited_for(own, || check_cancelled().and_then(|()| work())));
-    let mut waiting = Waiting { waiter, begun };
-    async move { (&mut waiting.begun).await.map_err(|e| Error::from_task(what, &e))? }
+    let place = Arc::new(Mutex::new(None));
+    let done = Arc::clone(&place);
+    let waiting = Waiting::begin(Box::new(move || {
+        let result = work()?;
+        *done.lock() = Some(result);
+        Ok(())
+    }));
+    async move {
+        waiting.ended(what).await?;
+        let result = place.lock().take();
+        result.ok_or_else(|| Error::internal(format!("{what} has no result")))
+    }
 }
 
 /// A handle to running work. Dropping it cancels the work.
-struct Waiting<T> {
+struct Waiting {
     waiter: Waiter,
-    begun: JoinHandle<T>,
+    begun: JoinHandle<Result<()>>,
 }
 
-impl<T> Drop for Waiting<T> {
+impl Waiting {
+    /// Starts work. The work is not generic, because tokio's functions would be compiled for each
+    /// type of work.
+    fn begin(work: Box<dyn FnOnce() -> Result<()> + Send>) -> Self {
+        let waiter = Waiter::default();
+        let own = Some(waiter.clone());
+        let begun = spawn_blocking(move || waited_for(own, || check_cancelled().and_then(|()| work())));
+        Self { waiter, begun }
+    }
+
+    async fn ended(mut self, what: &'static str) -> Result<()> {
+        (&mut self.begun).await.map_err(|e| Error::from_task(what, &e))?
+    }
+}
+
+impl Drop for Waiting {
     fn drop(&mut self) {
         self.waiter.leave();
         self.begun.abort();

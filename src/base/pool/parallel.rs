@@ -1,6 +1,7 @@
 //! Parallel computations on the pool of the current thread.
 
 use super::cancelled::{Waiter, waited_for};
+use parking_lot::Mutex;
 use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -16,14 +17,19 @@ pub(crate) fn threads() -> usize {
 
 /// Returns `f(0)`, `f(1)`, ..., `f(n - 1)`, in this order.
 pub(crate) fn map<T: Send>(n: usize, f: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
-    match n < 2 || threads() < 2 {
-        true => (0..n).map(f).collect(),
-        false => {
-            let waiter = Waiter::current();
-            let part = |i| waited_for(waiter.clone(), || f(i));
-            (0..n).into_par_iter().map(part).collect()
-        }
+    if n < 2 || threads() < 2 {
+        return (0..n).map(f).collect();
     }
+    let places: Vec<Mutex<Option<T>>> = (0..n).map(|_| Mutex::new(None)).collect();
+    for_each(n, &|i| *places[i].lock() = Some(f(i)));
+    places.into_iter().filter_map(Mutex::into_inner).collect()
+}
+
+/// Calls `f` for each number below `n`. It is not generic, because rayon's functions would be
+/// compiled for each type of `f`.
+fn for_each(n: usize, f: &(dyn Fn(usize) + Sync)) {
+    let waiter = Waiter::current();
+    (0..n).into_par_iter().for_each(|i| waited_for(waiter.clone(), || f(i)));
 }
 
 /// Sorts values. The sort is stable.

@@ -58,13 +58,12 @@ impl Pool {
     /// Runs work that divides itself among the threads of the pool, and waits for the result. See
     /// [`super`] for the rules for work on the pool.
     pub(crate) fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
-        match self.started() {
-            Some(pool) => {
-                let waiter = Waiter::current();
-                pool.install(|| waited_for(waiter, work))
-            }
-            None => work(),
-        }
+        let Some(pool) = self.started() else {
+            return work();
+        };
+        let (mut work, mut done) = (Some(work), None);
+        install_in(pool, &mut || done = work.take().map(|work| work()));
+        done.expect("the pool runs the work, or panics")
     }
 
     /// Runs work on `entries` entries, like [`Self::install`]. Work on fewer than [`MANY`] entries
@@ -86,6 +85,13 @@ impl Pool {
         let pool = self.clone();
         blocking(what, move || pool.install(work))
     }
+}
+
+/// Runs work on a pool. It is not generic, because rayon's functions would be compiled for each type
+/// of work.
+fn install_in(pool: &ThreadPool, work: &mut (dyn FnMut() + Send)) {
+    let waiter = Waiter::current();
+    pool.install(|| waited_for(waiter, work));
 }
 
 /// The pool that all statements of a session share. It is stored in the configuration of the
