@@ -13,10 +13,11 @@
 //! can count the values of a column and collect the hashes of its rows. The id follows from the
 //! hash when all values are counted.
 //!
-//! The hash of the values is not cryptographic. It only distinguishes rows, and its seed follows
-//! from the secret. The random numbers of a row are drawn from its id by a cryptographic function
-//! (see `draws.rs`). Among 10 million rows, two have the same id, and so the same random numbers,
-//! with a probability of a few in a million for each column.
+//! The hash of a row is the sum of words for the value in each of its columns. It is not
+//! cryptographic. It only distinguishes rows, and its seed follows from the secret. The random
+//! numbers of a row are drawn from its id by a cryptographic function (see `draws.rs`). Among 10
+//! million rows, two have the same id, and so the same random numbers, with a probability of a few
+//! in a million for each column.
 
 use super::key::Key;
 use super::seen_rows::SeenRows;
@@ -58,8 +59,8 @@ impl RowHashes {
         let rows = values.first().map(|values| values.len());
         let rows = rows.ok_or_else(|| Error::internal("rows without a column that distinguishes them"))?;
         let mut hashes = vec![[0; 2]; rows];
-        for values in values {
-            self.seed.add(values, &mut hashes)?;
+        for (column, values) in (0..).zip(values) {
+            self.seed.add(column, values, &mut hashes)?;
         }
         Ok(hashes)
     }
@@ -192,23 +193,45 @@ impl Seed {
         }
     }
 
-    /// Adds the values of a column to the hashes of the rows. Equal values have the same words,
-    /// whether or not they are in a dictionary.
-    fn add(&self, values: &ArrayRef, hashes: &mut [[u64; 2]]) -> Result<()> {
+    /// Returns the words that a value in the column with this number adds to the hash of its row.
+    /// `word` contains the words of the value.
+    #[inline]
+    fn in_column(&self, column: u64, word: [u64; 2]) -> [u64; 2] {
+        let once = self.mixed([column; 2], word);
+        self.mixed(once, [column; 2])
+    }
+
+    /// Adds the values of the column with this number to the hashes of the rows. Equal values have
+    /// the same words, whether or not they are in a dictionary. The words of a row are added up, so
+    /// those of a value in a dictionary are computed once for all its rows.
+    fn add(&self, column: u64, values: &ArrayRef, hashes: &mut [[u64; 2]]) -> Result<()> {
+        let add = |hash: &mut [u64; 2], word: [u64; 2]| {
+            hash[0] = hash[0].wrapping_add(word[0]);
+            hash[1] = hash[1].wrapping_add(word[1]);
+        };
         let Some(coded) = values.as_any_dictionary_opt() else {
-            return self.each(values, |row, word| hashes[row] = self.mixed(hashes[row], word));
+            return self.each(values, |row, word| add(&mut hashes[row], self.in_column(column, word)));
         };
         // A dictionary with more values than the array has rows is not read as a whole.
         if coded.values().is_empty() || coded.values().len() > values.len() {
-            return self.add(&cast(values, &plain(values.data_type()))?, hashes);
+            return self.add(column, &cast(values, &plain(values.data_type()))?, hashes);
         }
-        let mut words = vec![[0; 2]; coded.values().len()];
-        self.each(coded.values(), |entry, word| words[entry] = word)?;
+        let null = self.in_column(column, self.null());
+        let mut words = vec![null; coded.values().len()];
+        self.each(coded.values(), |entry, word| {
+            words[entry] = self.in_column(column, word)
+        })?;
         let keys = coded.normalized_keys();
-        each_known(values.logical_nulls().as_ref(), values.len(), |row, is_known| {
-            let word = if is_known { words[keys[row]] } else { self.null() };
-            hashes[row] = self.mixed(hashes[row], word);
-        });
+        match values.logical_nulls().filter(|nulls| nulls.null_count() > 0) {
+            None => {
+                let rows = hashes.iter_mut().zip(&keys);
+                rows.for_each(|(hash, key)| add(hash, words[*key]));
+            }
+            Some(nulls) => {
+                let rows = hashes.iter_mut().zip(&keys).zip(&nulls);
+                rows.for_each(|((hash, key), is_known)| add(hash, if is_known { words[*key] } else { null }));
+            }
+        }
         Ok(())
     }
 
