@@ -3,7 +3,7 @@
 use super::clause::{Given, MaskClause, SECRET};
 use super::key::Key;
 use super::own::{OwnCounter, OwnRows};
-use super::row_ids::RowIds;
+use super::row_ids::{RowHashes, RowIds};
 use super::survey::Survey;
 use super::values::{Mask, Unmasked};
 use crate::base::error::{Error, Result};
@@ -46,6 +46,12 @@ impl Masking {
             ids: Some(Arc::clone(ids)),
             ..self
         })
+    }
+
+    /// Returns the hashes of rows that differ in `columns`, from which their ids follow. Fails if
+    /// the mask has no secret.
+    pub(crate) fn hashes_of(&self, columns: Vec<String>) -> Result<RowHashes> {
+        RowHashes::new(columns, self.secret()?)
     }
 
     /// Returns the ids of the rows of a source with `rows` rows, which differ in `columns`.

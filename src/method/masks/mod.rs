@@ -40,7 +40,7 @@ pub(crate) use clause::{SECRET, no_place};
 pub use key::Key;
 pub use masking::Masking;
 pub use own::OwnRows;
-pub use row_ids::RowIds;
+pub use row_ids::{RowHashes, RowIds};
 pub use seen_rows::SeenRows;
 pub use survey::Survey;
 pub(crate) use text::has_text;

@@ -150,7 +150,12 @@ impl Drawn {
     /// Returns the index of the category that replaces `category` in the row with this id; `None`
     /// if `category` is unknown.
     fn place(&self, category: u32, id: u64) -> Option<u32> {
-        let (sums, number) = (self.sums.get(category as usize)?, self.draws.uniform(id));
+        let own = category as usize;
+        let (sums, number) = (self.sums.get(own)?, self.draws.uniform(id));
+        // Most rows keep their category, so it is checked before the others.
+        if number < sums[own] && (own == 0 || sums[own - 1] <= number) {
+            return Some(category);
+        }
         // The last sum may be slightly below 1 because of rounding.
         let place = sums.partition_point(|sum| *sum <= number).min(sums.len() - 1);
         u32::try_from(place).ok()

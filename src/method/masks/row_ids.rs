@@ -9,10 +9,15 @@
 //! all columns of drawn masks. If the noise of a row stayed the same while the standard deviation
 //! of the column changed a little, the difference of two releases would reveal the noise.
 //!
-//! The hash of the values is not cryptographic. It only distinguishes rows, and its seed follows
-//! from the secret. The random numbers of a row are drawn from its id by a cryptographic function
-//! (see `draws.rs`). Among 10 million rows, two have the same id, and so the same random numbers,
-//! with a probability of a few in a million for each column.
+//! The hash of the values follows from the secret and the row alone ([`RowHashes`]), so one scan
+//! can count the values of a column and collect the hashes of its rows. The id follows from the
+//! hash when all values are counted.
+//!
+//! The hash of a row is the sum of words for the value in each of its columns. It is not
+//! cryptographic. It only distinguishes rows, and its seed follows from the secret. The random
+//! numbers of a row are drawn from its id by a cryptographic function (see `draws.rs`). Among 10
+//! million rows, two have the same id, and so the same random numbers, with a probability of a few
+//! in a million for each column.
 
 use super::key::Key;
 use super::seen_rows::SeenRows;
@@ -27,12 +32,47 @@ use arrow::row::{RowConverter, SortField};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The columns that distinguish the rows of a source, and the seed of the hashes of their values.
+/// The hashes of the values in the columns that distinguish the rows of a source.
+#[derive(Debug)]
+pub struct RowHashes {
+    columns: Vec<String>,
+    seed: Seed,
+}
+
+impl RowHashes {
+    /// Creates the hashes of rows that differ in `columns`.
+    pub(super) fn new(columns: Vec<String>, key: &Key) -> Result<Self> {
+        Ok(Self {
+            columns,
+            seed: Seed::new(key, "anonsql rows")?,
+        })
+    }
+
+    /// Returns the names of the columns that distinguish the rows.
+    pub(crate) fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    /// Returns the hash of each row of a batch. `values` contains the values of the columns. Equal
+    /// rows have equal hashes.
+    pub(crate) fn of(&self, values: &[ArrayRef]) -> Result<Vec<[u64; 2]>> {
+        let rows = values.first().map(|values| values.len());
+        let rows = rows.ok_or_else(|| Error::internal("rows without a column that distinguishes them"))?;
+        let mut hashes = vec![[0; 2]; rows];
+        for (column, values) in (0..).zip(values) {
+            self.seed.add(column, values, &mut hashes)?;
+        }
+        Ok(hashes)
+    }
+}
+
+/// The ids of the rows of a source, which follow from their hashes.
 #[derive(Debug)]
 pub struct RowIds {
-    columns: Vec<String>,
+    hashes: RowHashes,
     rows: u64,
-    seed: Seed,
+    /// The seed that follows from the secret and the table.
+    table: Seed,
     /// The number of scans that have begun.
     scans: AtomicU64,
 }
@@ -53,18 +93,17 @@ impl RowIds {
                 .for_each(|count| table = seed.mixed(table, [*count; 2]));
         }
         let [low, high] = table;
-        let seed = Seed::new(key, &format!("anonsql rows {low:x} {high:x}"))?;
         Ok(Self {
-            columns,
+            hashes: RowHashes::new(columns, key)?,
             rows,
-            seed,
+            table: Seed::new(key, &format!("anonsql ids {low:x} {high:x}"))?,
             scans: AtomicU64::new(0),
         })
     }
 
     /// Returns the names of the columns that distinguish the rows.
     pub(crate) fn columns(&self) -> &[String] {
-        &self.columns
+        self.hashes.columns()
     }
 
     /// Returns the table for one scan of the source.
@@ -75,21 +114,32 @@ impl RowIds {
     /// Returns the id of each row of a batch. `values` contains the values of the columns. All
     /// partitions of a scan use the same `seen`.
     pub(crate) fn of(&self, values: &[ArrayRef], seen: &SeenRows) -> Result<UInt64Array> {
-        let rows = values.first().map(|values| values.len());
-        let rows = rows.ok_or_else(|| Error::internal("rows without a column that distinguishes them"))?;
-        let mut hashes = vec![[0; 2]; rows];
-        for values in values {
-            self.seed.add(values, &mut hashes)?;
-        }
+        let hashes = self.hashes.of(values)?;
         seen.read_ahead(&hashes);
-        let mut ids = Vec::with_capacity(rows);
+        let mut ids = Vec::with_capacity(hashes.len());
         for hash in hashes {
-            ids.push(match seen.add(hash)? {
-                0 => hash[0],
-                number => self.seed.mixed(hash, [number; 2])[0],
-            });
+            ids.push(self.of_equal(self.first(hash[0]), seen.add(hash)?));
         }
         Ok(UInt64Array::from(ids))
+    }
+
+    /// Returns the id of the first of the rows whose hash has these lower bits. Different bits have
+    /// different ids.
+    #[inline]
+    pub(crate) fn first(&self, hash: u64) -> u64 {
+        let Seed([word, multiplier, ..]) = self.table;
+        let product = (hash ^ word).wrapping_mul(multiplier | 1);
+        product ^ (product >> 32)
+    }
+
+    /// Returns the id of the equal row with this number, counted from 0. `first` is the id of the
+    /// first of these rows.
+    #[inline]
+    pub(crate) fn of_equal(&self, first: u64, number: u64) -> u64 {
+        match number {
+            0 => first,
+            number => self.table.mixed([first; 2], [number; 2])[0],
+        }
     }
 }
 
@@ -143,23 +193,45 @@ impl Seed {
         }
     }
 
-    /// Adds the values of a column to the hashes of the rows. Equal values have the same words,
-    /// whether or not they are in a dictionary.
-    fn add(&self, values: &ArrayRef, hashes: &mut [[u64; 2]]) -> Result<()> {
+    /// Returns the words that a value in the column with this number adds to the hash of its row.
+    /// `word` contains the words of the value.
+    #[inline]
+    fn in_column(&self, column: u64, word: [u64; 2]) -> [u64; 2] {
+        let once = self.mixed([column; 2], word);
+        self.mixed(once, [column; 2])
+    }
+
+    /// Adds the values of the column with this number to the hashes of the rows. Equal values have
+    /// the same words, whether or not they are in a dictionary. The words of a row are added up, so
+    /// those of a value in a dictionary are computed once for all its rows.
+    fn add(&self, column: u64, values: &ArrayRef, hashes: &mut [[u64; 2]]) -> Result<()> {
+        let add = |hash: &mut [u64; 2], word: [u64; 2]| {
+            hash[0] = hash[0].wrapping_add(word[0]);
+            hash[1] = hash[1].wrapping_add(word[1]);
+        };
         let Some(coded) = values.as_any_dictionary_opt() else {
-            return self.each(values, |row, word| hashes[row] = self.mixed(hashes[row], word));
+            return self.each(values, |row, word| add(&mut hashes[row], self.in_column(column, word)));
         };
         // A dictionary with more values than the array has rows is not read as a whole.
         if coded.values().is_empty() || coded.values().len() > values.len() {
-            return self.add(&cast(values, &plain(values.data_type()))?, hashes);
+            return self.add(column, &cast(values, &plain(values.data_type()))?, hashes);
         }
-        let mut words = vec![[0; 2]; coded.values().len()];
-        self.each(coded.values(), |entry, word| words[entry] = word)?;
+        let null = self.in_column(column, self.null());
+        let mut words = vec![null; coded.values().len()];
+        self.each(coded.values(), |entry, word| {
+            words[entry] = self.in_column(column, word)
+        })?;
         let keys = coded.normalized_keys();
-        each_known(values.logical_nulls().as_ref(), values.len(), |row, is_known| {
-            let word = if is_known { words[keys[row]] } else { self.null() };
-            hashes[row] = self.mixed(hashes[row], word);
-        });
+        match values.logical_nulls().filter(|nulls| nulls.null_count() > 0) {
+            None => {
+                let rows = hashes.iter_mut().zip(&keys);
+                rows.for_each(|(hash, key)| add(hash, words[*key]));
+            }
+            Some(nulls) => {
+                let rows = hashes.iter_mut().zip(&keys).zip(&nulls);
+                rows.for_each(|((hash, key), is_known)| add(hash, if is_known { words[*key] } else { null }));
+            }
+        }
         Ok(())
     }
 

@@ -7,7 +7,7 @@
 //! Two different rows count as equal if their 44 bits are equal and their places in the table are
 //! next to each other. Among 10 million rows, such a pair exists with a probability of about one in
 //! a million. Then the order in which the two rows are read determines their ids, and RANK SWAP,
-//! which reads the rows twice, may report that the source changed.
+//! which orders the rows by their whole hashes, reports that the source changed.
 
 use crate::base::error::{Error, Result};
 use parking_lot::Mutex;

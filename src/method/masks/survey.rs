@@ -17,7 +17,8 @@ pub struct Survey {
     /// For each of `values`, the number of these rows.
     pub counts: Vec<u64>,
     /// For a mask that reads [`Reads::Ranks`](super::Reads::Ranks), the ids of the rows with a
-    /// value, ordered by their value and then by their id; empty for any other mask.
+    /// value, ordered by their value and then by the id of the first row equal to them; empty for
+    /// any other mask.
     pub order: Vec<u64>,
 }
 

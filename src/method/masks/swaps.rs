@@ -1,9 +1,14 @@
 //! The swaps of RANK SWAP: the value that each row receives from its partner, found by the id of
 //! the row.
 
-use crate::base::pool::{map, threads};
+use crate::base::pool::{map, pieces};
+use parking_lot::Mutex;
 use std::hint::black_box;
 use std::iter::repeat_n;
+
+/// The maximum number of upper bits that the ids in a part share. A part of 10 million rows then
+/// stays in the cache while its rows are divided into buckets.
+const PART_BITS: u32 = 8;
 
 /// The swaps of a column. The rows are in buckets by the upper bits of their ids.
 #[derive(Debug)]
@@ -33,13 +38,25 @@ impl Swaps {
         for (place, count) in (0..).zip(counts) {
             own.extend(repeat_n(place, *count as usize));
         }
-        let received = |rank: usize| own[partners[rank] as usize];
         let bits = (order.len() / 2).max(1).ilog2();
-        // Each thread reads the ids of all rows, and keeps those of its part.
-        let within = bits.saturating_sub(threads().next_power_of_two().ilog2());
-        let part = |part: usize| SwapPart::new((part, within), bits, order, received);
+        let within = bits.saturating_sub(PART_BITS);
+        let parts = 1_usize << (bits - within);
+        let pieces = pieces(order.len());
+        let divided = map(pieces.len(), |piece| {
+            let most = pieces[piece].len() / parts * 9 / 8;
+            let mut rows: Vec<Vec<(u64, u32)>> = (0..parts).map(|_| Vec::with_capacity(most)).collect();
+            for rank in pieces[piece].clone() {
+                let id = order[rank];
+                rows[upper(id, bits) >> within].push((id, own[partners[rank] as usize]));
+            }
+            rows.into_iter().map(Mutex::new).collect::<Vec<_>>()
+        });
+        let part = |part: usize| {
+            let rows = divided.iter().map(|rows| std::mem::take(&mut *rows[part].lock()));
+            SwapPart::new(&rows.collect::<Vec<_>>(), bits, within)
+        };
         Self {
-            parts: map(1 << (bits - within), part),
+            parts: map(parts, part),
             bits,
             within,
         }
@@ -77,16 +94,13 @@ impl Swaps {
 }
 
 impl SwapPart {
-    /// Creates the part with this number. `within` is the number of bits that differ in a part.
-    /// `received` returns the index of the value that the row with a rank receives.
-    fn new((part, within): (usize, u32), bits: u32, order: &[u64], received: impl Fn(usize) -> u32) -> Self {
-        let bucket = |id: u64| {
-            let bucket = upper(id, bits);
-            (bucket >> within == part).then_some(lower(bucket, within))
-        };
+    /// Creates a part with the rows of several pieces. The ids differ in `bits` upper bits, and
+    /// within the part in the lowest `within` of them.
+    fn new(pieces: &[Vec<(u64, u32)>], bits: u32, within: u32) -> Self {
+        let bucket = |id: u64| lower(upper(id, bits), within);
         let mut starts = vec![0_u32; (1_usize << within) + 1];
-        for bucket in order.iter().filter_map(|id| bucket(*id)) {
-            starts[bucket] += 1;
+        for (id, _) in pieces.iter().flatten() {
+            starts[bucket(*id)] += 1;
         }
         // An entry is first the end of its bucket. Each row that is written lowers the entry by
         // one, so it is the start of the bucket once all rows are written.
@@ -96,11 +110,10 @@ impl SwapPart {
             *start = sum;
         }
         let mut rows = vec![(0, 0); sum as usize];
-        for (rank, id) in order.iter().enumerate() {
-            if let Some(bucket) = bucket(*id) {
-                starts[bucket] -= 1;
-                rows[starts[bucket] as usize] = (*id, received(rank));
-            }
+        for row in pieces.iter().flatten() {
+            let start = &mut starts[bucket(row.0)];
+            *start -= 1;
+            rows[*start as usize] = *row;
         }
         for bucket in starts.windows(2) {
             rows[bucket[0] as usize..bucket[1] as usize].sort_unstable();

@@ -36,7 +36,7 @@ impl Marginals {
         streams: Vec<SendableRecordBatchStream>,
         pool: &Arc<dyn MemoryPool>,
     ) -> Result<Self> {
-        let parts = encoded(&columns, streams, pool, count).await?;
+        let parts = encoded(&columns, streams, pool, count_codes).await?;
         let mut counts: Vec<Vec<u64>> = vec![vec![]; columns.len()];
         for part in &parts {
             for (sum, rows) in counts.iter_mut().zip(&part.columns) {
@@ -73,7 +73,7 @@ impl Marginals {
 }
 
 /// Adds the rows of an array to the counts of their codes.
-fn count(local: &mut Local, array: &ArrayRef, counts: &mut Vec<u64>) -> Result<()> {
+pub(crate) fn count_codes(local: &mut Local, array: &ArrayRef, counts: &mut Vec<u64>) -> Result<()> {
     let (codes, rows) = match by_key(array)? {
         Some((keys, rows)) => (local.encode(&keys)?, Some(rows)),
         None => (local.encode(array)?, None),

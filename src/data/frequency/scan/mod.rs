@@ -14,7 +14,7 @@ mod weights;
 
 pub(crate) use coded_rows::CodedRows;
 pub use columns::{Columns, DetailRequest};
-pub(crate) use marginals::Marginals;
+pub(crate) use marginals::{Marginals, count_codes};
 pub use parquet::read_dictionaries;
 pub use run::Scan;
 pub(crate) use tally::Tally;

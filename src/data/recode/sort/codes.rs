@@ -206,6 +206,12 @@ pub(crate) fn numbers(column: &ArrayRef) -> Option<Vec<u64>> {
     with_native!(column.data_type(), of(&column.to_data())).flatten()
 }
 
+/// Converts the codes that [`numbers`] returns back to numbers, none of which is NULL.
+pub(crate) fn of_codes(data_type: &DataType, codes: Vec<u64>) -> Result<ArrayRef> {
+    let (words, nulls) = (codes, None);
+    of_numbers(data_type, BatchCodes { words, nulls })
+}
+
 /// Converts codes back to numbers.
 pub(super) fn of_numbers(data_type: &DataType, codes: BatchCodes) -> Result<ArrayRef> {
     fn buffer<T: Number>(codes: &[u64]) -> Buffer {

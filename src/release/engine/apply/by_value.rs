@@ -1,232 +1,197 @@
-//! The order of the rows by the values of a column, for masks that rank the rows.
+//! The rows of a column in the order of their values.
+//!
+//! A row is a pair of two words. The first word is the key of its value: the keys have the order of
+//! the values. The second word is the hash of the row, from which its id follows, or the number of
+//! rows that the pair stands for.
 
-use super::places::ValuePlaces;
-use crate::base::error::{Error, Result};
-use crate::base::pool::{Pool, blocking, join, map};
-use crate::data::recode::{RecodingPlan, RowLabeller};
-use crate::data::source::{select_columns, source_plan};
-use crate::method::masks::{RowIds, Survey};
-use crate::release::job::Input;
-use arrow::array::{UInt32Array, UInt64Array};
-use arrow::compute::nullif;
-use datafusion::physical_plan::execute_stream_partitioned;
-use futures::StreamExt;
-use std::hint::black_box;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use tokio::task::JoinSet;
+use crate::base::pool::{join, map, threads};
+use crate::method::masks::RowIds;
+use parking_lot::Mutex;
 
-/// The number of parts whose ids are ordered in parallel.
+/// The number of parts that are ordered in parallel.
 const PARTS: usize = 64;
+/// The number of keys per part by which the parts are chosen.
+const SAMPLED: usize = 64;
 
-/// Returns the ids of the rows with a value in a column, ordered by this value and then by the id.
-/// `survey` contains the distinct values of the column and their numbers of rows. The rows that
-/// `suppressing` suppresses are left out. Reads the source once.
-pub(super) async fn ids_by_value(
-    input: &Input,
-    survey: &Survey,
-    ids: &Arc<RowIds>,
-    suppressing: Option<&Arc<RecodingPlan>>,
-) -> Result<Vec<u64>> {
-    let names: Vec<&str> = ids.columns().iter().map(String::as_str).collect();
-    let rows = select_columns(&input.source.rows, &names)?
-        .create_physical_plan()
-        .await?;
-    let rows = source_plan(rows).await?;
-    let (place, seen) = (rows.schema().index_of(&survey.column)?, Arc::new(ids.scan()));
-    let context = Arc::new(input.source.rows.task_ctx());
-    let pool = Pool::of(context.session_config());
-    let (values, counts) = (Arc::clone(&survey.values), survey.counts.clone());
-    let prepare = move || {
-        let places = Arc::new(ValuePlaces::new(&values)?);
-        Ok::<_, Error>((places, Arc::new(RankedIds::new(&counts))))
-    };
-    let (places, ranked) = blocking("preparing the order of the rows", prepare).await?;
-    let mut tasks = JoinSet::new();
-    for mut rows in execute_stream_partitioned(rows, context).map_err(Error::from_data)? {
-        let (ids, seen) = (Arc::clone(ids), Arc::clone(&seen));
-        let (places, ranked) = (Arc::clone(&places), Arc::clone(&ranked));
-        let mut labeller = suppressing.map(RowLabeller::new).transpose()?;
-        tasks.spawn(async move {
-            while let Some(batch) = rows.next().await {
-                let batch = batch.map_err(Error::from_data)?;
-                let values = match &mut labeller {
-                    Some(labeller) => nullif(batch.column(place), &labeller.suppressed(&batch)?)?,
-                    None => Arc::clone(batch.column(place)),
-                };
-                // A suppressed row gets its id like any other, as in the scan that writes the rows.
-                ranked.add(&places.of(&values)?, &ids.of(batch.columns(), &seen)?)?;
-                tokio::task::consume_budget().await;
-            }
-            Ok::<_, Error>(())
-        });
-    }
-    while let Some(done) = tasks.join_next().await {
-        done.map_err(|e| Error::from_task("a scan task", &e))??;
-    }
-    drop((places, seen));
-    pool.compute("ordering the rows by a value", move || ranked.sorted())
-        .await
+/// Pairs of a key and another word, ordered by their keys.
+pub(super) struct OrderedPairs {
+    /// All pairs with the same key are in the same part.
+    parts: Vec<Vec<(u64, u64)>>,
 }
 
-/// The ids of the rows with a value, ordered by this value. Several threads may add rows at the
-/// same time.
-struct RankedIds {
-    /// The id of the row with each rank; 0 if the row was not added yet.
-    ids: Vec<AtomicU64>,
-    /// For each value, the rank of its first row. One more entry is the number of rows.
-    starts: Vec<usize>,
-    /// For each value, the rank of the next row that is added.
-    next: Vec<AtomicUsize>,
-}
-
-impl RankedIds {
-    /// Creates the ranks for as many rows of each value as `counts` says.
-    fn new(counts: &[u64]) -> Self {
-        let (mut starts, mut rows) = (Vec::with_capacity(counts.len() + 1), 0_usize);
-        starts.push(rows);
-        for count in counts {
-            rows += *count as usize;
-            starts.push(rows);
-        }
+impl OrderedPairs {
+    /// Orders the pairs of all chunks by the keys that `key` returns for their first words.
+    pub(super) fn new(chunks: Vec<Vec<(u64, u64)>>, key: impl Fn(u64) -> u64 + Send + Sync) -> Self {
+        let limits = limits(&chunks, &key);
+        let size = chunks.len().div_ceil(4 * threads()).max(1);
+        let groups: Vec<_> = chunks.chunks(size).collect();
+        let divided = map(groups.len(), |group| divided(groups[group], &limits, &key));
+        drop(groups);
+        drop(chunks);
+        let divided: Vec<Vec<_>> = divided
+            .into_iter()
+            .map(|group| group.into_iter().map(Mutex::new).collect())
+            .collect();
+        let part = |part: usize| {
+            let own = divided.iter().map(|group| std::mem::take(&mut *group[part].lock()));
+            let mut own = own.collect::<Vec<_>>().concat();
+            own.sort_unstable_by_key(|(key, _)| *key);
+            own
+        };
         Self {
-            ids: (0..rows).map(|_| AtomicU64::new(0)).collect(),
-            next: starts[..counts.len()].iter().copied().map(AtomicUsize::new).collect(),
-            starts,
+            parts: map(limits.len() + 1, part),
         }
     }
 
-    /// Adds the rows of a batch. `places` contains the index of each row's value; NULL for a row
-    /// without a value. Fails with `ErrorKind::Data` if a value has more rows than were counted.
-    fn add(&self, places: &UInt32Array, ids: &UInt64Array) -> Result<()> {
-        // Several reads, or several writes, can wait for memory at the same time. So the ranks of
-        // all rows are read before one is changed, and all are changed before an id is written.
-        let ahead = places
-            .iter()
-            .flatten()
-            .map(|place| self.next[place as usize].load(Ordering::Relaxed));
-        black_box(ahead.fold(0, |all, rank| all ^ rank));
-        let mut ranked = Vec::with_capacity(places.len());
-        for (place, id) in places.iter().zip(ids.values()) {
-            let Some(place) = place.map(|place| place as usize) else {
-                continue;
-            };
-            let rank = self.next[place].fetch_add(1, Ordering::Relaxed);
-            if rank >= self.starts[place + 1] {
-                return Err(changed());
+    /// Returns each key in ascending order, with the number of its pairs.
+    pub(super) fn counts(&self) -> Vec<(u64, u64)> {
+        self.by_key(|rows| rows.len() as u64)
+    }
+
+    /// Returns each key in ascending order, with the sum of the second words of its pairs.
+    pub(super) fn sums(&self) -> Vec<(u64, u64)> {
+        self.by_key(|rows| rows.iter().map(|(_, number)| *number).sum())
+    }
+
+    fn by_key(&self, of: impl Fn(&[(u64, u64)]) -> u64 + Send + Sync) -> Vec<(u64, u64)> {
+        let found = |part: usize| {
+            let keys = self.parts[part].chunk_by(|a, b| a.0 == b.0);
+            keys.map(|rows| (rows[0].0, of(rows))).collect::<Vec<_>>()
+        };
+        join(map(self.parts.len(), found))
+    }
+
+    /// Returns the ids of the rows whose hashes are the second words. They are ordered by the key,
+    /// then by the id of the first row that is equal, and then by the number of equal rows before.
+    pub(super) fn ids(self, ids: &RowIds) -> Vec<u64> {
+        let parts: Vec<_> = self.parts.into_iter().map(Mutex::new).collect();
+        let ordered = |part: usize| {
+            let rows = std::mem::take(&mut *parts[part].lock());
+            let mut own: Vec<u64> = rows.iter().map(|(_, hash)| ids.first(*hash)).collect();
+            let mut rest = own.as_mut_slice();
+            for rows in rows.chunk_by(|a, b| a.0 == b.0) {
+                let (value, after) = rest.split_at_mut(rows.len());
+                value.sort_unstable();
+                number(value, ids);
+                rest = after;
             }
-            ranked.push((rank, *id));
-        }
-        for (rank, id) in ranked {
-            self.ids[rank].store(id, Ordering::Relaxed);
-        }
-        Ok(())
-    }
-
-    /// Returns the ids, ordered by the value of the row and then by the id. Fails with
-    /// `ErrorKind::Data` if a value has fewer rows than were counted.
-    fn sorted(&self) -> Result<Vec<u64>> {
-        let mut ends = self.next.iter().zip(&self.starts[1..]);
-        if !ends.all(|(next, end)| next.load(Ordering::Relaxed) == *end) {
-            return Err(changed());
-        }
-        // All rows with the same value are in the same part.
-        let first = |part: usize| {
-            let rank = (self.ids.len() as u128 * part as u128 / PARTS as u128) as usize;
-            self.starts.partition_point(|start| *start < rank)
+            own
         };
-        let sorted = |part: usize| {
-            let starts = &self.starts[first(part)..=first(part + 1)];
-            let (from, to) = (starts[0], starts[starts.len() - 1]);
-            let ids = self.ids[from..to].iter();
-            let mut ids: Vec<u64> = ids.map(|id| id.load(Ordering::Relaxed)).collect();
-            let values = starts.windows(2);
-            values.for_each(|value| ids[value[0] - from..value[1] - from].sort_unstable());
-            ids
-        };
-        Ok(join(map(PARTS, sorted)))
+        join(map(parts.len(), ordered))
     }
 }
 
-fn changed() -> Error {
-    Error::data("the source changed during the run")
+/// Replaces equal ids, which are next to each other, by the ids of equal rows.
+fn number(rows: &mut [u64], ids: &RowIds) {
+    for equal in rows.chunk_by_mut(|a, b| a == b) {
+        let numbered = (0..).zip(equal);
+        numbered.for_each(|(number, id)| *id = ids.of_equal(*id, number));
+    }
+}
+
+/// Returns the keys at which parts begin. With them, the parts have about the same number of pairs,
+/// except if many pairs have the same key.
+fn limits(chunks: &[Vec<(u64, u64)>], key: impl Fn(u64) -> u64) -> Vec<u64> {
+    let pairs: usize = chunks.iter().map(Vec::len).sum();
+    let sample = chunks.iter().flatten().step_by((pairs / (PARTS * SAMPLED)).max(1));
+    let mut sample: Vec<u64> = sample.map(|(word, _)| key(*word)).collect();
+    sample.sort_unstable();
+    let limits = (1..PARTS).filter_map(|part| sample.get(part * sample.len() / PARTS));
+    let mut limits: Vec<u64> = limits.copied().collect();
+    limits.dedup();
+    limits
+}
+
+/// Divides the pairs of chunks into parts, which begin at `limits`.
+fn divided(chunks: &[Vec<(u64, u64)>], limits: &[u64], key: impl Fn(u64) -> u64) -> Vec<Vec<(u64, u64)>> {
+    let pairs: usize = chunks.iter().map(Vec::len).sum();
+    let most = pairs / (limits.len() + 1) * 5 / 4;
+    let mut parts: Vec<Vec<(u64, u64)>> = (0..=limits.len()).map(|_| Vec::with_capacity(most)).collect();
+    for (word, other) in chunks.iter().flatten() {
+        let key = key(*word);
+        parts[limits.partition_point(|limit| *limit <= key)].push((key, *other));
+    }
+    parts
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::error::ErrorKind;
+    use crate::base::pool::Pool;
+    use crate::method::masks::{Given, MaskClause, Masking, SECRET, named};
     use proptest::prelude::*;
+    use std::collections::BTreeMap;
+    use std::path::Path;
 
-    /// Adds rows, each given by its place and its id, in batches of `size` rows. Returns the
-    /// ordered ids.
-    fn sorted(counts: &[u64], rows: &[(Option<u32>, u64)], size: usize) -> Result<Vec<u64>> {
-        let ranked = RankedIds::new(counts);
-        for rows in rows.chunks(size) {
-            let places: UInt32Array = rows.iter().map(|(place, _)| *place).collect();
-            let ids: UInt64Array = rows.iter().map(|(_, id)| *id).collect();
-            ranked.add(&places, &ids)?;
-        }
-        ranked.sorted()
+    /// Returns the ids of rows of a table without drawn columns.
+    fn ids(secret: &Path) -> RowIds {
+        let kind = named("TOKEN").unwrap();
+        let place = Given::Text(format!("file:{}", secret.display()));
+        let given = vec![(SECRET.to_string(), place)];
+        let clause = MaskClause { kind, given };
+        let mask = (kind.build)(&clause).unwrap();
+        let masking = Masking::new(clause, mask).unwrap();
+        masking.ids_of(vec!["a".into()], 9, &[]).unwrap()
     }
 
-    fn counts(rows: &[(Option<u32>, u64)]) -> Vec<u64> {
-        let count = |value: u32| rows.iter().filter(|(place, _)| *place == Some(value)).count() as u64;
-        (0..9).map(count).collect()
+    fn secret() -> (tempfile::TempDir, RowIds) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("secret");
+        std::fs::write(&path, "0123456789abcdef0123456789abcdef").unwrap();
+        let ids = ids(&path);
+        (folder, ids)
     }
 
     proptest! {
-        /// The ids are in the order of the sorted pairs of a value and an id, for any batch size
-        /// and any number of threads, even if some values have no rows.
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// The counts and sums are those of a map, and the ids are in the order of the sorted
+        /// triples of a key, the id of the first equal row and the number of the row. This holds
+        /// for any chunks and any number of threads.
         #[test]
-        fn ids_are_ordered_by_value(
-            rows in prop::collection::vec((prop::option::of(0u32..9), any::<u64>()), 0..300),
-            size in 1usize..20,
+        fn pairs_are_ordered_by_their_keys(
+            pairs in prop::collection::vec((0u64..40, prop_oneof![0u64..4, any::<u64>()]), 0..400),
+            size in 1usize..50,
             threads in 1usize..4,
         ) {
-            let mut pairs: Vec<(u32, u64)> = rows.iter().filter_map(|(place, id)| Some(((*place)?, *id))).collect();
-            pairs.sort_unstable();
-            let wanted: Vec<u64> = pairs.into_iter().map(|(_, id)| id).collect();
-            let found = Pool::new(threads).install(|| sorted(&counts(&rows), &rows, size));
-            prop_assert_eq!(found.unwrap(), wanted);
-        }
-
-        #[test]
-        fn another_number_of_rows_is_refused(
-            rows in prop::collection::vec((prop::option::of(0u32..9), any::<u64>()), 0..60),
-            value in 0usize..9,
-            other in 0usize..9,
-        ) {
-            let mut more = counts(&rows);
-            more[value] += 1;
-            let mut refused = vec![sorted(&more, &rows, 7)];
-            let mut fewer = counts(&rows);
-            if fewer[value] > 0 {
-                fewer[value] -= 1;
-                refused.push(sorted(&fewer, &rows, 7));
-                // As many rows as before, but not of each value.
-                fewer[other] += 1;
-                refused.extend((other != value).then(|| sorted(&fewer, &rows, 7)));
+            // The key of the word w is 99 - w.
+            let key = |word: u64| 99 - word;
+            let (_folder, ids) = secret();
+            let mut counts: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
+            let mut equal: BTreeMap<(u64, u64), u64> = BTreeMap::new();
+            for (word, other) in &pairs {
+                let found = counts.entry(key(*word)).or_default();
+                *found = (found.0 + 1, found.1.wrapping_add(other % 8));
+                *equal.entry((key(*word), ids.first(*other))).or_default() += 1;
             }
-            for found in refused {
-                prop_assert_eq!(found.unwrap_err().kind(), ErrorKind::Data);
-            }
+            let wanted: Vec<u64> = equal
+                .iter()
+                .flat_map(|((_, first), rows)| (0..*rows).map(|number| ids.of_equal(*first, number)))
+                .collect();
+            let chunks = |of: fn(u64) -> u64| -> Vec<Vec<(u64, u64)>> {
+                pairs.chunks(size).map(|pairs| pairs.iter().map(|(word, other)| (*word, of(*other))).collect()).collect()
+            };
+            Pool::new(threads).install(|| {
+                let ordered = OrderedPairs::new(chunks(|other| other), key);
+                let summed = OrderedPairs::new(chunks(|other| other % 8), key);
+                prop_assert!(ordered.counts().into_iter().eq(counts.iter().map(|(key, (rows, _))| (*key, *rows))));
+                prop_assert!(summed.sums().into_iter().eq(counts.iter().map(|(key, (_, sum))| (*key, *sum))));
+                prop_assert_eq!(ordered.ids(&ids), wanted);
+                Ok(())
+            })?;
         }
     }
 
     #[test]
-    fn threads_add_rows_of_one_value() {
-        let ranked = RankedIds::new(&[4_000, 0, 4]);
-        std::thread::scope(|scope| {
-            for thread in 0..4_u64 {
-                let ranked = &ranked;
-                scope.spawn(move || {
-                    let ids: UInt64Array = (0..1_001).map(|row| row * 4 + thread).collect();
-                    let places: UInt32Array = (0..1_001).map(|row| if row < 1_000 { 0_u32 } else { 2 }).collect();
-                    ranked.add(&places, &ids).unwrap();
-                });
-            }
-        });
-        assert!(ranked.sorted().unwrap().into_iter().eq(0..4_004));
+    fn equal_rows_have_different_ids() {
+        let (_folder, ids) = secret();
+        let chunks = vec![vec![(1, 7); 5], vec![], vec![(2, 8), (1, 7)]];
+        let mut found = OrderedPairs::new(chunks, |word| word).ids(&ids);
+        assert_eq!(found[0], ids.first(7));
+        assert_eq!(found[6], ids.first(8));
+        found.sort_unstable();
+        found.dedup();
+        assert_eq!(found.len(), 7);
+        assert!(OrderedPairs::new(vec![], |word| word).ids(&ids).is_empty());
     }
 }

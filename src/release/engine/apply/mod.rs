@@ -2,9 +2,9 @@
 
 mod by_row;
 mod by_value;
+mod collected;
 mod draw;
 mod order;
-mod places;
 pub(in crate::release::engine) mod plan;
 mod recoding_plan;
 mod rewrite;

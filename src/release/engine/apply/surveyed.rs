@@ -8,28 +8,25 @@
 //! their values are part of the survey, too.
 //!
 //! The id of a row follows from the values in its columns alone, so the masks do not depend on the
-//! order in which the rows are read. Suppressed rows have ids, too: all scans count the same rows.
+//! order in which the rows are read. Suppressed rows have ids, too. Equal rows are suppressed
+//! together, so the number of a row among its equals is the same with and without them.
 
-use super::by_value::ids_by_value;
+use super::collected::{ColumnToCollect, ToCollect, ValueCounts, collected};
 use super::recoding_plan::recoding_of;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::pool::{Pool, blocking};
-use crate::data::frequency::Marginals;
-use crate::data::recode::{HideSuppressedExec, RecodingPlan};
-use crate::data::source::{select_columns, source_plan};
 use crate::method::masks::{Masking, Reads, RowIds, SeenRows, Survey, has_text};
 use crate::release::engine::decide::Decision;
-use crate::release::job::{Input, Job, MaskOf};
-use arrow::array::{Array, ArrayRef};
+use crate::release::job::{Job, MaskOf};
+use arrow::array::Array;
 use arrow::datatypes::DataType;
 use datafusion::dataframe::DataFrame;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use std::sync::Arc;
 
-/// The maximum number of bytes per row that are needed to prepare the swaps of RANK SWAP. While the
-/// ids of the rows are ordered, they are held three times. If every row has a different value,
-/// there are two more words for each value. The scan before the preparation and the swaps after it
-/// need less memory.
+/// The maximum number of bytes that are needed to order a pair of two words: it is held twice, and
+/// the second one may have room for more pairs. The ids that follow from ordered pairs, and the
+/// preparation of the swaps of RANK SWAP, need less memory.
 const ORDERED: usize = 40;
 
 /// The maximum number of bytes per row of the swaps: a pair of 16 bytes, and half an index.
@@ -59,28 +56,37 @@ impl Surveyed {
             return Ok(own);
         };
         let held = MemoryConsumer::new("anonsql masks").register(job.input.source.rows.task_ctx().memory_pool());
-        let (mut rows, mut surveys) = (0, vec![]);
-        let names: Vec<&str> = drawn.iter().map(|of| of.column.as_str()).collect();
-        let unreleased = Unreleased::of(job, decision, &names)?;
-        for (of, counted) in drawn
-            .iter()
-            .zip(counted(&job.input, &names, unreleased.as_ref()).await?)
-        {
-            rows = counted.counts.iter().sum();
-            reserve(&held, of, counted.bytes(of))?;
-            surveys.push(counted.survey(of));
+        let (masking, columns) = (first.with_secret()?, distinguishing(job));
+        let (rows, found) = collected(&job.input, &to_collect(job, decision, &drawn, &masking)?).await?;
+        let pool = Pool::of(job.input.source.rows.task_ctx().session_config());
+        let (mut surveys, mut ranked) = (vec![], vec![]);
+        for (of, column) in drawn.iter().zip(found) {
+            let ordered = column.pairs() * ORDERED;
+            reserve(&held, of, ordered)?;
+            let finish = move || column.finish();
+            let (counted, ranks) = pool.compute("ordering the values of masked columns", finish).await?;
+            if ranks.is_none() {
+                held.shrink(ordered);
+            }
+            reserve(
+                &held,
+                of,
+                counted.values.get_array_memory_size() + 16 * counted.counts.len(),
+            )?;
+            surveys.push(survey(of, counted));
+            ranked.push(ranks);
         }
         reserve(&held, first, SeenRows::bytes(rows))?;
-        let (masking, columns) = (first.with_secret()?, distinguishing(job));
         let hash = move || {
             let ids = masking.ids_of(columns, rows, &surveys)?;
             Ok::<_, Error>((Arc::new(ids), surveys))
         };
         let (ids, surveys) = blocking("hashing the values of masked columns", hash).await?;
-        for (place, (of, mut survey)) in drawn.into_iter().zip(surveys).enumerate() {
-            if of.clause.kind.reads == Reads::Ranks {
-                let suppressing = unreleased.as_ref().and_then(|values| values.of_column(place));
-                survey.order = ids_by_value(&job.input, &survey, &ids, suppressing).await?;
+        for ((of, mut survey), ranks) in drawn.into_iter().zip(surveys).zip(ranked) {
+            if let Some(ranks) = ranks {
+                let ids = Arc::clone(&ids);
+                let order = move || Ok(ranks.ids(&ids));
+                survey.order = pool.compute("ordering the rows by a value", order).await?;
             }
             let ranked = survey.order.len();
             let masking = draw_mask(job, of, survey, &ids).await?;
@@ -145,83 +151,41 @@ fn identifiers(job: &Job) -> Vec<String> {
     job.roles.identifiers.iter().filter(has_text).cloned().collect()
 }
 
-/// The distinct values of a column that are released, in ascending order, with NULL last.
-struct ValueCounts {
-    values: ArrayRef,
-    /// For each value, the number of its rows. The sum is the number of rows of the source.
-    counts: Vec<u64>,
-}
-
-impl ValueCounts {
-    /// Returns the memory of the values, and of what the mask draws from them, in bytes.
-    fn bytes(&self, of: &MaskOf) -> usize {
-        let rows = usize::try_from(self.counts.iter().sum::<u64>()).unwrap_or(usize::MAX);
-        let ordered = match of.clause.kind.reads {
-            Reads::Ranks => rows.saturating_mul(ORDERED),
-            _ => 0,
-        };
-        let values = self.values.get_array_memory_size() + 16 * self.counts.len();
-        values.saturating_add(ordered)
-    }
-
-    /// Returns the survey of the column, without the order of its rows. NULL comes last, and is not
-    /// a value of the survey.
-    fn survey(&self, of: &MaskOf) -> Survey {
-        let known = self.values.len() - self.values.logical_null_count();
-        Survey {
-            column: of.column.clone(),
-            values: self.values.slice(0, known),
-            counts: self.counts[..known].to_vec(),
-            order: vec![],
-        }
+/// Returns the survey of a column, without the order of its rows.
+fn survey(of: &MaskOf, counted: ValueCounts) -> Survey {
+    Survey {
+        column: of.column.clone(),
+        values: counted.values,
+        counts: counted.counts,
+        order: vec![],
     }
 }
 
-/// The values of columns with drawn masks that are not released, because their rows are suppressed.
-struct Unreleased {
-    /// The recoding plan that suppresses the rows.
-    suppressing: Arc<RecodingPlan>,
-    /// For each column, true if its values are not released in suppressed rows.
-    hidden: Vec<bool>,
-}
-
-impl Unreleased {
-    /// Returns the values of these columns that are not released; `None` if all values are.
-    fn of(job: &Job, decision: &Decision, names: &[&str]) -> Result<Option<Self>> {
-        if decision.verdict.suppressed == 0 {
-            return Ok(None);
-        }
-        let suppressing = Arc::new(recoding_of(job, decision, vec![])?);
-        let hides = |name: &&str| suppressing.hides_suppressed(job.roles.protects(name));
-        let hidden: Vec<bool> = names.iter().map(hides).collect();
-        Ok(hidden.contains(&true).then_some(Self { suppressing, hidden }))
-    }
-
-    /// Returns the recoding plan that suppresses rows, if the values of the column at `place` are
-    /// not released in these rows.
-    fn of_column(&self, place: usize) -> Option<&Arc<RecodingPlan>> {
-        self.hidden[place].then_some(&self.suppressing)
-    }
-}
-
-/// Returns the distinct values of each of these columns, each value with its number of rows. A
-/// value that is not released counts as NULL. Reads the source once.
-async fn counted(input: &Input, names: &[&str], unreleased: Option<&Unreleased>) -> Result<Vec<ValueCounts>> {
-    let mut read = names.to_vec();
-    read.extend(unreleased.iter().flat_map(|values| values.suppressing.reads()));
-    let rows = select_columns(&input.source.rows, &read)?;
-    let context = Arc::new(rows.task_ctx());
-    let mut plan = source_plan(rows.create_physical_plan().await?).await?;
-    if let Some(values) = unreleased {
-        let (suppressing, hidden) = (Arc::clone(&values.suppressing), values.hidden.clone());
-        plan = Arc::new(HideSuppressedExec::over_columns(plan, suppressing, hidden));
-    }
-    let found = Marginals::of_plan(plan, context).await?;
-    let counted = blocking("ordering the values of masked columns", move || found.take()).await?;
-    let counted = counted
-        .into_iter()
-        .map(|(values, counts)| ValueCounts { values, counts });
-    Ok(counted.collect())
+/// Returns what the scan collects of the columns with drawn masks: their values, except those that
+/// are not released because their rows are suppressed, and the hashes of the rows if a mask ranks
+/// the rows. `masking` is one of these masks.
+fn to_collect(job: &Job, decision: &Decision, drawn: &[&MaskOf], masking: &Masking) -> Result<ToCollect> {
+    let suppressing = match decision.verdict.suppressed {
+        0 => None,
+        _ => Some(Arc::new(recoding_of(job, decision, vec![])?)),
+    };
+    let hides = |name: &str| {
+        let suppressing = suppressing.as_ref();
+        suppressing.is_some_and(|suppressing| suppressing.hides_suppressed(job.roles.protects(name)))
+    };
+    let columns = drawn.iter().map(|of| ColumnToCollect {
+        name: of.column.clone(),
+        is_ranked: of.clause.kind.reads == Reads::Ranks,
+        is_hidden: hides(&of.column),
+    });
+    let columns: Vec<ColumnToCollect> = columns.collect();
+    let is_ranked = columns.iter().any(|column| column.is_ranked);
+    let hashes = is_ranked.then(|| masking.hashes_of(distinguishing(job)));
+    Ok(ToCollect {
+        suppressing: suppressing.filter(|_| columns.iter().any(|column| column.is_hidden)),
+        hashes: hashes.transpose()?.map(Arc::new),
+        columns,
+    })
 }
 
 /// Returns the names of the columns that distinguish the rows: all columns that the release depends
