@@ -44,4 +44,4 @@ pub use recoding_plan::{ColumnTreatment, QuasiIdentifierRule, RecodingParts, Rec
 pub(crate) use row_labeller::RowLabeller;
 pub use row_outcome::RowOutcome;
 pub use sort::PackedSortExec;
-pub(crate) use sort::{PackedSort, numbers, unpacked};
+pub(crate) use sort::{PackedSort, numbers, of_codes, unpacked};

@@ -8,8 +8,6 @@ mod facts;
 mod held;
 mod merged;
 mod neighbours;
-mod number_counter;
-mod number_ranks;
 mod ordered;
 mod own_values;
 mod promises;

@@ -35,7 +35,7 @@ pub(super) async fn ordered(
         return Ok(None);
     };
     let spill_space = SpillSpace::of(&session.task_ctx());
-    let Some(source) = source_values(&reading, session, &spill_space).await? else {
+    let Some(source) = source_values(&reading, session, attributes).await? else {
         return Ok(None);
     };
     // This scan reads no rows. The base is needed only for the distances, which are measured from
