@@ -1,8 +1,11 @@
 //! Some columns of a source, read in one scan. Nothing of a release is needed to read them.
 
-use super::number_columns::{KnownColumn, NumberColumns};
+use super::number_columns::{KnownColumn, KnownNumbers, NumberColumns};
+use super::session::coded_plan;
+use super::sql::{type_of, with_one_zero};
 use crate::base::error::{Error, Result};
 use crate::base::pool::Pool;
+use crate::base::quoting::quote;
 use crate::base::spill::SpillSpace;
 use crate::data::frequency::Marginals;
 use datafusion::execution::memory_pool::MemoryReservation;
@@ -19,6 +22,23 @@ pub(crate) struct KnownSource {
 }
 
 impl KnownSource {
+    /// Reads columns of a table like [`KnownSource::of_plan`].
+    pub(crate) async fn read(
+        session: &SessionContext,
+        table: &str,
+        names: &[&str],
+        keeps_rows: bool,
+    ) -> Result<Option<Self>> {
+        let mut cells = vec![];
+        for (i, name) in names.iter().enumerate() {
+            let data_type = type_of(session, table, name).await?;
+            cells.push(format!("{} AS c{i}", with_one_zero(&quote(name), &data_type)));
+        }
+        let sql = format!("SELECT {} FROM {}", cells.join(", "), quote(table));
+        let plan = coded_plan(session, session.copied_config().target_partitions(), &sql).await?;
+        Self::of_plan(session, plan, names, keeps_rows).await
+    }
+
     /// Reads the rows of a plan. `names` are the names of its columns. The row of each number is
     /// kept if `keeps_rows` is true. Returns `None` if the code of a number needs more than 64
     /// bits. Fails with `ErrorKind::Resources` if the columns do not fit in memory.
@@ -35,7 +55,7 @@ impl KnownSource {
         let names: Vec<String> = names.iter().map(ToString::to_string).collect();
         let finish = move || {
             let places = numbers.others().to_vec();
-            let Some((mut columns, held)) = numbers.finish()? else {
+            let Some(KnownNumbers { mut columns, held }) = numbers.finish()? else {
                 return Ok(None);
             };
             let counted = marginals.take()?.into_iter().map(|(values, counts)| KnownColumn {

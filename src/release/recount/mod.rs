@@ -35,4 +35,4 @@ pub use remaining::Remaining;
 pub use session::recounting_session;
 pub(crate) use session::{Elsewhere, coded_plan, session_with};
 pub(crate) use sql::{answer_rightly, count, label_text, numbers, register, steady, type_of, with_one_zero};
-pub(crate) use utility::{Reading, Tables, figures};
+pub(crate) use utility::{Reading, Tables, are_read_together, figures};

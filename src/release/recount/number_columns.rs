@@ -73,6 +73,14 @@ pub(super) struct NumberColumns {
     held: MemoryReservation,
 }
 
+/// The columns of numbers of a plan, after all rows were read.
+pub(super) struct KnownNumbers {
+    /// The columns with their indices, in ascending order of the indices.
+    pub(super) columns: Vec<(usize, KnownColumn)>,
+    /// The memory reservation for the columns.
+    pub(super) held: MemoryReservation,
+}
+
 /// The columns of a plan that are not numbers.
 pub(super) struct OtherColumns {
     /// An empty dictionary for each column.
@@ -149,10 +157,9 @@ impl NumberColumns {
         &self.others
     }
 
-    /// Returns the columns with their indices, in ascending order of the indices. The rows of the
-    /// streams follow one another. Returns `None` if the code of a number needs more than 64 bits.
-    /// The memory of the columns is reserved in the returned reservation.
-    pub(super) fn finish(self) -> Result<Option<(Vec<(usize, KnownColumn)>, MemoryReservation)>> {
+    /// Returns the columns. The rows of the streams follow one another. Returns `None` if the code
+    /// of a number needs more than 64 bits.
+    pub(super) fn finish(self) -> Result<Option<KnownNumbers>> {
         let found = map(self.columns.len(), |number| {
             check_cancelled()?;
             self.column(number)
@@ -164,7 +171,10 @@ impl NumberColumns {
         let bytes: usize = found.iter().map(KnownColumn::bytes).sum();
         self.held.try_resize(bytes).map_err(Error::from_data)?;
         let indices = self.columns.into_iter().map(|(i, _)| i);
-        Ok(Some((indices.zip(found).collect(), self.held)))
+        Ok(Some(KnownNumbers {
+            columns: indices.zip(found).collect(),
+            held: self.held,
+        }))
     }
 
     /// Returns the column of numbers with the index `number` among the columns of numbers.

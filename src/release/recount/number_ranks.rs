@@ -23,7 +23,7 @@ pub(crate) struct NumberRanks {
 impl NumberRanks {
     /// Returns true if the values of this type are numbers whose codes are equal if and only if the
     /// numbers are equal. Floating-point numbers have two zeros.
-    pub(super) fn is_possible(data_type: &DataType) -> bool {
+    pub(crate) fn is_possible(data_type: &DataType) -> bool {
         let data_type = plain(data_type);
         !data_type.is_floating() && numbers(&new_empty_array(&data_type)).is_some()
     }

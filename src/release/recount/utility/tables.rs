@@ -10,7 +10,7 @@ use crate::data::frequency::{CodedRows, Columns, Marginals, RankedColumn, Scan};
 use crate::method::hierarchy::texts as written;
 use crate::method::key::{PackedLayout, bits_for};
 use crate::release::recount::coded_plan;
-use crate::release::recount::number_columns::NumberColumns;
+use crate::release::recount::number_columns::{KnownColumn, NumberColumns};
 use arrow::array::{Array, ArrayRef, StringArray};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::physical_plan::{ExecutionPlan, execute_stream_partitioned};
@@ -49,11 +49,11 @@ impl Texts {
         };
         let order = move || {
             let places = numbers.others().to_vec();
-            let Some((numbers, _held)) = numbers.finish()? else {
+            let Some(numbers) = numbers.finish()? else {
                 return Ok(None);
             };
             let mut columns: Vec<(usize, RankedColumn)> = places.into_iter().zip(rows.ranked()?).collect();
-            for (place, column) in numbers {
+            for (place, column) in numbers.columns {
                 let rows = column.rows.map(Arc::unwrap_or_clone).unwrap_or_default();
                 columns.push((place, (column.values, rows)));
             }
@@ -68,6 +68,17 @@ impl Texts {
             // A number has no code.
             None => Self::read(session, expressions, table).await,
         }
+    }
+
+    /// Returns the rows of these columns of a source; `None` if they were not kept.
+    pub(super) fn of_known(session: &SessionContext, columns: &[&KnownColumn]) -> Result<Option<Self>> {
+        let memory = MemoryConsumer::new("anonsql utility").register(session.task_ctx().memory_pool());
+        let ranked = |column: &&KnownColumn| {
+            let rows = column.rows.as_deref()?;
+            Some((Arc::clone(&column.values), rows.clone()))
+        };
+        let ranked = columns.iter().map(ranked).collect::<Option<Vec<RankedColumn>>>();
+        ranked.map(|columns| Self::of_rows(columns, memory)).transpose()
     }
 
     /// Returns the rows of these columns.

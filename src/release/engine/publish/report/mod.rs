@@ -12,10 +12,12 @@ mod ordered;
 mod own_values;
 mod promises;
 mod risk;
+mod source_reading;
 mod source_values;
 mod utility;
 
 pub(super) use facts::{ReleaseFacts, Staged};
+pub(in crate::release::engine) use source_reading::SourceReading;
 
 use self::risk::risk;
 use crate::base::error::{Error, ErrorKind, Result};

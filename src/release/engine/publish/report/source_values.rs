@@ -33,35 +33,37 @@ impl ValueRanks {
     }
 }
 
-/// Counts the values of all attributes in one scan of the source. Returns `None` if the rows of the
-/// source are not known, or if the code of a number needs more than 64 bits.
+/// Counts the values of all attributes in one scan of the source, unless the source is `known`.
+/// Returns `None` if the rows of the source are not known, or if the code of a number needs more
+/// than 64 bits.
 pub(super) async fn source_values(
     reading: &ReadingPlans,
     session: &SessionContext,
-    attributes: &[&str],
+    (attributes, known): (&[&str], Option<&KnownSource>),
 ) -> Result<Option<Vec<SourceValues>>> {
     let Some(whole) = &reading.whole else {
         return Ok(None);
     };
-    let Some(read) = KnownSource::of_plan(session, Arc::clone(whole), attributes, false).await? else {
-        return Ok(None);
+    let of = |source: &KnownSource| -> Option<Vec<KnownColumn>> {
+        let columns = attributes.iter().map(|attribute| source.column(attribute).cloned());
+        columns.collect()
     };
-    let mut columns = vec![];
-    for (attribute, (_, shared)) in attributes.iter().zip(&reading.columns.details) {
-        let column = read.column(attribute).cloned();
-        let column = column.ok_or_else(|| Error::internal("an attribute was not read"))?;
-        columns.push((column, Arc::clone(&shared[0])));
-    }
+    let columns = match known.and_then(of) {
+        Some(columns) => columns,
+        None => match KnownSource::of_plan(session, Arc::clone(whole), attributes, false).await? {
+            Some(read) => of(&read).ok_or_else(|| Error::internal("an attribute was not read"))?,
+            None => return Ok(None),
+        },
+    };
+    let shared = reading.columns.details.iter().map(|(_, shared)| Arc::clone(&shared[0]));
+    let shared: Vec<Arc<Shared>> = shared.collect();
     let values = move || {
-        columns
-            .into_iter()
-            .map(|(column, shared)| values(column, &shared))
-            .collect()
+        let columns = columns.into_iter().zip(&shared);
+        columns.map(|(column, shared)| values(column, shared)).collect()
     };
     let pool = Pool::of(&session.copied_config());
-    pool.compute("ordering the values of the source", values)
-        .await
-        .map(Some)
+    let found = pool.compute("ordering the values of the source", values);
+    found.await.map(Some)
 }
 
 /// Returns the values of an attribute. `shared` is the dictionary of the attribute, which gets the
