@@ -19,7 +19,7 @@ mod values;
 
 pub use encode::Encoder;
 pub(crate) use encode::{Dictionary, Interner, Local, Shared, ranked};
-pub(crate) use scan::{CodedRows, Marginals, ROWS, count_codes};
+pub(crate) use scan::{CodedRows, Marginals, ROWS, RankedColumn, count_codes};
 pub use scan::{Columns, DetailRequest, Scan, read_dictionaries};
 pub use set::{Attribute, Base, BaseSet, Demand, Detail, FrequencySet, FrequencySets, KeyIndex, NodeAnswer};
 pub use values::distinct_values;

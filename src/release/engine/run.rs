@@ -4,7 +4,9 @@ use super::apply::{foresee_rewrite, rewrite};
 use super::decide::{Decision, Evaluator, decide, join};
 use super::examine::{Findings, examine};
 use super::items::with_items;
-use super::publish::{Inputs, Placed, ReleasedRows, RowsToPublish, ToPublish, publish, publish_rows, refuse_repeated};
+use super::publish::{
+    Inputs, Placed, ReleasedRows, RowsToPublish, SourceReading, ToPublish, publish, publish_rows, refuse_repeated,
+};
 use super::scan::{Scanned, detail_requests, scan};
 use super::verify::{Recounted, Union, recount, recount_union};
 use super::waiting::put_all;
@@ -45,6 +47,8 @@ struct StagedRelease {
     recounted: Recounted,
     /// The recount of all rows of a release that grows.
     union: Option<Union>,
+    /// The columns of the source that the report compares, which are read in the background.
+    source: SourceReading,
 }
 
 /// A batch of rows after the decision about it.
@@ -65,6 +69,7 @@ async fn placed(job: &Arc<Job>, (target, stage): (&Target, Staging), observer: &
         let Some(decision) = added(job, scanned, observer).await? else {
             return Ok(Batch::Waits(rows));
         };
+        let source = SourceReading::begin(job, &decision);
         let findings = examine(job, &decision, observer).await?;
         let rewrite = rewrite(job, &decision, observer).await?;
         let to = StagedTarget {
@@ -81,6 +86,7 @@ async fn placed(job: &Arc<Job>, (target, stage): (&Target, Staging), observer: &
             written,
             recounted,
             union,
+            source,
         })))
     };
     let staged = staged.await.map_err(|e| waiting(&job.output, e));
@@ -107,6 +113,7 @@ async fn placed(job: &Arc<Job>, (target, stage): (&Target, Staging), observer: &
             recounted: &staged.recounted,
             union: staged.union.as_ref(),
             inputs,
+            source: staged.source,
             observer,
         },
         stage,
@@ -159,6 +166,7 @@ fn sources(input: &Input) -> Vec<String> {
 /// Runs a checked job, and returns the recounted release as a table to query.
 pub async fn release_rows(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<ReleasedRows> {
     let decision = decide_job(job, observer).await?;
+    let source = SourceReading::begin(job, &decision);
     let findings = examine(job, &decision, observer).await?;
     let rewrite = rewrite(job, &decision, observer).await?;
     let written = keep_rows(job, &decision, rewrite, observer).await?;
@@ -169,6 +177,7 @@ pub async fn release_rows(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Resul
         findings,
         written: &written,
         recounted: &recounted,
+        source,
         observer,
     })
     .await

@@ -1,19 +1,19 @@
 //! The rows of a scan as codes.
 
-use super::encoded::{EncodedPart, dictionaries, encoded};
-use crate::base::error::{Error, Result};
+use super::encoded::{EncodedPart, encoded};
+use crate::base::error::Result;
 use crate::base::pool::{check_cancelled, map};
 use crate::data::frequency::encode::{Dictionary, Shared};
 use arrow::array::{ArrayRef, RecordBatch};
-use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::execution::memory_pool::MemoryPool;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{ExecutionPlan, execute_stream_partitioned};
 use futures::StreamExt;
 use futures::future::ready;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The codes of the rows of a plan. Equal rows are not counted together, unlike in a
+/// The codes of the rows of some streams. Equal rows are not counted together, unlike in a
 /// [`Scan`](super::Scan). This takes less time if nearly all rows differ.
 #[derive(Debug)]
 pub(crate) struct CodedRows {
@@ -26,18 +26,18 @@ pub(crate) struct CodedRows {
 pub(crate) type RankedColumn = (ArrayRef, Vec<u32>);
 
 impl CodedRows {
-    /// Reads the rows of a plan. Returns `None` if there are more than `most` rows. Fails with
-    /// `ErrorKind::Resources` if the rows do not fit in memory.
-    pub(crate) async fn of_plan(
-        plan: Arc<dyn ExecutionPlan>,
-        context: Arc<TaskContext>,
+    /// Reads the rows of `streams`, each in its own task. `columns` contains the dictionaries for
+    /// the columns of the streams, in the same order. Returns `None` if there are more than `most`
+    /// rows. Fails with `ErrorKind::Resources` if the rows do not fit in memory.
+    pub(crate) async fn read(
+        columns: Vec<Arc<Shared>>,
+        streams: Vec<SendableRecordBatchStream>,
+        pool: &Arc<dyn MemoryPool>,
         most: usize,
     ) -> Result<Option<Self>> {
-        let columns = dictionaries(plan.as_ref())?;
-        let streams = execute_stream_partitioned(plan, Arc::clone(&context)).map_err(Error::from_data)?;
         let rows = Arc::new(AtomicUsize::new(0));
         let streams = streams.into_iter().map(|stream| limited(stream, &rows, most)).collect();
-        let parts = encoded(&columns, streams, context.memory_pool(), |local, array, codes| {
+        let parts = encoded(&columns, streams, pool, |local, array, codes| {
             codes.extend(local.encode(array)?);
             Ok(())
         });
@@ -45,8 +45,7 @@ impl CodedRows {
         Ok((rows.load(Ordering::Relaxed) <= most).then_some(Self { columns, parts }))
     }
 
-    /// Returns the columns. Their rows are in the same order, which may depend on the number of
-    /// threads.
+    /// Returns the columns. The rows of the streams follow one another.
     pub(crate) fn ranked(self) -> Result<Vec<RankedColumn>> {
         let columns = map(self.columns.len(), |column| {
             check_cancelled()?;
@@ -72,10 +71,12 @@ fn limited(stream: SendableRecordBatchStream, rows: &Arc<AtomicUsize>, most: usi
 
 #[cfg(test)]
 mod tests {
+    use super::super::encoded::dictionaries;
     use super::*;
     use arrow::array::{AsArray, Int64Array};
     use arrow::datatypes::Int64Type;
     use datafusion::datasource::MemTable;
+    use datafusion::physical_plan::execute_stream_partitioned;
     use datafusion::prelude::SessionContext;
 
     #[tokio::test]
@@ -98,7 +99,10 @@ mod tests {
         session.register_table("t", Arc::new(table)).unwrap();
         for most in [4, 5] {
             let plan = session.table("t").await.unwrap().create_physical_plan().await.unwrap();
-            let found = CodedRows::of_plan(plan, session.task_ctx(), most).await.unwrap();
+            let columns = dictionaries(plan.as_ref()).unwrap();
+            let streams = execute_stream_partitioned(plan, session.task_ctx()).unwrap();
+            let pool = &session.runtime_env().memory_pool;
+            let found = CodedRows::read(columns, streams, pool, most).await.unwrap();
             assert_eq!(found.is_some(), most == 5);
             let Some(found) = found else { continue };
             let columns = found.ranked().unwrap();

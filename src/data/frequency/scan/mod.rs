@@ -12,7 +12,7 @@ mod run;
 mod tally;
 mod weights;
 
-pub(crate) use coded_rows::CodedRows;
+pub(crate) use coded_rows::{CodedRows, RankedColumn};
 pub use columns::{Columns, DetailRequest};
 pub(crate) use marginals::{Marginals, count_codes};
 pub use parquet::read_dictionaries;

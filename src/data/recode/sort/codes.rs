@@ -227,6 +227,17 @@ pub(super) fn of_numbers(data_type: &DataType, codes: BatchCodes) -> Result<Arra
     Ok(make_array(data.add_buffer(values).nulls(codes.nulls).build()?))
 }
 
+/// Returns the numbers with these codes, and then NULL if `has_null` is true.
+pub(crate) fn of_codes(data_type: &DataType, codes: &[u64], has_null: bool) -> Result<ArrayRef> {
+    let (mut words, mut nulls) = (codes.to_vec(), None);
+    if has_null {
+        // The code of NULL has no meaning.
+        words.push(codes.last().copied().unwrap_or(SIGN));
+        nulls = Some((0..words.len()).map(|row| row < codes.len()).collect::<NullBuffer>());
+    }
+    of_numbers(data_type, BatchCodes { words, nulls })
+}
+
 /// Returns the values with these ranks in `values`. Only the last of `values` can be NULL.
 pub(super) fn of_ranks(data_type: &DataType, values: &ArrayRef, ranks: impl Iterator<Item = u64>) -> Result<ArrayRef> {
     if !matches!(data_type, DataType::Dictionary(..)) {
@@ -302,8 +313,11 @@ mod tests {
                 }),
             )
             .unwrap();
-            let taken = take(&array, &UInt32Array::from(by_code), None).unwrap();
+            let taken = take(&array, &UInt32Array::from(by_code.clone()), None).unwrap();
             assert_eq!(&sorted.slice(0, taken.len()), &taken);
+            let distinct: Vec<u64> = by_code.iter().map(|row| codes.words[*row as usize]).collect();
+            let restored = of_codes(array.data_type(), &distinct, array.null_count() > 0).unwrap();
+            assert_eq!(&restored, &sorted);
             assert_eq!(&of_numbers(array.data_type(), codes).unwrap(), &array);
         }
         let wide: ArrayRef = Arc::new(Decimal128Array::from(vec![Some(i128::MAX)]));

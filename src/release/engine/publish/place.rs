@@ -5,7 +5,7 @@ use super::change::change;
 use super::grown::grown;
 use super::manifest::{ToDescribe, manifest};
 use super::repeated;
-use super::report::{ReleaseFacts, Staged};
+use super::report::{ReleaseFacts, SourceReading, Staged};
 use crate::base::error::{Error, Result};
 use crate::base::pool::blocking;
 use crate::data::folder::{FileSummary, Manifest, sha256};
@@ -94,6 +94,7 @@ pub(in crate::release::engine) struct ToPublish<'a> {
     /// The recount of all rows of a release that grows.
     pub(in crate::release::engine) union: Option<&'a Union>,
     pub(in crate::release::engine) inputs: Inputs,
+    pub(in crate::release::engine) source: SourceReading,
     pub(in crate::release::engine) observer: &'a Arc<dyn Observer>,
 }
 
@@ -147,6 +148,7 @@ async fn complete(
         recounted,
         union,
         inputs,
+        source,
         observer,
     } = parts;
     let mut release = Release::new(job, (decision, findings), written, recounted)?;
@@ -185,8 +187,9 @@ async fn complete(
         recounted,
         release: &release,
         staged: Some(staged),
+        source: None,
     };
-    let report = report(facts, observer).await?;
+    let report = report(facts, source, observer).await?;
     observer.begin(Phase::Publish);
     let change = match target.format {
         Format::Table(_) => Some(change(target, written, (&manifest, &text))?),
@@ -215,6 +218,7 @@ pub(in crate::release::engine) struct RowsToPublish<'a> {
     pub(in crate::release::engine) findings: Findings,
     pub(in crate::release::engine) written: &'a Written,
     pub(in crate::release::engine) recounted: &'a Recounted,
+    pub(in crate::release::engine) source: SourceReading,
     pub(in crate::release::engine) observer: &'a Arc<dyn Observer>,
 }
 
@@ -226,6 +230,7 @@ pub(in crate::release::engine) async fn publish_rows(parts: RowsToPublish<'_>) -
         findings,
         written,
         recounted,
+        source,
         observer,
     } = parts;
     observer.begin(Phase::Publish);
@@ -237,8 +242,9 @@ pub(in crate::release::engine) async fn publish_rows(parts: RowsToPublish<'_>) -
         recounted,
         release: &release,
         staged: None,
+        source: None,
     };
-    let report = report(facts, observer).await?;
+    let report = report(facts, source, observer).await?;
     observer.begin(Phase::Publish);
     let report = or_removed(report, job.input.check_unchanged().await).await?.0;
     let rows = written
@@ -254,12 +260,17 @@ pub(in crate::release::engine) async fn publish_rows(parts: RowsToPublish<'_>) -
 }
 
 /// Writes the report of a recounted release, if one was requested, to a location where it is not
-/// visible yet.
-async fn report(facts: ReleaseFacts<'_>, observer: &Arc<dyn Observer>) -> Result<Option<StagedReport>> {
+/// visible yet. `source` are the columns of the source, which are read in the background.
+async fn report(
+    mut facts: ReleaseFacts<'_>,
+    source: SourceReading,
+    observer: &Arc<dyn Observer>,
+) -> Result<Option<StagedReport>> {
     let Some(file) = &facts.job.output.report else {
         return Ok(None);
     };
     observer.begin(Phase::Report);
+    facts.source = source.known().await?;
     let place = facts.staged.as_ref();
     let place = place.and_then(|s| Some((s.target.path.clone(), s.folder?.to_path_buf())));
     let (file, report) = (file.clone(), facts.report().await?);

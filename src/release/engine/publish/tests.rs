@@ -1,4 +1,4 @@
-use super::{Inputs, RowsToPublish, ToPublish, publish, publish_rows};
+use super::{Inputs, RowsToPublish, SourceReading, ToPublish, publish, publish_rows};
 use crate::data::folder::Manifest;
 use crate::release::engine::apply::rewrite;
 use crate::release::engine::decide::Decision;
@@ -6,7 +6,7 @@ use crate::release::engine::examine::Findings;
 use crate::release::engine::testing::{decided, job, silent, target};
 use crate::release::engine::verify::{Recounted, recount};
 use crate::release::engine::write::{StagedTarget, Staging, Written, keep_rows, write_files};
-use crate::release::job::Job;
+use crate::release::job::{Job, ReportFile};
 use crate::release::staging::Stage;
 use std::path::Path;
 use std::sync::Arc;
@@ -48,6 +48,7 @@ async fn a_release_says_what_was_recounted_and_not_what_was_decided() {
             recounted: &recounted,
             union: None,
             inputs,
+            source: SourceReading::begin(&job, &decision),
             observer: &silent(),
         },
         stage,
@@ -86,6 +87,7 @@ async fn what_came_to_stand_in_the_target_meanwhile_stays() {
             recounted: &recounted,
             union: None,
             inputs,
+            source: SourceReading::begin(&job, &decision),
             observer: &silent(),
         },
         stage,
@@ -114,6 +116,7 @@ async fn rows_are_handed_out_without_what_is_only_recounted() {
         findings: Findings::default(),
         written: &written,
         recounted: &recounted,
+        source: SourceReading::begin(&job, &decision),
         observer: &silent(),
     })
     .await
@@ -122,4 +125,40 @@ async fn rows_are_handed_out_without_what_is_only_recounted() {
     let columns: Vec<&str> = schema.fields().iter().map(|f| f.name().as_str()).collect();
     assert_eq!(columns, ["age", "zip"]);
     assert!(rows.report.is_none());
+}
+
+/// A report says the same whether or not the columns of the source were read before.
+#[tokio::test]
+async fn a_report_of_columns_that_were_read_before_is_the_same() {
+    let scratch = tempfile::tempdir().unwrap();
+    let mut reports = vec![];
+    for is_read_before in [false, true] {
+        let path = scratch.path().join(format!("{is_read_before}.json"));
+        let without = Arc::new(job());
+        let mut job = job();
+        let file = ReportFile::new(path.to_str().unwrap(), &job.input.source.state());
+        job.output.report = Some(file.unwrap());
+        let job = Arc::new(job);
+        let decision = decided(&job).await;
+        let source = match is_read_before {
+            true => SourceReading::begin(&job, &decision),
+            false => SourceReading::begin(&without, &decision),
+        };
+        let rewrite = rewrite(&job, &decision, &silent()).await.unwrap();
+        let written = keep_rows(&job, &decision, rewrite, &silent()).await.unwrap();
+        let recounted = recount(&job, &decision, &written, None, &silent()).await.unwrap();
+        let rows = publish_rows(RowsToPublish {
+            job: &job,
+            decision: &decision,
+            findings: Findings::default(),
+            written: &written,
+            recounted: &recounted,
+            source,
+            observer: &silent(),
+        });
+        rows.await.unwrap().report.unwrap().publish().unwrap();
+        reports.push(std::fs::read_to_string(path).unwrap());
+    }
+    assert!(reports[0].contains("illness"));
+    assert_eq!(reports[0], reports[1]);
 }

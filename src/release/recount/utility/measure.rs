@@ -13,6 +13,7 @@ use crate::data::frequency::{Interner, ranked};
 use crate::method::utility::{
     ColumnLabels, ColumnValues, Figure, FigureBasis, MOST_CLASSES, MeasureKind, ReleaseComparison, Sample,
 };
+use crate::release::recount::KnownColumn;
 use arrow::array::{Array, ArrayRef};
 use datafusion::prelude::SessionContext;
 use std::collections::HashMap;
@@ -84,22 +85,34 @@ struct NumberRows {
 }
 
 impl NumberRows {
-    /// Reads these columns. Returns `None` if there are no columns.
+    /// Reads these columns, except for rows of the source that are known. Returns `None` if there
+    /// are no columns.
     async fn read(tables: &Tables<'_>, columns: &[JointColumn]) -> Result<Option<Self>> {
         if columns.is_empty() {
             return Ok(None);
         }
-        let [own, raw] = [0, 1].map(|table| columns.iter().map(|c| c.cells[table].clone()).collect::<Vec<_>>());
-        let (from, whole) = (tables.released.released(), quote(tables.source));
+        let own: Vec<String> = columns.iter().map(|column| column.cells[0].clone()).collect();
+        let from = tables.released.released();
         let (released, source) = futures::try_join!(
             Texts::in_any_order(tables.session, &own, &from),
-            Texts::in_any_order(tables.session, &raw, &whole),
+            Self::of_source(tables, columns),
         )?;
         Ok(Some(Self {
             columns: columns.iter().map(|c| c.column.clone()).collect(),
             released,
             source,
         }))
+    }
+
+    /// Returns the rows of the source in these columns.
+    async fn of_source(tables: &Tables<'_>, columns: &[JointColumn]) -> Result<Texts> {
+        if let Some(known) = known_columns(tables, columns)
+            && let Some(rows) = Texts::of_known(tables.session, &known)?
+        {
+            return Ok(rows);
+        }
+        let raw: Vec<String> = columns.iter().map(|column| column.cells[1].clone()).collect();
+        Texts::in_any_order(tables.session, &raw, &quote(tables.source)).await
     }
 
     /// Returns the values of the column with index `at`.
@@ -154,11 +167,10 @@ async fn known_values(
         && !together.iter().any(|column| column.is_ordered && column.is_floating);
     let (numbers, together): (Vec<JointColumn>, Vec<JointColumn>) =
         together.into_iter().partition(|column| is_read && column.is_ordered);
-    let of_source: Vec<String> = together.iter().map(|column| column.source.clone()).collect();
     let own: Vec<String> = together.iter().filter_map(|column| column.own.clone()).collect();
-    let (source, from) = (quote(tables.source), quote(released));
+    let from = quote(released);
     let (source, own, rows) = futures::try_join!(
-        counted(session, &of_source, &source),
+        counted_in_source(tables, &together),
         counted(session, &own, &from),
         NumberRows::read(tables, &numbers),
     )?;
@@ -180,6 +192,39 @@ async fn known_values(
         }
     }
     Ok((known, rows))
+}
+
+/// Returns true if [`figures`] reads the rows of the source only in columns of numbers that are not
+/// floating-point numbers, and counts the values of all other columns. There must be no class label
+/// and no rows for testing.
+pub(crate) async fn are_read_together(
+    session: &SessionContext,
+    (released, source): (&str, &str),
+    readings: &[Reading],
+) -> Result<bool> {
+    for reading in readings {
+        match reading.read_together(session, released, source).await? {
+            Some(column) if !(column.is_ordered && column.is_floating) => {}
+            _ => return Ok(false),
+        }
+    }
+    Ok(true)
+}
+
+/// Returns these columns of the source if all of them are known.
+fn known_columns<'a>(tables: &Tables<'a>, columns: &[JointColumn]) -> Option<Vec<&'a KnownColumn>> {
+    let known = tables.known?;
+    columns.iter().map(|column| known.column(&column.column)).collect()
+}
+
+/// Returns the values of these columns in the source, and the number of rows of each value.
+async fn counted_in_source(tables: &Tables<'_>, columns: &[JointColumn]) -> Result<Vec<(ArrayRef, Vec<u64>)>> {
+    if let Some(known) = known_columns(tables, columns) {
+        let counted = |column: &KnownColumn| (Arc::clone(&column.values), column.counts.to_vec());
+        return Ok(known.into_iter().map(counted).collect());
+    }
+    let of_source: Vec<String> = columns.iter().map(|column| column.source.clone()).collect();
+    counted(tables.session, &of_source, &quote(tables.source)).await
 }
 
 /// Binds the columns to their values. Returns the columns that can be compared, and the names of

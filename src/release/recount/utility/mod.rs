@@ -11,5 +11,5 @@ mod sides;
 mod tables;
 
 pub(crate) use labels::Reading;
-pub(crate) use measure::figures;
+pub(crate) use measure::{are_read_together, figures};
 pub(crate) use sides::Tables;

@@ -6,10 +6,11 @@ use super::ascending::positions;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::pool::{Pool, check_cancelled, map, sort_by};
 use crate::base::spill::SpillSpace;
-use crate::data::frequency::{CodedRows, Columns, Marginals, Scan};
+use crate::data::frequency::{CodedRows, Columns, Marginals, RankedColumn, Scan};
 use crate::method::hierarchy::texts as written;
 use crate::method::key::{PackedLayout, bits_for};
 use crate::release::recount::coded_plan;
+use crate::release::recount::number_columns::{KnownColumn, NumberColumns};
 use arrow::array::{Array, ArrayRef, StringArray};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::physical_plan::{ExecutionPlan, execute_stream_partitioned};
@@ -41,24 +42,57 @@ impl Texts {
         let context = session.task_ctx();
         let memory = MemoryConsumer::new("anonsql utility").register(context.memory_pool());
         let plan = planned(session, expressions, table).await?;
-        let Some(rows) = CodedRows::of_plan(plan, context, FEW_ROWS).await? else {
+        let (numbers, others) = NumberColumns::apart(plan, Arc::clone(&context), true)?;
+        let rows = CodedRows::read(others.dictionaries, others.streams, context.memory_pool(), FEW_ROWS).await?;
+        let Some(rows) = rows else {
             return Self::read(session, expressions, table).await;
         };
         let order = move || {
-            let (values, rows): (Vec<ArrayRef>, Vec<Vec<u32>>) = rows.ranked()?.into_iter().unzip();
-            let number = rows.first().map_or(0, Vec::len);
-            // The reservation covers the rows and the codes that are computed from them.
-            reserve(&memory, number * (8 + 2 * 4 * rows.len()))?;
-            Ok(Self {
-                values,
-                rows,
-                counts: vec![1; number],
-                memory,
-            })
+            let places = numbers.others().to_vec();
+            let Some(numbers) = numbers.finish()? else {
+                return Ok(None);
+            };
+            let mut columns: Vec<(usize, RankedColumn)> = places.into_iter().zip(rows.ranked()?).collect();
+            for (place, column) in numbers.columns {
+                let rows = column.rows.map(Arc::unwrap_or_clone).unwrap_or_default();
+                columns.push((place, (column.values, rows)));
+            }
+            columns.sort_by_key(|(place, _)| *place);
+            Self::of_rows(columns.into_iter().map(|(_, column)| column).collect(), memory).map(Some)
         };
-        Pool::of(&session.copied_config())
+        let ordered = Pool::of(&session.copied_config())
             .compute("ordering the values to compare", order)
-            .await
+            .await?;
+        match ordered {
+            Some(ordered) => Ok(ordered),
+            // A number has no code.
+            None => Self::read(session, expressions, table).await,
+        }
+    }
+
+    /// Returns the rows of these columns of a source; `None` if they were not kept.
+    pub(super) fn of_known(session: &SessionContext, columns: &[&KnownColumn]) -> Result<Option<Self>> {
+        let memory = MemoryConsumer::new("anonsql utility").register(session.task_ctx().memory_pool());
+        let ranked = |column: &&KnownColumn| {
+            let rows = column.rows.as_deref()?;
+            Some((Arc::clone(&column.values), rows.clone()))
+        };
+        let ranked = columns.iter().map(ranked).collect::<Option<Vec<RankedColumn>>>();
+        ranked.map(|columns| Self::of_rows(columns, memory)).transpose()
+    }
+
+    /// Returns the rows of these columns.
+    fn of_rows(columns: Vec<RankedColumn>, memory: MemoryReservation) -> Result<Self> {
+        let (values, rows): (Vec<ArrayRef>, Vec<Vec<u32>>) = columns.into_iter().unzip();
+        let number = rows.first().map_or(0, Vec::len);
+        // The reservation covers the rows and the codes that are computed from them.
+        reserve(&memory, number * (8 + 2 * 4 * rows.len()))?;
+        Ok(Self {
+            values,
+            rows,
+            counts: vec![1; number],
+            memory,
+        })
     }
 
     /// Reads the distinct rows of these expressions over the rows of `table`, both given as SQL, in

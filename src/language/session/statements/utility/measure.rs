@@ -78,6 +78,7 @@ impl AnonContext {
             session: &session,
             released: &ReleasedTable::of(RELEASED, &named, &[], manifest.as_ref()),
             source: SOURCE,
+            known: None,
             testing: testing.as_ref().map(|_| TESTING),
             drawn: &drawn,
             entity,

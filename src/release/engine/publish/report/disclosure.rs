@@ -17,8 +17,8 @@ use crate::data::model;
 use crate::method::risk::Histogram;
 use crate::method::utility::to_two_decimals;
 use crate::release::engine::publish::few::is_of_few;
-use crate::release::job::{Constraint, Sensitive};
-use crate::release::recount::{Promise, ReleasedTable, steady};
+use crate::release::job::{Constraint, Job, Sensitive};
+use crate::release::recount::{KnownSource, Promise, ReleasedTable, steady};
 use crate::release::report::Disclosure;
 use datafusion::physical_plan::execute_stream_partitioned;
 use datafusion::prelude::SessionContext;
@@ -30,22 +30,13 @@ impl ReleaseFacts<'_> {
     pub(super) async fn disclosure(&self) -> Result<(Vec<Disclosure>, Option<Histogram>)> {
         let job = self.job;
         let (session, released) = (&self.recounted.session, &self.recounted.released);
-        // A generalized or masked attribute is left out: its values can no longer be compared with
-        // the distribution in the source.
-        let is_generalized = |s: &Sensitive| Some(s.column.as_str()) == self.generalized_attribute();
-        let is_comparable = |s: &&Sensitive| !is_generalized(s) && job.roles.mask(&s.column).is_none();
-        let attributes: Vec<&str> = job
-            .roles
-            .sensitive
-            .iter()
-            .filter(is_comparable)
-            .map(|s| s.column.as_str())
-            .collect();
+        let attributes = comparable(job);
+        let of_source = (attributes.as_slice(), self.source.as_ref());
         // Under ENTITY, classes count entities, and one entity can have several values.
         let classes = self.release.classes;
         let counted = match job.input.entity {
             Some(_) => None,
-            None => within_memory(counted(session, released, &attributes, classes).await)?,
+            None => within_memory(counted(session, released, of_source, classes).await)?,
         };
         // In a text file, NULL and the empty text are the same, but classes in memory distinguish
         // them.
@@ -86,6 +77,15 @@ impl ReleaseFacts<'_> {
     }
 }
 
+/// Returns the sensitive attributes whose disclosure is measured. A generalized or masked attribute
+/// is left out: its values can no longer be compared with the distribution in the source.
+pub(super) fn comparable(job: &Job) -> Vec<&str> {
+    let generalized = job.guarantees.generalized_attribute();
+    let is_comparable = |s: &&Sensitive| Some(s.column.as_str()) != generalized && job.roles.mask(&s.column).is_none();
+    let sensitive = job.roles.sensitive.iter().filter(is_comparable);
+    sensitive.map(|s| s.column.as_str()).collect()
+}
+
 /// Returns the sizes of the classes of a table, counted as the first scan counts a source. Returns
 /// `None` if the classes cannot be counted in this way.
 pub(super) async fn sizes(session: &SessionContext, table: &ReleasedTable) -> Result<Option<Histogram>> {
@@ -94,7 +94,7 @@ pub(super) async fn sizes(session: &SessionContext, table: &ReleasedTable) -> Re
 }
 
 /// Returns `None` in place of a memory error.
-fn within_memory<T>(found: Result<Option<T>>) -> Result<Option<T>> {
+pub(super) fn within_memory<T>(found: Result<Option<T>>) -> Result<Option<T>> {
     match found {
         Err(e) if e.kind() == ErrorKind::Resources => Ok(None),
         found => found,
@@ -102,15 +102,15 @@ fn within_memory<T>(found: Result<Option<T>>) -> Result<Option<T>> {
 }
 
 /// Counts the classes of a release with the values of each attribute. `classes` is the number of
-/// classes. Returns `None` if a column has values that cannot be coded, or if the classes do not
-/// fit in memory.
+/// classes, and `known` are the columns of the source that were read before. Returns `None` if a
+/// column has values that cannot be coded, or if the classes do not fit in memory.
 async fn counted(
     session: &SessionContext,
     released: &ReleasedTable,
-    attributes: &[&str],
+    (attributes, known): (&[&str], Option<&KnownSource>),
     classes: u64,
 ) -> Result<Option<Counted>> {
-    match within_memory(ordered(session, released, attributes, classes).await)? {
+    match within_memory(ordered(session, released, (attributes, known), classes).await)? {
         None => counted_in_memory(session, released, attributes).await,
         ordered => Ok(ordered),
     }
@@ -271,15 +271,21 @@ mod tests {
             runtime.block_on(async {
                 let found = counted_in_memory(&session, &table, &["v", "pay", "score"]).await.unwrap().unwrap();
                 let classes = found.sizes.iter().map(|(_, classes)| classes).sum();
-                let in_order = ordered(&session, &table, &["v", "pay", "score"], classes).await.unwrap();
+                let attributes = ["v", "pay", "score"];
+                let known = KnownSource::read(&session, "whole", &attributes, true).await.unwrap();
+                assert!(known.is_some());
+                let in_order = ordered(&session, &table, (attributes.as_slice(), None), classes).await.unwrap();
+                let with_known = ordered(&session, &table, (attributes.as_slice(), known.as_ref()), classes);
+                let with_known = with_known.await.unwrap();
                 assert_eq!(in_order.is_some(), has_whole && runs == classes);
+                assert_eq!(with_known.is_some(), in_order.is_some());
                 let steady = |d: Disclosed| Disclosed { greatest_distance: d.greatest_distance.map(steady), ..d };
                 let asked = [
                     steady(queried(&session, &table, "v").await.unwrap()),
                     steady(queried(&session, &table, "pay").await.unwrap()),
                     steady(queried(&session, &table, "score").await.unwrap()),
                 ];
-                for counted in [Some(found), in_order].into_iter().flatten() {
+                for counted in [Some(found), in_order, with_known].into_iter().flatten() {
                     let sizes: Vec<(u64, u64)> = counted.sizes.iter().collect();
                     let expected = table.histogram(&session, &table.quasi_identifiers).await.unwrap();
                     assert_eq!(sizes, expected.iter().collect::<Vec<_>>());

@@ -6,6 +6,7 @@ use crate::release::engine::verify::Recounted;
 use crate::release::engine::write::Written;
 use crate::release::job::{Job, Target};
 use crate::release::observe::Release;
+use crate::release::recount::KnownSource;
 use std::path::Path;
 
 /// The target and the stage of a release, with the manifest in the stage.
@@ -25,4 +26,6 @@ pub(in crate::release::engine::publish) struct ReleaseFacts<'a> {
     pub(in crate::release::engine::publish) recounted: &'a Recounted,
     pub(in crate::release::engine::publish) release: &'a Release,
     pub(in crate::release::engine::publish) staged: Option<Staged<'a>>,
+    /// The columns of the source, if they were read while the release was written.
+    pub(in crate::release::engine::publish) source: Option<KnownSource>,
 }

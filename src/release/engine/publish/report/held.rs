@@ -2,12 +2,12 @@
 //! many times, and parsing a text file takes longer than counting its contents.
 
 use super::facts::ReleaseFacts;
-use super::utility::MOST_ROWS;
+use super::utility::{MOST_ROWS, readings};
 use crate::base::error::{Error, Result};
 use crate::base::quoting::quote;
 use crate::method::search::Oracle;
 use crate::release::engine::verify::WHOLE;
-use crate::release::recount::coded_plan;
+use crate::release::recount::{are_read_together, coded_plan};
 use datafusion::datasource::MemTable;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::physical_plan::execute_stream_partitioned;
@@ -18,10 +18,11 @@ use tokio::task::JoinSet;
 impl ReleaseFacts<'_> {
     /// Replaces the source with an in-memory table of the columns that the report reads. Returns
     /// the memory reservation for these columns. Returns `None`, and leaves the source unchanged,
-    /// if the source has too many rows or the columns do not fit in memory.
+    /// if the source has too many rows, if the columns do not fit in memory, or if the columns that
+    /// were read while the release was written are enough.
     pub(super) async fn hold_source(&self) -> Result<Option<Arc<MemoryReservation>>> {
         let session = &self.recounted.session;
-        if self.decision.evaluator.rows() > MOST_ROWS {
+        if self.decision.evaluator.rows() > MOST_ROWS || self.is_source_known().await? {
             return Ok(None);
         }
         let whole = session.table(WHOLE).await?;
@@ -70,6 +71,16 @@ impl ReleaseFacts<'_> {
         session.deregister_table(WHOLE)?;
         session.register_table(WHOLE, Arc::new(table))?;
         Ok(Some(held))
+    }
+
+    /// Returns true if the columns of the source that were read while the release was written are
+    /// enough for the comparison with the release.
+    async fn is_source_known(&self) -> Result<bool> {
+        let tables = (self.recounted.released.name.as_str(), WHOLE);
+        match self.source {
+            Some(_) => are_read_together(&self.recounted.session, tables, &readings(self.job)).await,
+            None => Ok(false),
+        }
     }
 
     /// Returns true if a figure of the report is measured on this column of the source. Columns

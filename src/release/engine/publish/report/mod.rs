@@ -8,16 +8,16 @@ mod facts;
 mod held;
 mod merged;
 mod neighbours;
-mod number_counter;
-mod number_ranks;
 mod ordered;
 mod own_values;
 mod promises;
 mod risk;
+mod source_reading;
 mod source_values;
 mod utility;
 
 pub(super) use facts::{ReleaseFacts, Staged};
+pub(in crate::release::engine) use source_reading::SourceReading;
 
 use self::risk::risk;
 use crate::base::error::{Error, ErrorKind, Result};

@@ -9,7 +9,7 @@ use crate::base::pool::{Pool, map};
 use crate::base::spill::SpillSpace;
 use crate::data::frequency::{Columns, Local, Scan};
 use crate::data::model::Predicate;
-use crate::release::recount::ReleasedTable;
+use crate::release::recount::{KnownSource, ReleasedTable};
 use arrow::array::{ArrayRef, RecordBatch};
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::execute_stream_partitioned;
@@ -21,21 +21,22 @@ use std::mem::take;
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
-/// Reads the rows of a release in their order. Returns `None` if there are more than `classes` runs
+/// Reads the rows of a release in their order. `known` are the columns of the source that were read
+/// before. Returns `None` if there are more than `classes` runs
 /// of equal quasi-identifiers: the rows of a class are then not consecutive, as in a release that
 /// is partitioned by another column. Also returns `None` if the values of the source are not
 /// known.
 pub(super) async fn ordered(
     session: &SessionContext,
     released: &ReleasedTable,
-    attributes: &[&str],
+    (attributes, known): (&[&str], Option<&KnownSource>),
     classes: u64,
 ) -> Result<Option<Counted>> {
     let Some(reading) = ReadingPlans::in_order(session, released, attributes).await? else {
         return Ok(None);
     };
     let spill_space = SpillSpace::of(&session.task_ctx());
-    let Some(source) = source_values(&reading, session, &spill_space).await? else {
+    let Some(source) = source_values(&reading, session, (attributes, known)).await? else {
         return Ok(None);
     };
     // This scan reads no rows. The base is needed only for the distances, which are measured from

@@ -8,7 +8,7 @@ use crate::method::search::Oracle;
 use crate::method::utility::Utility;
 use crate::release::engine::publish::few::least_persons;
 use crate::release::engine::verify::WHOLE;
-use crate::release::job::Target;
+use crate::release::job::{Job, Target};
 use crate::release::recount::{Reading, Tables, figures};
 
 /// The maximum number of rows of a source that a report measures. Measuring should not take much
@@ -24,13 +24,14 @@ impl ReleaseFacts<'_> {
         if self.decision.evaluator.rows() > MOST_ROWS {
             return Ok(None);
         }
-        let readings = self.readings();
+        let readings = readings(job);
         let drawn = job.roles.masks.iter().filter(|of| of.clause.kind.is_drawn());
         let drawn: Vec<String> = drawn.map(|of| of.column.clone()).collect();
         let tables = Tables {
             session: &recounted.session,
             released: &recounted.released,
             source: WHOLE,
+            known: self.source.as_ref(),
             testing: None,
             drawn: &drawn,
             entity: job.input.entity.as_deref(),
@@ -59,36 +60,35 @@ impl ReleaseFacts<'_> {
         };
         Ok(Some(utility.reported(least_persons(job))))
     }
+}
 
-    /// Returns the columns that are measured, each with the hierarchy and the form of its labels.
-    /// Masked columns are left out.
-    fn readings(&self) -> Vec<Reading> {
-        let job = self.job;
-        let quasi = job.roles.quasi_identifiers.iter().map(|q| Reading {
-            column: q.column.clone(),
-            hierarchy: Some(q.hierarchy.clone()),
-            form: q.labels,
-            must_fit: false,
-        });
-        let plain = |column: &String| Reading {
-            column: column.clone(),
-            hierarchy: None,
-            form: LabelForm::Text,
-            must_fit: false,
-        };
-        let sensitive = job.roles.sensitive.iter().map(|s| Reading {
-            hierarchy: s.hierarchy.clone(),
-            ..plain(&s.column)
-        });
-        let class = job
-            .roles
-            .class_label
-            .iter()
-            .filter(|class| !job.roles.sensitive.iter().any(|s| s.column == **class));
-        let items = job.roles.item_sets.iter().map(|s| plain(&s.column));
-        let readings = quasi.chain(items).chain(sensitive).chain(class.map(plain));
-        readings
-            .filter(|r| job.roles.releases(&r.column) && job.roles.mask(&r.column).is_none())
-            .collect()
-    }
+/// Returns the columns that are measured, each with the hierarchy and the form of its labels.
+/// Masked columns are left out.
+pub(super) fn readings(job: &Job) -> Vec<Reading> {
+    let quasi = job.roles.quasi_identifiers.iter().map(|q| Reading {
+        column: q.column.clone(),
+        hierarchy: Some(q.hierarchy.clone()),
+        form: q.labels,
+        must_fit: false,
+    });
+    let plain = |column: &String| Reading {
+        column: column.clone(),
+        hierarchy: None,
+        form: LabelForm::Text,
+        must_fit: false,
+    };
+    let sensitive = job.roles.sensitive.iter().map(|s| Reading {
+        hierarchy: s.hierarchy.clone(),
+        ..plain(&s.column)
+    });
+    let class = job
+        .roles
+        .class_label
+        .iter()
+        .filter(|class| !job.roles.sensitive.iter().any(|s| s.column == **class));
+    let items = job.roles.item_sets.iter().map(|s| plain(&s.column));
+    let readings = quasi.chain(items).chain(sensitive).chain(class.map(plain));
+    readings
+        .filter(|r| job.roles.releases(&r.column) && job.roles.mask(&r.column).is_none())
+        .collect()
 }

@@ -9,7 +9,7 @@ use arrow::compute::cast;
 use arrow::datatypes::DataType;
 
 /// The rank of each number. A number is found by its code, which [`numbers`] returns.
-pub(super) struct NumberRanks {
+pub(crate) struct NumberRanks {
     /// The codes in ascending order. The rank of a number is the index of its code.
     codes: Vec<u64>,
     /// The rank of NULL, if NULL is a value.
@@ -23,7 +23,7 @@ pub(super) struct NumberRanks {
 impl NumberRanks {
     /// Returns true if the values of this type are numbers whose codes are equal if and only if the
     /// numbers are equal. Floating-point numbers have two zeros.
-    pub(super) fn is_possible(data_type: &DataType) -> bool {
+    pub(crate) fn is_possible(data_type: &DataType) -> bool {
         let data_type = plain(data_type);
         !data_type.is_floating() && numbers(&new_empty_array(&data_type)).is_some()
     }
@@ -51,13 +51,13 @@ impl NumberRanks {
     }
 
     /// Returns the memory of the table in bytes.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         8 * self.codes.capacity() + 4 * self.starts.capacity()
     }
 
     /// Returns the rank of the value of each row. Returns `None` if the table does not have one of
     /// the values.
-    pub(super) fn of_rows(&self, array: &ArrayRef) -> Result<Option<Vec<u32>>> {
+    pub(crate) fn of_rows(&self, array: &ArrayRef) -> Result<Option<Vec<u32>>> {
         let array = cast(array, &plain(array.data_type()))?;
         let Some(codes) = numbers(&array) else {
             return Ok(None);
@@ -69,7 +69,8 @@ impl NumberRanks {
         Ok(codes.iter().enumerate().map(rank).collect())
     }
 
-    fn rank(&self, code: u64) -> Option<u32> {
+    /// Returns the rank of a code. Returns `None` if the table does not have the code.
+    pub(super) fn rank(&self, code: u64) -> Option<u32> {
         let bucket = (code.checked_sub(*self.codes.first()?)? >> self.shift) as usize;
         let (start, end) = (*self.starts.get(bucket)?, *self.starts.get(bucket + 1)?);
         let codes = &self.codes[start as usize..end as usize];
