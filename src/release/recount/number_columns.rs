@@ -204,7 +204,7 @@ impl NumberColumns {
         let has_null = counts.nulls > 0;
         let (codes, mut rows_of_values): (Vec<u64>, Vec<u64>) = counts.rows_of_codes.into_iter().unzip();
         rows_of_values.extend(has_null.then_some(counts.nulls));
-        let values = of_codes(&self.columns[number].1, &codes, has_null)?;
+        let values = of_codes(&self.columns[number].1, codes.clone(), has_null)?;
         let null = codes.len() as u32;
         let ranks = NumberRanks::new(codes, has_null);
         let ranked = self.keeps_rows.then(|| {

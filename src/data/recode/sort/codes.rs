@@ -206,12 +206,6 @@ pub(crate) fn numbers(column: &ArrayRef) -> Option<Vec<u64>> {
     with_native!(column.data_type(), of(&column.to_data())).flatten()
 }
 
-/// Converts the codes that [`numbers`] returns back to numbers, none of which is NULL.
-pub(crate) fn of_codes(data_type: &DataType, codes: Vec<u64>) -> Result<ArrayRef> {
-    let (words, nulls) = (codes, None);
-    of_numbers(data_type, BatchCodes { words, nulls })
-}
-
 /// Converts codes back to numbers.
 pub(super) fn of_numbers(data_type: &DataType, codes: BatchCodes) -> Result<ArrayRef> {
     fn buffer<T: Number>(codes: &[u64]) -> Buffer {
@@ -228,14 +222,14 @@ pub(super) fn of_numbers(data_type: &DataType, codes: BatchCodes) -> Result<Arra
 }
 
 /// Returns the numbers with these codes, and then NULL if `has_null` is true.
-pub(crate) fn of_codes(data_type: &DataType, codes: &[u64], has_null: bool) -> Result<ArrayRef> {
-    let (mut words, mut nulls) = (codes.to_vec(), None);
+pub(crate) fn of_codes(data_type: &DataType, mut codes: Vec<u64>, has_null: bool) -> Result<ArrayRef> {
+    let (numbers, mut nulls) = (codes.len(), None);
     if has_null {
         // The code of NULL has no meaning.
-        words.push(codes.last().copied().unwrap_or(SIGN));
-        nulls = Some((0..words.len()).map(|row| row < codes.len()).collect::<NullBuffer>());
+        codes.push(codes.last().copied().unwrap_or(SIGN));
+        nulls = Some((0..codes.len()).map(|row| row < numbers).collect::<NullBuffer>());
     }
-    of_numbers(data_type, BatchCodes { words, nulls })
+    of_numbers(data_type, BatchCodes { words: codes, nulls })
 }
 
 /// Returns the values with these ranks in `values`. Only the last of `values` can be NULL.
@@ -316,7 +310,7 @@ mod tests {
             let taken = take(&array, &UInt32Array::from(by_code.clone()), None).unwrap();
             assert_eq!(&sorted.slice(0, taken.len()), &taken);
             let distinct: Vec<u64> = by_code.iter().map(|row| codes.words[*row as usize]).collect();
-            let restored = of_codes(array.data_type(), &distinct, array.null_count() > 0).unwrap();
+            let restored = of_codes(array.data_type(), distinct, array.null_count() > 0).unwrap();
             assert_eq!(&restored, &sorted);
             assert_eq!(&of_numbers(array.data_type(), codes).unwrap(), &array);
         }

@@ -161,7 +161,7 @@ impl CollectedColumn {
                 ordered.sums()
             };
             let (keys, counts) = counted.into_iter().unzip();
-            let values = of_codes(&self.data_type, keys)?;
+            let values = of_codes(&self.data_type, keys, false)?;
             return Ok((ValueCounts { values, counts }, self.is_ranked.then_some(ordered)));
         };
         // NULL comes last.
