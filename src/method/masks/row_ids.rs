@@ -9,6 +9,10 @@
 //! all columns of drawn masks. If the noise of a row stayed the same while the standard deviation
 //! of the column changed a little, the difference of two releases would reveal the noise.
 //!
+//! A suppressed row that stays in the release has an id, too. The values that are not released with
+//! it are left out of its id: RANK SWAP finds the partners of all rows by their ids, so these values
+//! would change what other rows receive.
+//!
 //! The hash of the values is not cryptographic. It only distinguishes rows, and its seed follows
 //! from the secret. The random numbers of a row are drawn from its id by a cryptographic function
 //! (see `draws.rs`). Among 10 million rows, two have the same id, and so the same random numbers,
@@ -19,7 +23,7 @@ use super::seen_rows::SeenRows;
 use super::survey::Survey;
 use crate::base::error::{Error, Result};
 use crate::method::canonical::plain;
-use arrow::array::{Array, ArrayRef, AsArray, UInt64Array};
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, UInt64Array};
 use arrow::buffer::NullBuffer;
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
@@ -31,6 +35,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Debug)]
 pub struct RowIds {
     columns: Vec<String>,
+    /// For each column, true if its values are left out of the ids of suppressed rows. Columns
+    /// without an entry are never left out.
+    left_out: Vec<bool>,
     rows: u64,
     seed: Seed,
     /// The number of scans that have begun.
@@ -56,10 +63,17 @@ impl RowIds {
         let seed = Seed::new(key, &format!("anonsql rows {low:x} {high:x}"))?;
         Ok(Self {
             columns,
+            left_out: vec![],
             rows,
             seed,
             scans: AtomicU64::new(0),
         })
+    }
+
+    /// Returns the ids for a source whose suppressed rows stay in the release. For each column,
+    /// `left_out` is true if its values are not released with these rows.
+    pub(crate) fn leaving_out(self, left_out: Vec<bool>) -> Self {
+        Self { left_out, ..self }
     }
 
     /// Returns the names of the columns that distinguish the rows.
@@ -72,14 +86,24 @@ impl RowIds {
         SeenRows::new(self.rows, 1 + self.scans.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Returns the id of each row of a batch. `values` contains the values of the columns. All
-    /// partitions of a scan use the same `seen`.
-    pub(crate) fn of(&self, values: &[ArrayRef], seen: &SeenRows) -> Result<UInt64Array> {
+    /// Returns the id of each row of a batch. `values` contains the values of the columns, and
+    /// `suppressed` is true for each suppressed row; `None` if no row is. All partitions of a scan
+    /// use the same `seen`.
+    pub(crate) fn of(
+        &self,
+        values: &[ArrayRef],
+        suppressed: Option<&BooleanArray>,
+        seen: &SeenRows,
+    ) -> Result<UInt64Array> {
         let rows = values.first().map(|values| values.len());
         let rows = rows.ok_or_else(|| Error::internal("rows without a column that distinguishes them"))?;
         let mut hashes = vec![[0; 2]; rows];
-        for values in values {
-            self.seed.add(values, &mut hashes)?;
+        for (column, values) in values.iter().enumerate() {
+            let is_left_out = self.left_out.get(column).is_some_and(|left_out| *left_out);
+            match suppressed.filter(|_| is_left_out) {
+                Some(suppressed) => self.seed.add_released(values, suppressed, &mut hashes)?,
+                None => self.seed.add(values, &mut hashes)?,
+            }
         }
         seen.read_ahead(&hashes);
         let mut ids = Vec::with_capacity(rows);
@@ -160,6 +184,18 @@ impl Seed {
             let word = if is_known { words[keys[row]] } else { self.null() };
             hashes[row] = self.mixed(hashes[row], word);
         });
+        Ok(())
+    }
+
+    /// Adds the values of a column that is not released with suppressed rows. Instead of a value,
+    /// these rows get words that neither a value nor NULL has, so that no other row equals them.
+    fn add_released(&self, values: &ArrayRef, suppressed: &BooleanArray, hashes: &mut [[u64; 2]]) -> Result<()> {
+        let before = hashes.to_vec();
+        self.add(values, hashes)?;
+        let [low, high] = self.null();
+        for row in suppressed.values().set_indices() {
+            hashes[row] = self.mixed(before[row], [high, low]);
+        }
         Ok(())
     }
 
@@ -259,7 +295,7 @@ mod tests {
 
     fn of(values: &[ArrayRef]) -> Vec<u64> {
         let ids = ids(SECRET);
-        ids.of(values, &ids.scan()).unwrap().values().to_vec()
+        ids.of(values, None, &ids.scan()).unwrap().values().to_vec()
     }
 
     fn columns(rows: &[(Option<u8>, Option<u8>)]) -> [ArrayRef; 2] {
@@ -291,7 +327,7 @@ mod tests {
             let turned: Vec<_> = rows.iter().rev().copied().collect();
             let table = ids(SECRET);
             let seen = table.scan();
-            let batches = turned.chunks(size).map(|rows| table.of(&columns(rows), &seen).unwrap().values().to_vec());
+            let batches = turned.chunks(size).map(|rows| table.of(&columns(rows), None, &seen).unwrap().values().to_vec());
             let again: Vec<u64> = batches.flatten().collect();
             prop_assert_eq!(pairs(&turned, again), found);
         }
@@ -321,7 +357,7 @@ mod tests {
         }
         let slice = plain.slice(2, 3);
         let ids = ids(SECRET);
-        let first = ids.of(&[slice], &ids.scan()).unwrap().value(0);
+        let first = ids.of(&[slice], None, &ids.scan()).unwrap().value(0);
         assert_eq!(first, wanted[2]);
     }
 
@@ -362,7 +398,7 @@ mod tests {
     fn another_secret_gives_other_ids() {
         let values: ArrayRef = Arc::new(Int32Array::from(vec![1, 2, 3]));
         let other = ids(b"fedcba9876543210");
-        let others = other.of(&[Arc::clone(&values)], &other.scan()).unwrap();
+        let others = other.of(&[Arc::clone(&values)], None, &other.scan()).unwrap();
         assert!(others.values().iter().zip(of(&[values])).all(|(a, b)| *a != b));
         assert!(format!("{other:?}").contains("Seed(secret)"));
     }
@@ -380,7 +416,7 @@ mod tests {
             let key = Key::new(SECRET).unwrap();
             let ids = RowIds::new((vec!["a".into()], rows), &[survey], &key).unwrap();
             let values: ArrayRef = Arc::new(Int32Array::from(vec![1]));
-            ids.of(&[values], &ids.scan()).unwrap().value(0)
+            ids.of(&[values], None, &ids.scan()).unwrap().value(0)
         };
         let one = of(9, vec![1, 2], vec![4, 5]);
         assert_eq!(of(9, vec![1, 2], vec![4, 5]), one);
@@ -391,5 +427,40 @@ mod tests {
         ] {
             assert_ne!(other, one);
         }
+    }
+
+    /// A value that is not released with a suppressed row is left out of its id, and such a row
+    /// equals no other row.
+    #[test]
+    fn suppressed_rows_are_known_by_what_is_released() {
+        let of = |suppressed: Vec<bool>, kept: Vec<i32>, sensitive: Vec<Option<i32>>| {
+            let ids = ids(SECRET).leaving_out(vec![false, true]);
+            let values: [ArrayRef; 2] = [Arc::new(Int32Array::from(kept)), Arc::new(Int32Array::from(sensitive))];
+            let suppressed = BooleanArray::from(suppressed);
+            ids.of(&values, Some(&suppressed), &ids.scan())
+                .unwrap()
+                .values()
+                .to_vec()
+        };
+        let found = of(vec![true, false, false], vec![1, 2, 1], vec![Some(7), Some(8), None]);
+        assert_eq!(
+            of(vec![true, false, false], vec![1, 2, 1], vec![Some(9), Some(8), None]),
+            found
+        );
+        assert_eq!(
+            of(vec![true, false, false], vec![1, 2, 1], vec![None, Some(8), None]),
+            found
+        );
+        assert!(found[0] != found[2], "a suppressed row is not a row with NULL");
+        assert_ne!(
+            of(vec![true, false, false], vec![3, 2, 1], vec![Some(7), Some(8), None])[0],
+            found[0]
+        );
+        assert_ne!(
+            of(vec![false; 3], vec![1, 2, 1], vec![Some(7), Some(8), None])[0],
+            found[0]
+        );
+        let twice = of(vec![true; 2], vec![1, 1], vec![Some(7), Some(8)]);
+        assert!(twice[0] == found[0] && twice[1] != found[0], "equal rows are numbered");
     }
 }

@@ -20,13 +20,15 @@ use tokio::task::JoinSet;
 const PARTS: usize = 64;
 
 /// Returns the ids of the rows with a value in a column, ordered by this value and then by the id.
-/// `survey` contains the distinct values of the column and their numbers of rows. The rows that
-/// `suppressing` suppresses are left out. Reads the source once.
+/// `survey` contains the distinct values of the column and their numbers of rows. `suppressing` is
+/// the recoding plan that suppresses rows, `None` if no row is suppressed. If `are_hidden` is true,
+/// the suppressed rows are left out. Reads the source once.
 pub(super) async fn ids_by_value(
     input: &Input,
     survey: &Survey,
     ids: &Arc<RowIds>,
     suppressing: Option<&Arc<RecodingPlan>>,
+    are_hidden: bool,
 ) -> Result<Vec<u64>> {
     let names: Vec<&str> = ids.columns().iter().map(String::as_str).collect();
     let rows = select_columns(&input.source.rows, &names)?
@@ -50,12 +52,15 @@ pub(super) async fn ids_by_value(
         tasks.spawn(async move {
             while let Some(batch) = rows.next().await {
                 let batch = batch.map_err(Error::from_data)?;
-                let values = match &mut labeller {
-                    Some(labeller) => nullif(batch.column(place), &labeller.suppressed(&batch)?)?,
+                let suppressed = labeller.as_mut().map(|labeller| labeller.suppressed(&batch));
+                let suppressed = suppressed.transpose()?;
+                let values = match suppressed.as_ref().filter(|_| are_hidden) {
+                    Some(suppressed) => nullif(batch.column(place), suppressed)?,
                     None => Arc::clone(batch.column(place)),
                 };
                 // A suppressed row gets its id like any other, as in the scan that writes the rows.
-                ranked.add(&places.of(&values)?, &ids.of(batch.columns(), &seen)?)?;
+                let ids = ids.of(batch.columns(), suppressed.as_ref(), &seen)?;
+                ranked.add(&places.of(&values)?, &ids)?;
                 tokio::task::consume_budget().await;
             }
             Ok::<_, Error>(())

@@ -9,6 +9,8 @@
 //!
 //! The id of a row follows from the values in its columns alone, so the masks do not depend on the
 //! order in which the rows are read. Suppressed rows have ids, too: all scans count the same rows.
+//! If suppressed rows are kept with `*`, the values that are not released with them are left out of
+//! their ids, because the ids of all rows decide the swaps of RANK SWAP.
 
 use super::by_value::ids_by_value;
 use super::recoding_plan::recoding_of;
@@ -72,15 +74,17 @@ impl Surveyed {
         }
         reserve(&held, first, SeenRows::bytes(rows))?;
         let (masking, columns) = (first.with_secret()?, distinguishing(job));
+        let left_out = columns.iter().map(|name| is_starred(job, name)).collect();
         let hash = move || {
-            let ids = masking.ids_of(columns, rows, &surveys)?;
+            let ids = masking.ids_of(columns, rows, &surveys)?.leaving_out(left_out);
             Ok::<_, Error>((Arc::new(ids), surveys))
         };
         let (ids, surveys) = blocking("hashing the values of masked columns", hash).await?;
         for (place, (of, mut survey)) in drawn.into_iter().zip(surveys).enumerate() {
             if of.clause.kind.reads == Reads::Ranks {
-                let suppressing = unreleased.as_ref().and_then(|values| values.of_column(place));
-                survey.order = ids_by_value(&job.input, &survey, &ids, suppressing).await?;
+                let suppressing = unreleased.as_ref().map(|values| &values.suppressing);
+                let are_hidden = unreleased.as_ref().is_some_and(|values| values.hidden[place]);
+                survey.order = ids_by_value(&job.input, &survey, &ids, suppressing, are_hidden).await?;
             }
             let ranked = survey.order.len();
             let masking = draw_mask(job, of, survey, &ids).await?;
@@ -177,7 +181,8 @@ impl ValueCounts {
     }
 }
 
-/// The values of columns with drawn masks that are not released, because their rows are suppressed.
+/// The rows that are suppressed, and which values of columns with drawn masks are not released with
+/// them.
 struct Unreleased {
     /// The recoding plan that suppresses the rows.
     suppressing: Arc<RecodingPlan>,
@@ -186,27 +191,27 @@ struct Unreleased {
 }
 
 impl Unreleased {
-    /// Returns the values of these columns that are not released; `None` if all values are.
+    /// Returns the values of these columns that are not released; `None` if no row is suppressed.
     fn of(job: &Job, decision: &Decision, names: &[&str]) -> Result<Option<Self>> {
         if decision.verdict.suppressed == 0 {
             return Ok(None);
         }
         let suppressing = Arc::new(recoding_of(job, decision, vec![])?);
         let hides = |name: &&str| suppressing.hides_suppressed(job.roles.protects(name));
-        let hidden: Vec<bool> = names.iter().map(hides).collect();
-        Ok(hidden.contains(&true).then_some(Self { suppressing, hidden }))
+        let hidden = names.iter().map(hides).collect();
+        Ok(Some(Self { suppressing, hidden }))
     }
 
-    /// Returns the recoding plan that suppresses rows, if the values of the column at `place` are
-    /// not released in these rows.
-    fn of_column(&self, place: usize) -> Option<&Arc<RecodingPlan>> {
-        self.hidden[place].then_some(&self.suppressing)
+    /// Returns true if there is a column whose values are not released in the suppressed rows.
+    fn has_hidden(&self) -> bool {
+        self.hidden.contains(&true)
     }
 }
 
 /// Returns the distinct values of each of these columns, each value with its number of rows. A
 /// value that is not released counts as NULL. Reads the source once.
 async fn counted(input: &Input, names: &[&str], unreleased: Option<&Unreleased>) -> Result<Vec<ValueCounts>> {
+    let unreleased = unreleased.filter(|values| values.has_hidden());
     let mut read = names.to_vec();
     read.extend(unreleased.iter().flat_map(|values| values.suppressing.reads()));
     let rows = select_columns(&input.source.rows, &read)?;
@@ -222,6 +227,15 @@ async fn counted(input: &Input, names: &[&str], unreleased: Option<&Unreleased>)
         .into_iter()
         .map(|(values, counts)| ValueCounts { values, counts });
     Ok(counted.collect())
+}
+
+/// Returns true if suppressed rows are kept, and the values of this column are not released with
+/// them: `*` or NULL takes their place.
+fn is_starred(job: &Job, column: &str) -> bool {
+    let roles = &job.roles;
+    let is_hidden =
+        roles.protects(column) || roles.quasi_identifier(column).is_some() || roles.item_set(column).is_some();
+    job.guarantees.starred && is_hidden
 }
 
 /// Returns the names of the columns that distinguish the rows: all columns that the release depends
