@@ -53,6 +53,28 @@ pub(super) fn rows_deciding(pairs: [Option<[Option<f64>; 2]>; 2]) -> u64 {
     of_value.min(of_other)
 }
 
+/// Returns the contributions of the persons in the source to the total of `value`, an SQL
+/// expression, and to the sum of its squared distances from the mean: each time, the sum of the
+/// absolute contributions divided by the greatest of them; `None` if all are 0. The digits that
+/// depend on the order of the rows are rounded away.
+pub(super) async fn contributions(tables: &Tables<'_>, value: &str) -> Result<[Option<f64>; 2]> {
+    let (source, entity) = (quote(tables.source), tables.entity.map(quote));
+    // Rows without a person contribute together, as if they were of one person.
+    let (person, total, squares, by_person) = match &entity {
+        None => ("0", "v", "power(v - m, 2)", ""),
+        Some(entity) => (entity.as_str(), "sum(v)", "sum(power(v - m, 2))", " GROUP BY e"),
+    };
+    let sql = format!(
+        "SELECT sum(abs(c)) / nullif(max(abs(c)), 0.0), sum(s) / nullif(max(s), 0.0) FROM (\
+           SELECT {total} AS c, {squares} AS s FROM (SELECT {value} AS v, {person} AS e FROM {source}) AS r \
+             CROSS JOIN (SELECT avg({value}) AS m FROM {source}) AS a{by_person}\
+         ) AS p"
+    );
+    let mut found = row(tables.session, &sql).await?.into_iter();
+    let mut next = || found.next().flatten().map(steady);
+    Ok([next(), next()])
+}
+
 /// Returns the maximum number of rows of a single person in the source.
 pub(super) async fn rows_of_one(tables: &Tables<'_>) -> Result<u64> {
     let Some(entity) = tables.entity.map(quote) else {

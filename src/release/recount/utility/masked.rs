@@ -1,7 +1,7 @@
 //! The changes that randomly drawn masks make to columns of numbers, dates and categories. Totals,
 //! means, spread, distributions and correlations are measured before and after masking.
 
-use super::basis::{both, counts, deciding, persons, rows_deciding, rows_of_one, whole};
+use super::basis::{both, contributions, counts, deciding, persons, rows_deciding, rows_of_one, whole};
 use super::measurable::{MeasurableColumn, labels_in_place, types};
 use super::sides::Tables;
 use crate::base::error::Result;
@@ -53,7 +53,8 @@ pub(super) async fn figures(tables: &Tables<'_>, masked: &[String], others: &[St
 }
 
 /// Returns the moments of a column, and its correlations with the `others`. One query reads all of
-/// them in the release, and another one in the source.
+/// them in the release, and another one in the source. A third query reads what the persons of the
+/// source contribute to the moments.
 async fn moments(tables: &Tables<'_>, column: &MeasurableColumn, others: &[MeasurableColumn]) -> Result<Vec<Figure>> {
     let measures = if column.is_time { OF_DATES } else { OF_NUMBERS };
     let aggregates = |table: usize| {
@@ -74,8 +75,14 @@ async fn moments(tables: &Tables<'_>, column: &MeasurableColumn, others: &[Measu
     let mut pairs = both(tables, [aggregates(0), aggregates(1)]).await?.into_iter();
     let rows = counts(pairs.next());
     let basis = FigureBasis::new(counts(pairs.next()), rows);
+    let [to_total, to_squares] = contributions(tables, &column.values[1]).await?;
     let mut found = vec![];
     for (measure, _) in measures {
+        let contributions = match measure {
+            MeasureKind::Deviation | MeasureKind::DeviationInDays => to_squares,
+            _ => to_total,
+        };
+        let basis = basis.with_contributions(contributions);
         found.push(figure(measure.clone(), pairs.next()).on(basis));
     }
     for other in others {
