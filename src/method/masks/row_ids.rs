@@ -10,8 +10,8 @@
 //! of the column changed a little, the difference of two releases would reveal the noise.
 //!
 //! A suppressed row that stays in the release has an id, too. The values that are not released with
-//! it are left out of its id: RANK SWAP finds the partners of all rows by their ids, so these values
-//! would change what other rows receive.
+//! it are left out of its id: RANK SWAP finds the partners of all rows by their ids, so these
+//! values would change what other rows receive.
 //!
 //! The hash of the values is not cryptographic. It only distinguishes rows, and its seed follows
 //! from the secret. The random numbers of a row are drawn from its id by a cryptographic function

@@ -204,7 +204,8 @@ fn bytes_of_texts(values: &ArrayRef) -> DfResult<i64> {
 mod tests {
     use super::*;
 
-    /// Runs a query in a session whose limit is ten bytes. Returns the number of rows, or the error.
+    /// Runs a query in a session whose limit is ten bytes. Returns the number of rows, or the
+    /// error.
     async fn queried(sql: &str) -> Result<usize, String> {
         let session = SessionContext::new();
         let own = string_agg_udaf();
