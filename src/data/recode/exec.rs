@@ -166,7 +166,7 @@ impl Recoder {
         }
         let mut sets = sets.into_iter();
         let suppressed = BooleanArray::from(suppressed.to_vec());
-        let ids = self.ids(batch)?;
+        let ids = self.ids(batch, &suppressed)?;
         let scan = self.ids.as_ref().map_or(0, |(_, seen)| seen.scan());
         let mut columns: Vec<ArrayRef> = vec![];
         for (released, field) in recoding.columns.iter().zip(self.schema.fields()) {
@@ -207,11 +207,12 @@ impl Recoder {
     }
 
     /// Returns the id of each row; `None` if no mask is drawn.
-    fn ids(&self, batch: &RecordBatch) -> Result<Option<ArrayRef>> {
+    fn ids(&self, batch: &RecordBatch, suppressed: &BooleanArray) -> Result<Option<ArrayRef>> {
         let Some((ids, seen)) = &self.ids else {
             return Ok(None);
         };
-        Ok(Some(Arc::new(ids.of(&columns_of(batch, ids.columns())?, seen)?)))
+        let values = columns_of(batch, ids.columns())?;
+        Ok(Some(Arc::new(ids.of(&values, Some(suppressed), seen)?)))
     }
 
     /// Returns the labels of a quasi-identifier as a dictionary.

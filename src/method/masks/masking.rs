@@ -3,7 +3,8 @@
 use super::clause::{Given, MaskClause, SECRET};
 use super::key::Key;
 use super::own::{OwnCounter, OwnRows};
-use super::row_ids::{RowHashes, RowIds};
+use super::row_hashes::RowHashes;
+use super::row_ids::RowIds;
 use super::survey::Survey;
 use super::values::{Mask, Unmasked};
 use crate::base::error::{Error, Result};
@@ -54,10 +55,10 @@ impl Masking {
         RowHashes::new(columns, self.secret()?)
     }
 
-    /// Returns the ids of the rows of a source with `rows` rows, which differ in `columns`.
-    /// `surveys` are the surveys of all drawn masks. Fails if the mask has no secret.
-    pub(crate) fn ids_of(&self, columns: Vec<String>, rows: u64, surveys: &[Survey]) -> Result<RowIds> {
-        RowIds::new((columns, rows), surveys, self.secret()?)
+    /// Returns the ids of the rows of a source with `rows` rows, which have these hashes. `surveys`
+    /// are the surveys of all drawn masks. Fails if the mask has no secret.
+    pub(crate) fn ids_of(&self, hashes: &Arc<RowHashes>, rows: u64, surveys: &[Survey]) -> Result<RowIds> {
+        RowIds::new(hashes, rows, surveys, self.secret()?)
     }
 
     /// Returns the ids of the rows from which the mask is drawn; `None` if it is not drawn.

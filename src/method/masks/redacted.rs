@@ -10,12 +10,18 @@
 //! A web address begins with `http://`, `https://`, `ftp://` or `www.`. A name with periods is also
 //! a web address if its last part has two letters or more and `/` with a path follows, as in
 //! `example.xyz/ann`, or if it ends with `.com`, `.edu`, `.eu`, `.gov`, `.info`, `.net` or `.org`
-//! in lower case. The name of a file, such as `report.txt`, is not a web address. An IPv4 address
-//! is four numbers from 0 to 255 with periods between them, so a version of four numbers is
-//! replaced, too. A version of three or five numbers is not. An IPv6 address has at least one
-//! digit, and is written in full or with `::` between or after its groups. A hardware address is
-//! six or more pairs of hexadecimal digits with `:` or `-` between them, or three groups of four
-//! with periods between them.
+//! in lower case. The name of a file, such as `report.txt`, is not a web address, and neither is
+//! `Dr.Smith/Jones`: a last part with one capital letter at its beginning counts only if it is one
+//! of these seven. An IPv4 address is four numbers from 0 to 255 with periods between them, so a
+//! version of four numbers is replaced, too, unless it begins with `v`. A version of three or five
+//! numbers is not. An IPv6 address has at least one digit, and is written in full or with `::`
+//! before, between or after its groups. A hardware address is six or more pairs of hexadecimal
+//! digits with `:` or `-` between them, or three groups of four with periods between them. A date
+//! in three numbers has a month from 1 to 12 and a day from 1 to 31, in one of the usual orders.
+//!
+//! A form is also found beside `_`, and beside the letters of a script that writes no spaces
+//! between words, such as Chinese. An IPv4 address is found beside any letter, and so is a number
+//! with separators other than spaces, whose letters are replaced with it.
 //!
 //! **No guarantee**: a text can identify a person by words that have none of these forms and are in
 //! no identifier of the row, such as a nickname, a relative, an employer, or an illness that only
@@ -87,62 +93,89 @@ const MONTHS: &str = "jan(?:uary|uar|vier)?|ene(?:ro)?|feb(?:ruary|ruar|rero)?|f
      may(?:o)?|mai|june?|juni|juin|junio|july?|juli|juillet|julio|aug(?:ust)?|ao[uû]t|ago(?:sto)?|sept?(?:ember|embre|iembre)?|\
      o[ck]t(?:ober|obre|ubre)?|nov(?:ember|embre|iembre)?|dec(?:ember)?|dez(?:ember)?|d[ée]c(?:embre)?|dic(?:iembre)?";
 
-/// Returns the forms that are replaced in a text, as regular expressions in the order of
-/// replacement, each with its replacement. [`is_meant`] may exclude a match.
-fn forms() -> [(String, &'static str); 16] {
+/// The replacement of a web address.
+const LINK: &str = "[link]";
+
+/// The replacement of a date.
+const DATE: &str = "[date]";
+
+/// The replacement of a number of six digits or more.
+const NUMBER: &str = "[number]";
+
+/// A character that separates words where a text does not ([`parted`]). It is a control character
+/// that texts have no use for. It is in ASCII, because a regular expression with `\b` is slower in
+/// texts with other characters.
+const BREAK: char = '\u{1}';
+
+/// The forms of addresses.
+const ADDRESSES: [(&str, &str); 9] = [
+    (r"[^\s@<>()\[\],;:]+@[^\s@<>()\[\],;:]+\.\p{L}{2,}", "[mail]"),
+    (r#"(?i)\b(?:(?:https?|ftp)://|www\.)\S*[^\s.,;:!?)\]'"]"#, LINK),
+    (
+        r#"(?x)\b(?:[\p{L}\p{N}\x01-]+\.)+
+           (?:\p{Lu}{2}\p{L}* | [\p{L}--\p{Lu}]\p{L}+ | (?i:com|edu|eu|gov|info|net|org))
+           (?::[0-9]{1,5})?/\S*[^\s.,;:!?)\]'"]"#,
+        LINK,
+    ),
+    (
+        r"\b(?:[\p{L}\p{N}\x01-]+\.)+(?:com|edu|eu|gov|info|net|org)(?:\.\p{L}{2})?\b",
+        LINK,
+    ),
+    (r"(?i)\b[0-9a-f]{2}(?:[:-][0-9a-f]{2}\b){5,}", HARDWARE_ADDRESS),
+    (r"(?i)\b[0-9a-f]{4}(?:\.[0-9a-f]{4}){2}\b", HARDWARE_ADDRESS),
+    (
+        r"(?i)\b[0-9a-f]{1,4}(?:::?[0-9a-f]{1,4}\b)+(?:::)?(?:\.[0-9]{1,3}){0,3}",
+        IP_ADDRESS,
+    ),
+    // What is before `::` is part of the match, so that a path of code, such as `std::1`, is not an
+    // address.
+    (
+        r"(?i)[\p{Latin}0-9_]*::[0-9a-f]{1,4}\b(?::[0-9a-f]{1,4}\b)*(?:\.[0-9]{1,3}){0,3}",
+        IP_ADDRESS,
+    ),
+    // With `v`, the match is a version, and not an address.
+    (r"(?i)(?:\bv)?[0-9]+(?:\.[0-9]+){3,}", IP_ADDRESS),
+];
+
+/// The form of a telephone number in pairs of digits. It is replaced before dates, because three of
+/// its pairs would be read as a date.
+const PAIRS: (&str, &str) = (r"\b\d{2}(?:[./-]\d{2}){4,}\b", NUMBER);
+
+/// The forms of accounts and other numbers, which are replaced after dates.
+const NUMBERS: [(&str, &str); 3] = [
+    (r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b", "[code]"),
+    // The letters beside a number are part of the match. If there are no separators, the match is a
+    // word, which [`is_code`] judges.
+    (
+        r"[\p{L}\p{M}\p{N}]*[\p{L}\p{M}]\d(?:[()./\u{2010}-\u{2013}-]{0,3}\d){5,}[\p{L}\p{M}\p{N}]*",
+        NUMBER,
+    ),
+    (
+        r"(?x)(?:\+|\b|\()\d(?:[\x20()./\u{2010}-\u{2013}-]{0,3}\d){5,}\b
+          (?:[()./\u{2010}-\u{2013}-]{1,3}\d+[\p{L}\p{M}][\p{L}\p{M}\p{N}]*)?",
+        NUMBER,
+    ),
+];
+
+/// Returns the forms of dates.
+fn dates() -> [String; 5] {
     let (month, year) = (format!(r"(?:{MONTHS})\b\.?"), r"(?:\d{4}|'?\d{2})");
     [
-        (r"[^\s@<>()\[\],;:]+@[^\s@<>()\[\],;:]+\.\p{L}{2,}".into(), "[mail]"),
-        (
-            r#"(?i)\b(?:(?:https?|ftp)://|www\.)\S*[^\s.,;:!?)\]'"]"#.into(),
-            "[link]",
-        ),
-        (
-            r#"\b(?:[\p{L}\p{N}-]+\.)+\p{L}{2,}(?::[0-9]{1,5})?/\S*[^\s.,;:!?)\]'"]"#.into(),
-            "[link]",
-        ),
-        (
-            r"\b(?:[\p{L}\p{N}-]+\.)+(?:com|edu|eu|gov|info|net|org)(?:\.\p{L}{2})?\b".into(),
-            "[link]",
-        ),
-        (r"(?i)\b[0-9a-f]{2}(?:[:-][0-9a-f]{2}\b){5,}".into(), HARDWARE_ADDRESS),
-        (r"(?i)\b[0-9a-f]{4}(?:\.[0-9a-f]{4}){2}\b".into(), HARDWARE_ADDRESS),
-        (
-            r"(?i)\b[0-9a-f]{1,4}(?:::?[0-9a-f]{1,4}\b)+(?:::)?(?:\.[0-9]{1,3}){0,3}".into(),
-            IP_ADDRESS,
-        ),
-        (r"\b[0-9]+(?:\.[0-9]+){3,}\b".into(), IP_ADDRESS),
-        // A telephone number in pairs of digits comes before dates, because three of its pairs
-        // would be read as a date.
-        (r"\b\d{2}(?:[./-]\d{2}){4,}\b".into(), "[number]"),
-        (
-            r"\b\d{4}[-./]\d{1,2}[-./]\d{1,2}(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?".into(),
-            "[date]",
-        ),
-        (r"\b\d{1,2}[./-] ?\d{1,2}[./-] ?(?:\d{4}|\d{2})\b".into(), "[date]"),
-        (
-            format!(
-                r"(?i)\b\d{{1,2}}(?:st|nd|rd|th|er|\.|º)?[ -]+(?:of |de )?{month}(?:,?[ -]+(?:de |del )?{year})?\b"
-            ),
-            "[date]",
-        ),
-        (
-            format!(r"(?i)\b{month}[ -]+\d{{1,2}}(?:st|nd|rd|th)?\b(?:,? +{year}\b)?"),
-            "[date]",
-        ),
-        (
-            format!(r"(?i)\b(?:\d{{1,2}}/|{month} +)(?:1[89]|20)\d{{2}}\b"),
-            "[date]",
-        ),
-        (
-            r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b".into(),
-            "[code]",
-        ),
-        (
-            r"(?:\+|\b|\()\d(?:[ ()./\u{2010}-\u{2013}-]{0,3}\d){5,}\b".into(),
-            "[number]",
-        ),
+        r"\b\d{4}[-./]\d{1,2}[-./]\d{1,2}(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?".into(),
+        r"\b\d{1,2}[./-] ?\d{1,2}[./-] ?(?:\d{4}|\d{2})\b".into(),
+        format!(r"(?i)\b\d{{1,2}}(?:st|nd|rd|th|er|\.|º)?[ -]+(?:of |de )?{month}(?:,?[ -]+(?:de |del )?{year})?\b"),
+        format!(r"(?i)\b{month}[ -]+\d{{1,2}}(?:st|nd|rd|th)?\b(?:,? +{year}\b)?"),
+        format!(r"(?i)\b(?:\d{{1,2}}/|{month} +)(?:1[89]|20)\d{{2}}\b"),
     ]
+}
+
+/// Returns the forms that are replaced in a text, as regular expressions in the order of
+/// replacement, each with its replacement. [`is_meant`] may exclude a match.
+fn forms() -> impl Iterator<Item = (String, &'static str)> {
+    let known = |(form, stands): (&str, &'static str)| (form.to_string(), stands);
+    let before = ADDRESSES.into_iter().chain([PAIRS]).map(known);
+    let dates = dates().into_iter().map(|form| (form, DATE));
+    before.chain(dates).chain(NUMBERS.into_iter().map(known))
 }
 
 /// The mask that replaces apparent identifiers in texts.
@@ -156,7 +189,7 @@ struct Redacted {
 impl Redacted {
     fn try_new() -> Result<Self> {
         let compiled = |form: &str| Regex::new(form).map_err(|e| Error::internal(format!("an invalid pattern: {e}")));
-        let forms = forms().into_iter().map(|(form, stands)| Ok((compiled(&form)?, stands)));
+        let forms = forms().map(|(form, stands)| Ok((compiled(&form)?, stands)));
         Ok(Self {
             forms: forms.collect::<Result<_>>()?,
             word: compiled(r"\[(?:mail|link|ip|mac|date|code|number)\]|[\p{L}\p{M}\p{N}]+")?,
@@ -166,7 +199,7 @@ impl Redacted {
     /// Returns `text` with every match of a form, every code, and every word in `names` replaced.
     /// `names` contains words in lower case.
     fn apply(&self, text: &str, names: &HashSet<String>) -> String {
-        let mut redacted = text.to_string();
+        let mut redacted = parted(text);
         for (form, stands) in &self.forms {
             let replaced = |found: &regex::Captures| match is_meant(&found[0], stands) {
                 true => stands.to_string(),
@@ -176,6 +209,7 @@ impl Redacted {
                 redacted = without;
             }
         }
+        redacted.retain(|c| c != BREAK);
         let of_word = |found: &regex::Captures| {
             let word = &found[0];
             match word {
@@ -199,12 +233,63 @@ impl Redacted {
     }
 }
 
+/// Returns the text with [`BREAK`] between a Latin letter or a digit and `_` or a letter of a
+/// script without spaces, so that regular expressions find the boundary of a word there. If the
+/// text itself has a [`BREAK`], it is left out.
+fn parted(text: &str) -> String {
+    let is_edge = |a: char, b: char| (a.is_ascii_alphabetic() || a.is_numeric()) && (b == '_' || is_unspaced(b));
+    let (mut parted, mut before) = (String::with_capacity(text.len()), None);
+    for c in text.chars().filter(|c| *c != BREAK) {
+        if before.is_some_and(|before| is_edge(before, c) || is_edge(c, before)) {
+            parted.push(BREAK);
+        }
+        parted.push(c);
+        before = Some(c);
+    }
+    parted
+}
+
+/// Returns true for a letter of a script that writes no spaces between words, or that adds endings
+/// to a number without a space: the scripts of Thailand, Laos, Tibet, Myanmar and Cambodia, and
+/// Chinese, Japanese and Korean.
+fn is_unspaced(c: char) -> bool {
+    let is_of_script = matches!(
+        c,
+        '\u{0e00}'..='\u{109f}'
+            | '\u{1100}'..='\u{11ff}'
+            | '\u{1780}'..='\u{17ff}'
+            | '\u{3005}'..='\u{9fff}'
+            | '\u{ac00}'..='\u{d7ff}'
+            | '\u{f900}'..='\u{faff}'
+            | '\u{ff66}'..='\u{ffdc}'
+            | '\u{20000}'..='\u{3ffff}'
+    );
+    is_of_script && !c.is_numeric()
+}
+
 /// Returns true if `found` is to be replaced by `stands`, whose form it has. Digits with periods or
-/// hyphens are a hardware address only if there is a letter among them.
+/// hyphens are a hardware address only if there is a letter among them. A word of letters and
+/// digits is a code, and not a number.
 fn is_meant(found: &str, stands: &str) -> bool {
     match stands {
         IP_ADDRESS => is_ip_address(found),
         HARDWARE_ADDRESS => found.contains(|c: char| c == ':' || c.is_alphabetic()),
+        DATE => is_date(found),
+        NUMBER => found.chars().all(char::is_numeric) || !found.chars().all(char::is_alphanumeric),
+        _ => true,
+    }
+}
+
+/// Returns false for three numbers of one or two digits, the last of which may have four, that are
+/// no date in the order of day and month, of month and day, or of year, month and day.
+fn is_date(text: &str) -> bool {
+    let numbers = text.split(['.', '/', '-']).map(|number| number.trim().parse::<u32>());
+    let Ok(numbers) = numbers.collect::<std::result::Result<Vec<u32>, _>>() else {
+        return true;
+    };
+    let is = |month: u32, day: u32| (1..=12).contains(&month) && (1..=31).contains(&day);
+    match numbers[..] {
+        [first, second, third] if first < 100 => is(second, first) || is(first, second) || is(second, third),
         _ => true,
     }
 }
@@ -263,9 +348,12 @@ impl Mask for Redacted {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::sync::LazyLock;
 
     fn redacted(text: &str, identifiers: &[&str]) -> String {
-        let mask = Redacted::try_new().unwrap();
+        // Regular expressions take long to compile.
+        static MASK: LazyLock<Redacted> = LazyLock::new(|| Redacted::try_new().unwrap());
+        let mask = &*MASK;
         let mut names = HashSet::new();
         identifiers
             .iter()
@@ -322,6 +410,29 @@ mod tests {
                 "card 4111.1111.1111.1111, tel 01.23.45.67.89",
                 "card [number], tel [number]",
             ),
+            (
+                "server_10.0.0.1, server10.0.0.1, 10.0.0.1_a, 地址10.0.0.1是 and v10.20.30.40_",
+                "server_[ip], server[ip], [ip]_a, 地址[ip]是 and [number]_",
+            ),
+            (
+                "电话13812345678, 电话138-1234-5678号, 번호138 1234 5678입니다, tel_13812345678_x",
+                "电话[number], 电话[number]号, 번호[number]입니다, tel_[number]_x",
+            ),
+            (
+                "T138-12-345, 138-1234-5678x, x1y138-12-345z2, AB123456-78 and AB123456",
+                "[number], [number], [number], [number] and [code]",
+            ),
+            ("生日2024-05-17 邮箱_ann@example.org", "生日[date] [mail]"),
+            (
+                "::1, [::1]:80, ::ffff:10.0.0.1, 地址::1",
+                "[ip], [[ip]]:80, [ip], 地址[ip]",
+            ),
+            (
+                "12.34.56, 31.12.24, 12/31/2024, 24-05-17, 99.13.24",
+                "[number], [date], [date], [date], [number]",
+            ),
+            ("EXAMPLE.XYZ/ann, Example.Com/ann, 例1.com", "[link], [link], [link]"),
+            ("123\u{1}456", "[number]"),
             ("nothing in here", "nothing in here"),
             ("", ""),
         ] {
@@ -339,6 +450,9 @@ mod tests {
             "e.g. this, i.e. that, z.B. and/or",
             "std::dec, abc::def, a:b:c, and::",
             "ASP.NET went.He",
+            "Dr.Smith/Jones, went.He/she",
+            "std::1, abc_1::2x, a_b, 一二三四五六",
+            "40.5.99, E11.9 and 120/80 mmHg in 2024 10mg",
             "ab-cd-ef",
         ] {
             assert_eq!(redacted(text, &[]), text);

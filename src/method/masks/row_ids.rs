@@ -9,67 +9,28 @@
 //! all columns of drawn masks. If the noise of a row stayed the same while the standard deviation
 //! of the column changed a little, the difference of two releases would reveal the noise.
 //!
-//! The hash of the values follows from the secret and the row alone ([`RowHashes`]), so one scan
-//! can count the values of a column and collect the hashes of its rows. The id follows from the
-//! hash when all values are counted.
+//! The values count by their hash ([`RowHashes`]). A suppressed row that stays in the release has
+//! an id, too, without the values that are not released with it.
 //!
-//! The hash of a row is the sum of words for the value in each of its columns. It is not
-//! cryptographic. It only distinguishes rows, and its seed follows from the secret. The random
-//! numbers of a row are drawn from its id by a cryptographic function (see `draws.rs`). Among 10
-//! million rows, two have the same id, and so the same random numbers, with a probability of a few
-//! in a million for each column.
+//! The random numbers of a row are drawn from its id by a cryptographic function (see `draws.rs`).
+//! Among 10 million rows, two have the same id, and so the same random numbers, with a probability
+//! of a few in a million for each column.
 
 use super::key::Key;
+use super::row_hashes::{RowHashes, Seed};
 use super::seen_rows::SeenRows;
 use super::survey::Survey;
-use crate::base::error::{Error, Result};
+use crate::base::error::Result;
 use crate::method::canonical::plain;
-use arrow::array::{Array, ArrayRef, AsArray, UInt64Array};
-use arrow::buffer::NullBuffer;
+use arrow::array::{Array, ArrayRef, BooleanArray, UInt64Array};
 use arrow::compute::cast;
-use arrow::datatypes::DataType;
-use arrow::row::{RowConverter, SortField};
-use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// The hashes of the values in the columns that distinguish the rows of a source.
-#[derive(Debug)]
-pub struct RowHashes {
-    columns: Vec<String>,
-    seed: Seed,
-}
-
-impl RowHashes {
-    /// Creates the hashes of rows that differ in `columns`.
-    pub(super) fn new(columns: Vec<String>, key: &Key) -> Result<Self> {
-        Ok(Self {
-            columns,
-            seed: Seed::new(key, "anonsql rows")?,
-        })
-    }
-
-    /// Returns the names of the columns that distinguish the rows.
-    pub(crate) fn columns(&self) -> &[String] {
-        &self.columns
-    }
-
-    /// Returns the hash of each row of a batch. `values` contains the values of the columns. Equal
-    /// rows have equal hashes.
-    pub(crate) fn of(&self, values: &[ArrayRef]) -> Result<Vec<[u64; 2]>> {
-        let rows = values.first().map(|values| values.len());
-        let rows = rows.ok_or_else(|| Error::internal("rows without a column that distinguishes them"))?;
-        let mut hashes = vec![[0; 2]; rows];
-        for (column, values) in (0..).zip(values) {
-            self.seed.add(column, values, &mut hashes)?;
-        }
-        Ok(hashes)
-    }
-}
 
 /// The ids of the rows of a source, which follow from their hashes.
 #[derive(Debug)]
 pub struct RowIds {
-    hashes: RowHashes,
+    hashes: Arc<RowHashes>,
     rows: u64,
     /// The seed that follows from the secret and the table.
     table: Seed,
@@ -78,9 +39,9 @@ pub struct RowIds {
 }
 
 impl RowIds {
-    /// Creates the ids for a source with `rows` rows, which differ in `columns`. `surveys` are the
+    /// Creates the ids for a source with `rows` rows, which have these hashes. `surveys` are the
     /// surveys of all drawn masks.
-    pub(super) fn new((columns, rows): (Vec<String>, u64), surveys: &[Survey], key: &Key) -> Result<Self> {
+    pub(super) fn new(hashes: &Arc<RowHashes>, rows: u64, surveys: &[Survey], key: &Key) -> Result<Self> {
         let seed = Seed::new(key, "anonsql table")?;
         let mut table = [rows; 2];
         for survey in surveys {
@@ -94,7 +55,7 @@ impl RowIds {
         }
         let [low, high] = table;
         Ok(Self {
-            hashes: RowHashes::new(columns, key)?,
+            hashes: Arc::clone(hashes),
             rows,
             table: Seed::new(key, &format!("anonsql ids {low:x} {high:x}"))?,
             scans: AtomicU64::new(0),
@@ -111,10 +72,16 @@ impl RowIds {
         SeenRows::new(self.rows, 1 + self.scans.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Returns the id of each row of a batch. `values` contains the values of the columns. All
-    /// partitions of a scan use the same `seen`.
-    pub(crate) fn of(&self, values: &[ArrayRef], seen: &SeenRows) -> Result<UInt64Array> {
-        let hashes = self.hashes.of(values)?;
+    /// Returns the id of each row of a batch. `values` contains the values of the columns, and
+    /// `suppressed` is true for each suppressed row; `None` if no row is. All partitions of a scan
+    /// use the same `seen`.
+    pub(crate) fn of(
+        &self,
+        values: &[ArrayRef],
+        suppressed: Option<&BooleanArray>,
+        seen: &SeenRows,
+    ) -> Result<UInt64Array> {
+        let hashes = self.hashes.of(values, suppressed)?;
         seen.read_ahead(&hashes);
         let mut ids = Vec::with_capacity(hashes.len());
         for hash in hashes {
@@ -127,9 +94,7 @@ impl RowIds {
     /// different ids.
     #[inline]
     pub(crate) fn first(&self, hash: u64) -> u64 {
-        let Seed([word, multiplier, ..]) = self.table;
-        let product = (hash ^ word).wrapping_mul(multiplier | 1);
-        product ^ (product >> 32)
+        self.table.exchanged(hash)
     }
 
     /// Returns the id of the equal row with this number, counted from 0. `first` is the id of the
@@ -143,195 +108,33 @@ impl RowIds {
     }
 }
 
-/// The seed of the hashes, which follows from the secret.
-struct Seed([u64; 8]);
-
-impl fmt::Debug for Seed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Seed(secret)")
-    }
-}
-
-impl Seed {
-    /// Creates the seed for a purpose.
-    fn new(key: &Key, purpose: &str) -> Result<Self> {
-        let bytes = key.bytes_for(purpose)?;
-        let mut words = [0; 8];
-        for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(8)) {
-            *word = word_of(bytes);
-        }
-        Ok(Self(words))
-    }
-
-    /// Returns the hash after a word. Each half of the hash has a multiplier of its own, and the
-    /// high half of the product is folded onto its low half.
-    #[inline]
-    fn mixed(&self, hash: [u64; 2], word: [u64; 2]) -> [u64; 2] {
-        let folded = |x: u64, multiplier: u64| {
-            let product = u128::from(x) * u128::from(multiplier | 1);
-            (product as u64) ^ ((product >> 64) as u64)
-        };
-        [
-            folded(hash[0].rotate_left(23) ^ word[0] ^ self.0[2], self.0[0]),
-            folded(hash[1].rotate_left(29) ^ word[1] ^ self.0[3], self.0[1]),
-        ]
-    }
-
-    /// Returns the hash of a value that has any number of bytes.
-    #[inline]
-    fn of_bytes(&self, bytes: &[u8]) -> [u64; 2] {
-        let length = bytes.len() as u64;
-        let mut hash = [self.0[4] ^ length, self.0[5] ^ length];
-        let chunks = bytes.chunks_exact(8);
-        let rest = chunks.remainder();
-        for chunk in chunks {
-            hash = self.mixed(hash, [word_of(chunk); 2]);
-        }
-        match rest.is_empty() {
-            true => hash,
-            false => self.mixed(hash, [word_of(rest); 2]),
-        }
-    }
-
-    /// Returns the words that a value in the column with this number adds to the hash of its row.
-    /// `word` contains the words of the value.
-    #[inline]
-    fn in_column(&self, column: u64, word: [u64; 2]) -> [u64; 2] {
-        let once = self.mixed([column; 2], word);
-        self.mixed(once, [column; 2])
-    }
-
-    /// Adds the values of the column with this number to the hashes of the rows. Equal values have
-    /// the same words, whether or not they are in a dictionary. The words of a row are added up, so
-    /// those of a value in a dictionary are computed once for all its rows.
-    fn add(&self, column: u64, values: &ArrayRef, hashes: &mut [[u64; 2]]) -> Result<()> {
-        let add = |hash: &mut [u64; 2], word: [u64; 2]| {
-            hash[0] = hash[0].wrapping_add(word[0]);
-            hash[1] = hash[1].wrapping_add(word[1]);
-        };
-        let Some(coded) = values.as_any_dictionary_opt() else {
-            return self.each(values, |row, word| add(&mut hashes[row], self.in_column(column, word)));
-        };
-        // A dictionary with more values than the array has rows is not read as a whole.
-        if coded.values().is_empty() || coded.values().len() > values.len() {
-            return self.add(column, &cast(values, &plain(values.data_type()))?, hashes);
-        }
-        let null = self.in_column(column, self.null());
-        let mut words = vec![null; coded.values().len()];
-        self.each(coded.values(), |entry, word| {
-            words[entry] = self.in_column(column, word)
-        })?;
-        let keys = coded.normalized_keys();
-        match values.logical_nulls().filter(|nulls| nulls.null_count() > 0) {
-            None => {
-                let rows = hashes.iter_mut().zip(&keys);
-                rows.for_each(|(hash, key)| add(hash, words[*key]));
-            }
-            Some(nulls) => {
-                let rows = hashes.iter_mut().zip(&keys).zip(&nulls);
-                rows.for_each(|((hash, key), is_known)| add(hash, if is_known { words[*key] } else { null }));
-            }
-        }
-        Ok(())
-    }
-
-    /// Calls `take` with the index and the words of each value.
-    fn each(&self, values: &ArrayRef, mut take: impl FnMut(usize, [u64; 2])) -> Result<()> {
-        match (values.data_type(), values.data_type().primitive_width()) {
-            (DataType::Boolean, _) => {
-                let flags = values.as_boolean();
-                self.pass(values, &mut take, |row| [u64::from(flags.value(row)); 2]);
-            }
-            (DataType::Utf8, _) => {
-                let texts = values.as_string::<i32>();
-                self.pass(values, &mut take, |row| self.of_bytes(texts.value(row).as_bytes()));
-            }
-            (DataType::LargeUtf8, _) => {
-                let texts = values.as_string::<i64>();
-                self.pass(values, &mut take, |row| self.of_bytes(texts.value(row).as_bytes()));
-            }
-            (DataType::Utf8View, _) => {
-                let texts = values.as_string_view();
-                self.pass(values, &mut take, |row| self.of_bytes(texts.value(row).as_bytes()));
-            }
-            (_, Some(width)) => {
-                let data = values.to_data();
-                let bytes = &data.buffers()[0].as_slice()[data.offset() * width..];
-                match width {
-                    4 => self.pass(values, &mut take, |row| [word_of(&bytes[row * 4..][..4]); 2]),
-                    8 => self.pass(values, &mut take, |row| [word_of(&bytes[row * 8..][..8]); 2]),
-                    width if width < 8 => {
-                        self.pass(values, &mut take, |row| [word_of(&bytes[row * width..][..width]); 2]);
-                    }
-                    _ => self.pass(values, &mut take, |row| self.of_bytes(&bytes[row * width..][..width])),
-                }
-            }
-            (other, None) => {
-                let values = cast(values, &plain(other))?;
-                let converter = RowConverter::new(vec![SortField::new(values.data_type().clone())])?;
-                let encoded = converter.convert_columns(std::slice::from_ref(&values))?;
-                self.pass(&values, &mut take, |row| self.of_bytes(encoded.row(row).as_ref()));
-            }
-        }
-        Ok(())
-    }
-
-    /// Calls `take` with the index and the words of each value. `word` returns the words of a value
-    /// that is not NULL.
-    #[inline]
-    fn pass(&self, values: &ArrayRef, take: &mut impl FnMut(usize, [u64; 2]), word: impl Fn(usize) -> [u64; 2]) {
-        each_known(values.logical_nulls().as_ref(), values.len(), |row, is_known| {
-            take(row, if is_known { word(row) } else { self.null() });
-        });
-    }
-
-    /// Returns the words of NULL.
-    fn null(&self) -> [u64; 2] {
-        [self.0[6], self.0[7]]
-    }
-}
-
-/// Calls `take` with the index of each row, and whether the row has a value.
-#[inline]
-fn each_known(nulls: Option<&NullBuffer>, rows: usize, mut take: impl FnMut(usize, bool)) {
-    match nulls {
-        Some(nulls) if nulls.null_count() > 0 => {
-            nulls.iter().enumerate().for_each(|(row, is_known)| take(row, is_known));
-        }
-        _ => (0..rows).for_each(|row| take(row, true)),
-    }
-}
-
-/// Returns up to eight bytes as a word. The first byte has the lowest bits.
-#[inline]
-fn word_of(bytes: &[u8]) -> u64 {
-    let mut word = [0; 8];
-    word[..bytes.len()].copy_from_slice(bytes);
-    u64::from_le_bytes(word)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use arrow::array::{
-        BooleanArray, Decimal128Array, DictionaryArray, FixedSizeBinaryArray, Float64Array, Int8Array, Int32Array,
-        ListArray, NullArray, StringArray, StringViewArray,
+        Decimal128Array, DictionaryArray, FixedSizeBinaryArray, Float64Array, Int8Array, Int32Array, ListArray,
+        NullArray, StringArray, StringViewArray,
     };
     use arrow::compute::{concat, take};
     use arrow::datatypes::{Int8Type, Int32Type};
     use proptest::prelude::*;
-    use std::sync::Arc;
+
+    /// Returns the ids of 100 rows. The values of these columns are left out of suppressed rows.
+    fn ids_without(secret: &[u8], left_out: Vec<bool>) -> RowIds {
+        let key = Key::new(secret).unwrap();
+        let hashes = RowHashes::new(vec!["a".into()], &key).unwrap();
+        RowIds::new(&Arc::new(hashes.leaving_out(left_out)), 100, &[], &key).unwrap()
+    }
 
     fn ids(secret: &[u8]) -> RowIds {
-        let key = Key::new(secret).unwrap();
-        RowIds::new((vec!["a".into()], 100), &[], &key).unwrap()
+        ids_without(secret, vec![])
     }
 
     const SECRET: &[u8] = b"0123456789abcdef";
 
     fn of(values: &[ArrayRef]) -> Vec<u64> {
         let ids = ids(SECRET);
-        ids.of(values, &ids.scan()).unwrap().values().to_vec()
+        ids.of(values, None, &ids.scan()).unwrap().values().to_vec()
     }
 
     fn columns(rows: &[(Option<u8>, Option<u8>)]) -> [ArrayRef; 2] {
@@ -363,7 +166,7 @@ mod tests {
             let turned: Vec<_> = rows.iter().rev().copied().collect();
             let table = ids(SECRET);
             let seen = table.scan();
-            let batches = turned.chunks(size).map(|rows| table.of(&columns(rows), &seen).unwrap().values().to_vec());
+            let batches = turned.chunks(size).map(|rows| table.of(&columns(rows), None, &seen).unwrap().values().to_vec());
             let again: Vec<u64> = batches.flatten().collect();
             prop_assert_eq!(pairs(&turned, again), found);
         }
@@ -393,7 +196,7 @@ mod tests {
         }
         let slice = plain.slice(2, 3);
         let ids = ids(SECRET);
-        let first = ids.of(&[slice], &ids.scan()).unwrap().value(0);
+        let first = ids.of(&[slice], None, &ids.scan()).unwrap().value(0);
         assert_eq!(first, wanted[2]);
     }
 
@@ -434,7 +237,7 @@ mod tests {
     fn another_secret_gives_other_ids() {
         let values: ArrayRef = Arc::new(Int32Array::from(vec![1, 2, 3]));
         let other = ids(b"fedcba9876543210");
-        let others = other.of(&[Arc::clone(&values)], &other.scan()).unwrap();
+        let others = other.of(&[Arc::clone(&values)], None, &other.scan()).unwrap();
         assert!(others.values().iter().zip(of(&[values])).all(|(a, b)| *a != b));
         assert!(format!("{other:?}").contains("Seed(secret)"));
     }
@@ -450,9 +253,10 @@ mod tests {
                 order: vec![],
             };
             let key = Key::new(SECRET).unwrap();
-            let ids = RowIds::new((vec!["a".into()], rows), &[survey], &key).unwrap();
+            let hashes = Arc::new(RowHashes::new(vec!["a".into()], &key).unwrap());
+            let ids = RowIds::new(&hashes, rows, &[survey], &key).unwrap();
             let values: ArrayRef = Arc::new(Int32Array::from(vec![1]));
-            ids.of(&[values], &ids.scan()).unwrap().value(0)
+            ids.of(&[values], None, &ids.scan()).unwrap().value(0)
         };
         let one = of(9, vec![1, 2], vec![4, 5]);
         assert_eq!(of(9, vec![1, 2], vec![4, 5]), one);
@@ -463,5 +267,40 @@ mod tests {
         ] {
             assert_ne!(other, one);
         }
+    }
+
+    /// A value that is not released with a suppressed row is left out of its id, and such a row
+    /// equals no other row.
+    #[test]
+    fn suppressed_rows_are_known_by_what_is_released() {
+        let of = |suppressed: Vec<bool>, kept: Vec<i32>, sensitive: Vec<Option<i32>>| {
+            let ids = ids_without(SECRET, vec![false, true]);
+            let values: [ArrayRef; 2] = [Arc::new(Int32Array::from(kept)), Arc::new(Int32Array::from(sensitive))];
+            let suppressed = BooleanArray::from(suppressed);
+            ids.of(&values, Some(&suppressed), &ids.scan())
+                .unwrap()
+                .values()
+                .to_vec()
+        };
+        let found = of(vec![true, false, false], vec![1, 2, 1], vec![Some(7), Some(8), None]);
+        assert_eq!(
+            of(vec![true, false, false], vec![1, 2, 1], vec![Some(9), Some(8), None]),
+            found
+        );
+        assert_eq!(
+            of(vec![true, false, false], vec![1, 2, 1], vec![None, Some(8), None]),
+            found
+        );
+        assert!(found[0] != found[2], "a suppressed row is not a row with NULL");
+        assert_ne!(
+            of(vec![true, false, false], vec![3, 2, 1], vec![Some(7), Some(8), None])[0],
+            found[0]
+        );
+        assert_ne!(
+            of(vec![false; 3], vec![1, 2, 1], vec![Some(7), Some(8), None])[0],
+            found[0]
+        );
+        let twice = of(vec![true; 2], vec![1, 1], vec![Some(7), Some(8)]);
+        assert!(twice[0] == found[0] && twice[1] != found[0], "equal rows are numbered");
     }
 }

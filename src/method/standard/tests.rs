@@ -172,6 +172,20 @@ fn what_is_no_identifier_is_allowed() {
     );
 }
 
+/// A column of another name is not called an identifier by its name.
+#[test]
+fn a_masked_column_is_refused_for_its_codes() {
+    let found = harbor(Facts::of_name("x", ValueKind::Text), Treated::Masked(mask("HASH")));
+    let wanted = "Column x: codes in place of its values (Safe Harbor 18) (45 CFR 164.514(b)(2)(i)(R)); a hash is derived \
+                  from its values; name it in IDENTIFIERS without a mask, which drops it";
+    assert_eq!(found, [wanted]);
+    let found = harbor(Facts::of_name("mrn", ValueKind::Text), Treated::Masked(mask("HASH")));
+    assert!(
+        found[0].starts_with("Column mrn: a medical record number (Safe Harbor 8)"),
+        "{found:?}"
+    );
+}
+
 #[test]
 fn a_risk_of_one_in_eleven_is_a_class_of_eleven() {
     let standard = named("health_canada").unwrap();

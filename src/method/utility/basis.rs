@@ -5,11 +5,17 @@
 //! of the source describe the rows that are not in the release: if one row is missing, the
 //! difference between the two totals is its value. A mean and a standard deviation of two values
 //! reveal both values. A correlation with a column that is 1 for one person and 0 for all others
-//! reveals the value of this person.
+//! reveals the value of this person. A total to which one person contributes nearly everything is
+//! nearly the value of this person.
 
 /// The minimum number of persons on whose values a figure in a report is based. If a request
 /// requires a greater class size, that size replaces this minimum.
 pub const LEAST_PERSONS: u64 = 10;
+
+/// The (n, k)-dominance rule of statistical offices with n = 1 and k = 50 percent: no person may
+/// contribute more than half of a total. So the sum of the absolute contributions is at least this
+/// many times the greatest of them.
+const LEAST_CONTRIBUTIONS: f64 = 2.0;
 
 /// A source is large if it has at least this many rows for each suppressed row, and at least this
 /// many times the minimum number of persons. One of `n` rows changes a share by about `1 / n`: by
@@ -32,6 +38,9 @@ pub struct FigureBasis {
     rows_deciding: u64,
     /// The maximum number of rows of a single person.
     rows_of_one: u64,
+    /// Whether one person contributes more to the figure of the source than the dominance rule
+    /// allows.
+    is_dominated: bool,
 }
 
 impl FigureBasis {
@@ -46,6 +55,17 @@ impl FigureBasis {
             rows_left_out: rows_in.abs_diff(rows_out),
             rows_deciding: u64::MAX,
             rows_of_one: 1,
+            is_dominated: false,
+        }
+    }
+
+    /// Returns the basis of a figure to which persons contribute. `contributions` is the sum of
+    /// their absolute contributions in the source, divided by the greatest of them; `None` if all
+    /// are 0.
+    pub fn with_contributions(self, contributions: Option<f64>) -> Self {
+        Self {
+            is_dominated: contributions.is_some_and(|all| all < LEAST_CONTRIBUTIONS),
+            ..self
         }
     }
 
@@ -75,6 +95,7 @@ impl FigureBasis {
             rows_left_out: self.rows_left_out.max(other.rows_left_out),
             rows_deciding: self.rows_deciding.min(other.rows_deciding),
             rows_of_one: self.rows_of_one.max(other.rows_of_one),
+            is_dominated: self.is_dominated || other.is_dominated,
         }
     }
 
@@ -89,8 +110,9 @@ impl FigureBasis {
     /// the report does. `least` is the minimum number of persons.
     pub fn reason(self, least: u64) -> Option<String> {
         let is_of_few = self.persons.min(self.rows_deciding / self.rows_of_one) < least
-            || self.left_out.is_some_and(|persons| persons < least);
-        // The reason does not say which of the two conditions holds, because this depends on the
+            || self.left_out.is_some_and(|persons| persons < least)
+            || self.is_dominated;
+        // The reason does not say which of the conditions holds, because this depends on the
         // values.
         is_of_few.then(|| format!("the values of fewer than {least} persons could be computed from it"))
     }
@@ -131,6 +153,17 @@ mod tests {
         assert!(all.decided_by(10).and(of_persons).reason(10).is_some());
         assert!(of_persons.and(all.decided_by(100)).reason(10).is_none());
         assert!(of_persons.reason(10).is_none());
+    }
+
+    #[test]
+    fn one_person_contributes_at_most_half() {
+        let all = FigureBasis::new([1_000, 1_000], [1_000, 1_000]);
+        // The greatest contribution is half of all, all but a tenth, and none.
+        assert!(all.with_contributions(Some(2.0)).reason(10).is_none());
+        assert!(all.with_contributions(Some(10.0 / 9.0)).reason(10).is_some());
+        assert!(all.with_contributions(None).reason(10).is_none());
+        let dominated = all.with_contributions(Some(1.0));
+        assert!(all.and(dominated).reason(10).is_some() && dominated.and(all).reason(10).is_some());
     }
 
     #[test]

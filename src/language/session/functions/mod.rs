@@ -4,6 +4,7 @@ mod generalize;
 mod hierarchies;
 mod hierarchy_levels;
 mod limited;
+mod limited_aggregate;
 mod mask;
 mod pareto_front;
 mod risk;
@@ -51,6 +52,7 @@ pub(super) fn register(session: &SessionContext, catalog: &NamedHierarchies, reg
     }
     session.register_udf(ScalarUDF::from(Unmask::default()));
     limited::register(session);
+    limited_aggregate::register(session);
     risk::register(session, &hierarchies);
     let front = ParetoFrontFunction {
         hierarchies: Arc::clone(catalog),

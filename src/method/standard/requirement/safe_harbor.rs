@@ -11,7 +11,7 @@ use crate::base::error::Result;
 use crate::base::quoting::ident;
 use crate::method::standard::looked::{Looked, LowestLabels, Treated};
 use crate::method::standard::recorded::{RecordedLabels, RecordedRelease, ReleaseCheck, Remark};
-use crate::method::suggest::{Facts, Limited, REST, propose};
+use crate::method::suggest::{Facts, Limited, REST, named_as_identifier, propose};
 use arrow::array::{ArrayRef, AsArray};
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
@@ -74,7 +74,10 @@ fn breach(column: &Looked) -> Result<Option<String>> {
         // A mask of codes, and any mask of a limited column, releases texts that are derived from
         // the original values.
         (Treated::Masked(kind), limited) if kind.is_code() || limited.is_some() => {
-            let limited = limited.unwrap_or(Limited::Identifier("an identifier by its name (Safe Harbor 18)"));
+            let limited = limited.unwrap_or_else(|| {
+                let named = named_as_identifier(&facts.name, facts.kind);
+                Limited::Identifier(named.unwrap_or("codes in place of its values (Safe Harbor 18)"))
+            });
             said(limited, format!("{} is derived from its values; {}", kind.noun, drop()))
         }
         (_, None) | (Treated::Masked(_), _) => None,

@@ -122,6 +122,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
     use std::path::Path;
+    use std::sync::Arc;
 
     /// Returns the ids of rows of a table without drawn columns.
     fn ids(secret: &Path) -> RowIds {
@@ -131,7 +132,8 @@ mod tests {
         let clause = MaskClause { kind, given };
         let mask = (kind.build)(&clause).unwrap();
         let masking = Masking::new(clause, mask).unwrap();
-        masking.ids_of(vec!["a".into()], 9, &[]).unwrap()
+        let hashes = Arc::new(masking.hashes_of(vec!["a".into()]).unwrap());
+        masking.ids_of(&hashes, 9, &[]).unwrap()
     }
 
     fn secret() -> (tempfile::TempDir, RowIds) {

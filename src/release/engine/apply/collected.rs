@@ -33,7 +33,8 @@ const DIGITS: u8 = 18;
 pub(super) struct ToCollect {
     /// The columns.
     pub(super) columns: Vec<ColumnToCollect>,
-    /// The recoding plan that suppresses rows; `None` if all values are released.
+    /// The recoding plan that suppresses rows; `None` if all values are released, and no hash
+    /// depends on whether its row is suppressed.
     pub(super) suppressing: Option<Arc<RecodingPlan>>,
     /// The hashes of the rows; `None` if no mask ranks the rows.
     pub(super) hashes: Option<Arc<RowHashes>>,
@@ -218,7 +219,7 @@ impl Part {
         let hashes = match &self.hashes {
             Some((hashes, places)) => {
                 let values = places.iter().map(|place| Arc::clone(batch.column(*place)));
-                Some(hashes.of(&values.collect::<Vec<_>>())?)
+                Some(hashes.of(&values.collect::<Vec<_>>(), suppressed.as_ref())?)
             }
             None => None,
         };

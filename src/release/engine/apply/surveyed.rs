@@ -9,13 +9,15 @@
 //!
 //! The id of a row follows from the values in its columns alone, so the masks do not depend on the
 //! order in which the rows are read. Suppressed rows have ids, too. Equal rows are suppressed
-//! together, so the number of a row among its equals is the same with and without them.
+//! together, so the number of a row among its equals is the same with and without them. If
+//! suppressed rows are kept with `*`, the values that are not released with them are left out of
+//! their ids, because the ids of all rows decide the swaps of RANK SWAP.
 
 use super::collected::{ColumnToCollect, ToCollect, ValueCounts, collected};
 use super::recoding_plan::recoding_of;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::pool::{Pool, blocking};
-use crate::method::masks::{Masking, Reads, RowIds, SeenRows, Survey, has_text};
+use crate::method::masks::{Masking, Reads, RowHashes, RowIds, SeenRows, Survey, has_text};
 use crate::release::engine::decide::Decision;
 use crate::release::job::{Job, MaskOf};
 use arrow::array::Array;
@@ -56,8 +58,9 @@ impl Surveyed {
             return Ok(own);
         };
         let held = MemoryConsumer::new("anonsql masks").register(job.input.source.rows.task_ctx().memory_pool());
-        let (masking, columns) = (first.with_secret()?, distinguishing(job));
-        let (rows, found) = collected(&job.input, &to_collect(job, decision, &drawn, &masking)?).await?;
+        let masking = first.with_secret()?;
+        let hashes = Arc::new(row_hashes(job, &masking)?);
+        let (rows, found) = collected(&job.input, &to_collect(job, decision, &drawn, &hashes)?).await?;
         let pool = Pool::of(job.input.source.rows.task_ctx().session_config());
         let (mut surveys, mut ranked) = (vec![], vec![]);
         for (of, column) in drawn.iter().zip(found) {
@@ -78,7 +81,7 @@ impl Surveyed {
         }
         reserve(&held, first, SeenRows::bytes(rows))?;
         let hash = move || {
-            let ids = masking.ids_of(columns, rows, &surveys)?;
+            let ids = masking.ids_of(&hashes, rows, &surveys)?;
             Ok::<_, Error>((Arc::new(ids), surveys))
         };
         let (ids, surveys) = blocking("hashing the values of masked columns", hash).await?;
@@ -162,9 +165,9 @@ fn survey(of: &MaskOf, counted: ValueCounts) -> Survey {
 }
 
 /// Returns what the scan collects of the columns with drawn masks: their values, except those that
-/// are not released because their rows are suppressed, and the hashes of the rows if a mask ranks
-/// the rows. `masking` is one of these masks.
-fn to_collect(job: &Job, decision: &Decision, drawn: &[&MaskOf], masking: &Masking) -> Result<ToCollect> {
+/// are not released because their rows are suppressed, and these hashes of the rows if a mask ranks
+/// the rows.
+fn to_collect(job: &Job, decision: &Decision, drawn: &[&MaskOf], hashes: &Arc<RowHashes>) -> Result<ToCollect> {
     let suppressing = match decision.verdict.suppressed {
         0 => None,
         _ => Some(Arc::new(recoding_of(job, decision, vec![])?)),
@@ -180,12 +183,29 @@ fn to_collect(job: &Job, decision: &Decision, drawn: &[&MaskOf], masking: &Maski
     });
     let columns: Vec<ColumnToCollect> = columns.collect();
     let is_ranked = columns.iter().any(|column| column.is_ranked);
-    let hashes = is_ranked.then(|| masking.hashes_of(distinguishing(job)));
+    let is_needed = columns.iter().any(|column| column.is_hidden) || is_ranked && hashes.depend_on_suppression();
     Ok(ToCollect {
-        suppressing: suppressing.filter(|_| columns.iter().any(|column| column.is_hidden)),
-        hashes: hashes.transpose()?.map(Arc::new),
+        suppressing: suppressing.filter(|_| is_needed),
+        hashes: is_ranked.then(|| Arc::clone(hashes)),
         columns,
     })
+}
+
+/// Returns the hashes of the rows, without the values that are not released with suppressed rows.
+/// All scans use the same hashes. `masking` is a drawn mask.
+fn row_hashes(job: &Job, masking: &Masking) -> Result<RowHashes> {
+    let columns = distinguishing(job);
+    let left_out = columns.iter().map(|name| is_starred(job, name)).collect();
+    Ok(masking.hashes_of(columns)?.leaving_out(left_out))
+}
+
+/// Returns true if suppressed rows are kept, and the values of this column are not released with
+/// them: `*` or NULL takes their place.
+fn is_starred(job: &Job, column: &str) -> bool {
+    let roles = &job.roles;
+    let is_hidden =
+        roles.protects(column) || roles.quasi_identifier(column).is_some() || roles.item_set(column).is_some();
+    job.guarantees.starred && is_hidden
 }
 
 /// Returns the names of the columns that distinguish the rows: all columns that the release depends

@@ -5,7 +5,7 @@ use super::tables::selected;
 use crate::base::error::Result;
 use crate::base::quoting::quote;
 use crate::method::utility::FigureBasis;
-use crate::release::recount::sql::{number, row};
+use crate::release::recount::sql::{number, row, steady};
 use std::collections::HashMap;
 
 /// The maximum number of aggregates of one query. The time to plan a query grows faster than the
@@ -62,6 +62,29 @@ async fn both(tables: &Tables<'_>, aggregates: [Vec<String>; 2]) -> Result<Vec<[
 /// Returns a pair of counts that [`both`] returned.
 fn counts(pair: Option<[Option<f64>; 2]>) -> [u64; 2] {
     pair.unwrap_or_default().map(|count| count.unwrap_or(0.0) as u64)
+}
+
+/// Returns the contributions of the persons in the source, who are those of the column `entity`, to
+/// the total of `value`, an SQL expression, and to the sum of its squared distances from the mean:
+/// each time, the sum of the absolute contributions divided by the greatest of them; `None` if all
+/// are 0. The digits that depend on the order of the rows are rounded away.
+pub(super) async fn contributions_of_persons(
+    tables: &Tables<'_>,
+    entity: &str,
+    value: &str,
+) -> Result<[Option<f64>; 2]> {
+    let (source, entity) = (quote(tables.source), quote(entity));
+    // Rows without a person contribute together, as if they were of one person.
+    let sql = format!(
+        "SELECT sum(abs(c)) / nullif(max(abs(c)), 0.0), sum(s) / nullif(max(s), 0.0) FROM (\
+           SELECT sum(v) AS c, sum(power(v - m, 2)) AS s \
+             FROM (SELECT CAST({value} AS DOUBLE) AS v, {entity} AS e FROM {source}) AS r \
+             CROSS JOIN (SELECT avg(CAST({value} AS DOUBLE)) AS m FROM {source}) AS a GROUP BY e\
+         ) AS p"
+    );
+    let mut found = row(tables.session, &sql).await?.into_iter();
+    let mut next = || found.next().flatten().map(steady);
+    Ok([next(), next()])
 }
 
 /// Returns the maximum number of rows of a single person in the source.

@@ -1,7 +1,7 @@
 //! The changes that randomly drawn masks make to columns of numbers, dates and categories. Totals,
 //! means, spread, distributions and correlations are measured before and after masking.
 
-use super::basis::{rows_of_one, whole};
+use super::basis::{contributions_of_persons, rows_of_one, whole};
 use super::measurable::{MeasurableColumn, labels_in_place, types};
 use super::moments::{ColumnPair, TableMoments};
 use super::sides::Tables;
@@ -63,6 +63,9 @@ struct OfNumbers {
     pairs: Vec<ColumnPair>,
     /// The moments in the release and in the source.
     moments: [TableMoments; 2],
+    /// What the persons of the source contribute to the total of each masked column, and to the sum
+    /// of its squared distances from the mean ([`FigureBasis::with_contributions`]).
+    contributions: Vec<[Option<f64>; 2]>,
     /// The maximum number of rows of a single person in the source.
     rows_of_one: u64,
 }
@@ -75,8 +78,17 @@ impl OfNumbers {
             pairs.push((column, column));
             pairs.extend((0..column).map(|other| (column, other)));
         }
+        let moments = TableMoments::of_both(tables, &columns, &pairs).await?;
+        let mut contributions = vec![[None; 2]; columns.len()];
+        for (at, (column, _)) in pairs.iter().enumerate().filter(|(_, pair)| pair.0 == pair.1) {
+            contributions[*column] = match tables.entity {
+                None => moments[1].contributions(*column, at),
+                Some(entity) => contributions_of_persons(tables, entity, &columns[*column].values[1].sql).await?,
+            };
+        }
         Ok(Self {
-            moments: TableMoments::of_both(tables, &columns, &pairs).await?,
+            moments,
+            contributions,
             rows_of_one: rows_of_one(tables).await?,
             columns,
             pairs,
@@ -96,9 +108,14 @@ impl OfNumbers {
                 } else {
                     OF_NUMBERS
                 };
+                let [to_total, to_squares] = self.contributions[column];
                 let of = |measure: &MeasureKind| {
                     let values = [0, 1].map(|table| self.moment(measure, column, at, table));
-                    figure(measure.clone(), values).on(basis)
+                    let contributions = match measure {
+                        MeasureKind::Deviation | MeasureKind::DeviationInDays => to_squares,
+                        _ => to_total,
+                    };
+                    figure(measure.clone(), values).on(basis.with_contributions(contributions))
                 };
                 found.extend(measures.iter().map(of));
                 continue;

@@ -11,6 +11,7 @@ use super::tables::selected;
 use crate::base::error::{Error, Result};
 use crate::base::quoting::quote;
 use crate::method::utility::{ExactTotal, StepSums, Steps};
+use crate::release::recount::sql::steady;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Decimal128Type, Float64Type};
 use datafusion::prelude::SessionContext;
@@ -33,7 +34,8 @@ pub(super) struct TableMoments {
 pub(super) struct ColumnTotals {
     /// The number of rows with a value.
     rows: u64,
-    total: ExactTotal,
+    /// The totals of the negative and of the positive numbers.
+    totals: [ExactTotal; 2],
     /// The smallest and the largest whole number.
     whole: Option<(i128, i128)>,
     /// The smallest and the largest finite floating-point number.
@@ -118,17 +120,43 @@ impl TableMoments {
             pairs: moments,
         })
     }
+
+    /// Returns what the rows contribute to the total of a column, and to the sum of its squared
+    /// distances from the mean: each time, the sum of the absolute contributions divided by the
+    /// greatest of them; `None` if all are 0. `pair` is the index of the pair of the column with
+    /// itself.
+    pub(super) fn contributions(&self, column: usize, pair: usize) -> [Option<f64>; 2] {
+        let to_total = self.columns[column].contributions().map(steady);
+        // No row decides the deviation of a column that does not vary.
+        let deciding = self.pairs[pair].sums().map(StepSums::deciding);
+        [to_total, deciding.filter(|rows| *rows > 0).map(|rows| rows as f64)]
+    }
 }
 
 impl ColumnTotals {
     /// Returns the total of the numbers; `None` without numbers, or if one is NaN or infinite.
     pub(super) fn total(&self) -> Option<f64> {
-        (self.rows > 0 && !self.has_others).then(|| self.total.value())
+        let [negative, positive] = &self.totals;
+        let mut total = negative.clone();
+        total.merge(positive);
+        (self.rows > 0 && !self.has_others).then(|| total.value())
     }
 
     /// Returns the mean of the numbers; `None` without numbers, or if one is NaN or infinite.
     pub(super) fn mean(&self) -> Option<f64> {
         Some(self.total()? / self.rows as f64)
+    }
+
+    /// Returns the sum of the numbers without their signs, divided by the greatest of them; `None`
+    /// if all are 0, or if one is NaN or infinite.
+    fn contributions(&self) -> Option<f64> {
+        let greatest = match (self.whole, self.floats) {
+            (Some((low, high)), _) => low.unsigned_abs().max(high.unsigned_abs()) as f64,
+            (None, ends) => ends.map_or(0.0, |(low, high)| low.abs().max(high.abs())),
+        };
+        let [negative, positive] = &self.totals;
+        let sum = || positive.value() / greatest - negative.value() / greatest;
+        (greatest > 0.0 && !self.has_others).then(sum)
     }
 
     /// Returns the steps between the smallest and the largest number.
@@ -144,7 +172,7 @@ impl ColumnTotals {
         self.rows += (values.len() - values.null_count()) as u64;
         if let DataType::Decimal128(_, _) = values.data_type() {
             for x in values.as_primitive::<Decimal128Type>().iter().flatten() {
-                self.total.add_whole(x);
+                self.totals[usize::from(x > 0)].add_whole(x);
                 let (low, high) = self.whole.unwrap_or((x, x));
                 self.whole = Some((low.min(x), high.max(x)));
             }
@@ -153,7 +181,7 @@ impl ColumnTotals {
         for x in doubles(values)?.as_primitive::<Float64Type>().iter().flatten() {
             match x.is_finite() {
                 true => {
-                    self.total.add(x);
+                    self.totals[usize::from(x > 0.0)].add(x);
                     let (low, high) = self.floats.unwrap_or((x, x));
                     self.floats = Some((low.min(x), high.max(x)));
                 }
@@ -166,7 +194,8 @@ impl ColumnTotals {
     /// Adds the totals of other rows.
     fn merge(&mut self, other: &Self) {
         self.rows += other.rows;
-        self.total.merge(&other.total);
+        let totals = self.totals.iter_mut().zip(&other.totals);
+        totals.for_each(|(own, other)| own.merge(other));
         self.has_others |= other.has_others;
         if let Some((low, high)) = other.whole {
             let own = self.whole.unwrap_or((low, high));
@@ -283,4 +312,69 @@ async fn scanned<T: Clone + Send + 'static>(
         parts.push(part.map_err(|e| Error::from_task("a scan task", &e))??);
     }
     Ok(parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::array::{Decimal128Array, Float64Array};
+    use arrow::datatypes::{Field, Schema};
+
+    fn totals(parts: Vec<ArrayRef>) -> ColumnTotals {
+        let mut all = ColumnTotals::default();
+        for values in parts {
+            let mut part = ColumnTotals::default();
+            part.add(&values).unwrap();
+            all.merge(&part);
+        }
+        all
+    }
+
+    fn floats(values: Vec<Option<f64>>) -> ArrayRef {
+        Arc::new(Float64Array::from(values))
+    }
+
+    #[test]
+    fn contributions_have_no_sign() {
+        let whole = |values: Vec<Option<i128>>| -> ArrayRef { Arc::new(Decimal128Array::from(values)) };
+        let found = totals(vec![whole(vec![Some(-3), None]), whole(vec![Some(1), Some(2)])]);
+        assert_eq!((found.total(), found.contributions()), (Some(0.0), Some(2.0)));
+        let found = totals(vec![floats(vec![Some(0.5), None]), floats(vec![Some(-0.25)])]);
+        assert_eq!((found.total(), found.contributions()), (Some(0.25), Some(1.5)));
+        // The sum of the absolute values is not a double.
+        let found = totals(vec![floats(vec![Some(f64::MAX), Some(f64::MIN)])]);
+        assert_eq!((found.total(), found.contributions()), (Some(0.0), Some(2.0)));
+    }
+
+    #[test]
+    fn zeros_and_unknown_numbers_have_no_contributions() {
+        let zeros = totals(vec![floats(vec![Some(0.0), Some(-0.0)])]);
+        assert_eq!((zeros.total(), zeros.contributions()), (Some(0.0), None));
+        let unknown = totals(vec![floats(vec![Some(1.0), Some(f64::NAN)])]);
+        assert_eq!((unknown.total(), unknown.contributions()), (None, None));
+        assert_eq!(totals(vec![floats(vec![None])]).contributions(), None);
+    }
+
+    /// The rows 0, 0 and 6 have the mean 2 and the squared distances 4, 4 and 16.
+    #[test]
+    fn squared_distances_contribute_to_the_deviation() {
+        let contributions = |values: &[i128]| {
+            let values: ArrayRef = Arc::new(Decimal128Array::from(values.to_vec()));
+            let columns = vec![totals(vec![Arc::clone(&values)])];
+            let field = Field::new("x", values.data_type().clone(), false);
+            let schema = Arc::new(Schema::new(vec![field]));
+            let batch = RecordBatch::try_new(schema, vec![values]).unwrap();
+            let mut pairs = vec![PairMoments::default()];
+            add_pairs(&mut pairs, &batch, &[columns[0].steps()], &[(0, 0)]).unwrap();
+            let moments = TableMoments {
+                rows: 3,
+                columns,
+                pairs,
+            };
+            moments.contributions(0, 0)
+        };
+        assert_eq!(contributions(&[0, 0, 6]), [Some(1.0), Some(1.0)]);
+        assert_eq!(contributions(&[-3, 0, 3]), [Some(2.0), Some(2.0)]);
+        assert_eq!(contributions(&[5, 5, 5]), [Some(3.0), None]);
+    }
 }
