@@ -1,7 +1,7 @@
 //! The comparison of a release with its source, and the computation of its measures.
 
 use super::basis::FigureBasis;
-use super::correlation::Correlation;
+use super::correlation::{Correlation, in_steps};
 use super::decision_tree::DecisionTree;
 use super::distance::{earth_mover, kullback_leibler, total_variation};
 use super::figure::{Classifier, Figure, MeasureKind};
@@ -66,16 +66,18 @@ impl ReleaseComparison {
     /// the class.
     pub fn of_column(&self, column: usize) -> Vec<Figure> {
         let ColumnValues { name, values, numbers } = &self.columns[column];
-        let mut p = self.source.distribution(column, *values);
-        let mut q = self.release.distribution(column, *values);
+        let [of_source, of_release] = [&self.source, &self.release].map(|sample| sample.by_label(column));
+        let mut p = self.source.distribution(column, *values, &of_source);
+        let mut q = self.release.distribution(column, *values, &of_release);
         // Values that occur only in the tested rows are ignored.
         let is_there: Vec<bool> = p.iter().zip(&q).map(|(p, q)| *p > 0.0 || *q > 0.0).collect();
         for shares in [&mut p, &mut q] {
             let mut is_there = is_there.iter();
             shares.retain(|_| is_there.next() == Some(&true));
         }
-        let labels = Some(self.release.occurring(column) as f64);
-        let raw = self.source.occurring(column);
+        let occurring = |by_label: &[u64]| by_label.iter().filter(|rows| **rows > 0).count();
+        let labels = Some(occurring(&of_release) as f64);
+        let raw = occurring(&of_source);
         let mut figures = vec![Figure::new(MeasureKind::Labels, labels).beside(Some(raw as f64))];
         let has_rows = self.release.rows() > 0 && self.source.rows() > 0;
         let measured = |distance: f64| has_rows.then_some(distance);
@@ -126,23 +128,23 @@ impl ReleaseComparison {
         let numeric: Vec<usize> = (0..self.columns.len())
             .filter(|c| self.columns[*c].numbers.is_some())
             .collect();
-        let by_label = |sample: &Sample| -> Vec<Vec<Option<f64>>> {
-            let column = |c: &usize| sample.labels[*c].numbers(self.columns[*c].numbers.as_deref().unwrap_or_default());
-            numeric.iter().map(column).collect()
-        };
         let samples = [&self.release, &self.source];
-        let numbers = samples.map(by_label);
+        let steps = map(2 * numeric.len(), |at| {
+            let (sample, column) = (samples[at % 2], numeric[at / 2]);
+            let numbers = self.columns[column].numbers.as_deref().unwrap_or_default();
+            in_steps(&sample.labels[column].numbers(numbers), &sample.by_label(column))
+        });
         let indices = 0..numeric.len();
         let pairs: Vec<(usize, usize)> = indices
             .clone()
             .flat_map(|i| (i + 1..indices.end).map(move |j| (i, j)))
             .collect();
         let found = map(2 * pairs.len(), |at| {
-            let ((i, j), sample, numbers) = (pairs[at / 2], samples[at % 2], &numbers[at % 2]);
+            let ((i, j), sample) = (pairs[at / 2], samples[at % 2]);
+            let (of_one, of_other) = (&steps[2 * i + at % 2], &steps[2 * j + at % 2]);
             let labels = sample.columns[numeric[i]].iter().zip(&sample.columns[numeric[j]]);
-            let number =
-                |((a, b), n): ((&u32, &u32), &u64)| Some((numbers[i][*a as usize]?, numbers[j][*b as usize]?, *n));
-            Correlation::of(labels.zip(&sample.counts).filter_map(number))
+            let pair = |((a, b), n): ((&u32, &u32), &u64)| Some((of_one[*a as usize]?, of_other[*b as usize]?, *n));
+            Correlation::of(labels.zip(&sample.counts).filter_map(pair))
         });
         let mut figures = vec![];
         let mut differences = vec![];

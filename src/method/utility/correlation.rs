@@ -18,17 +18,11 @@ pub(super) struct Correlation {
 }
 
 impl Correlation {
-    /// Returns the correlation of weighted pairs of finite numbers. It does not depend on the order
-    /// of the pairs.
-    pub(super) fn of(pairs: impl Iterator<Item = (f64, f64, u64)> + Clone) -> Self {
-        let nothing = (f64::INFINITY, f64::NEG_INFINITY);
-        let wider = |(low, high): (f64, f64), x: f64| (if x < low { x } else { low }, if x > high { x } else { high });
-        let ends = pairs
-            .clone()
-            .fold([nothing; 2], |[of_x, of_y], (x, y, _)| [wider(of_x, x), wider(of_y, y)]);
-        let [of_x, of_y] = ends.map(Steps::of_floats);
+    /// Returns the correlation of weighted pairs of numbers of steps. It does not depend on the
+    /// order of the pairs.
+    pub(super) fn of(pairs: impl Iterator<Item = (i64, i64, u64)>) -> Self {
         let mut sums = StepSums::default();
-        pairs.for_each(|(x, y, count)| sums.add(of_x.float(x), of_y.float(y), count));
+        pairs.for_each(|(x, y, count)| sums.add(x, y, count));
         Self {
             r: sums.correlation(),
             rows: sums.rows(),
@@ -37,21 +31,53 @@ impl Correlation {
     }
 }
 
+/// Converts the numbers of a column to steps. Only the finite numbers of labels that occur in rows
+/// decide the steps; `rows` contains the number of rows of each label. The result is `None` for
+/// other labels.
+pub(super) fn in_steps(numbers: &[Option<f64>], rows: &[u64]) -> Vec<Option<i64>> {
+    let occurring = || numbers.iter().zip(rows).map(|(x, rows)| x.filter(|_| *rows > 0));
+    let nothing = (f64::INFINITY, f64::NEG_INFINITY);
+    let ends = occurring()
+        .flatten()
+        .fold(nothing, |(low, high), x| (low.min(x), high.max(x)));
+    let steps = Steps::of_floats(ends);
+    occurring().map(|x| x.map(|x| steps.float(x))).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Returns the correlation of weighted pairs of numbers.
+    fn correlation(pairs: &[(f64, f64, u64)]) -> Correlation {
+        let counts: Vec<u64> = pairs.iter().map(|pair| pair.2).collect();
+        let steps = |of: fn(&(f64, f64, u64)) -> f64| {
+            let numbers: Vec<Option<f64>> = pairs.iter().map(|pair| Some(of(pair))).collect();
+            in_steps(&numbers, &counts).into_iter().flatten()
+        };
+        let both = steps(|pair| pair.0).zip(steps(|pair| pair.1)).zip(&counts);
+        Correlation::of(both.map(|((x, y), count)| (x, y, *count)))
+    }
+
+    #[test]
+    fn labels_without_rows_do_not_decide_the_steps() {
+        let steps = in_steps(&[Some(1.0), Some(1e300), None, Some(3.0)], &[2, 0, 5, 1]);
+        assert_eq!(steps, [Some(-(1 << 46)), None, None, Some(1 << 46)]);
+        assert_eq!(in_steps(&[None, Some(7.0)], &[1, 1]), [None, Some(0)]);
+        assert!(in_steps(&[], &[]).is_empty());
+    }
+
     #[test]
     fn rows_that_differ_from_most_others_decide() {
         let one = [(0.0, 1.0, 399), (1.0, 7.0, 1)];
-        assert_eq!(Correlation::of(one.iter().copied()).deciding, 1);
-        let swapped = one.iter().map(|(x, y, count)| (*y, *x, *count));
-        assert_eq!(Correlation::of(swapped).deciding, 1);
+        assert_eq!(correlation(&one).deciding, 1);
+        let swapped = one.map(|(x, y, count)| (y, x, count));
+        assert_eq!(correlation(&swapped).deciding, 1);
         let ten = [(0.0, 0.0, 195), (0.0, 1.0, 195), (1.0, 0.0, 5), (1.0, 1.0, 5)];
-        assert_eq!(Correlation::of(ten.iter().copied()).deciding, 10);
-        assert_eq!(Correlation::of([(1.0, 2.0, 3), (2.0, 2.0, 3)].into_iter()).deciding, 0);
-        assert_eq!(Correlation::of(std::iter::empty()).deciding, 0);
+        assert_eq!(correlation(&ten).deciding, 10);
+        assert_eq!(correlation(&[(1.0, 2.0, 3), (2.0, 2.0, 3)]).deciding, 0);
+        assert_eq!(correlation(&[]).deciding, 0);
     }
 
     proptest! {
@@ -73,10 +99,9 @@ mod tests {
                     None => grouped.push((*x, *y, 1)),
                 }
             }
-            let of = |rows: &[(f64, f64, u64)]| Correlation::of(rows.iter().copied());
-            let found = of(&rows);
-            prop_assert_eq!(found, of(&sorted));
-            prop_assert_eq!(found, of(&grouped));
+            let found = correlation(&rows);
+            prop_assert_eq!(found, correlation(&sorted));
+            prop_assert_eq!(found, correlation(&grouped));
             let n = rows.len() as f64;
             let mean = |of: &dyn Fn(&(f64, f64, u64)) -> f64| rows.iter().map(of).sum::<f64>() / n;
             let (x, y) = (mean(&|row| row.0), mean(&|row| row.1));
@@ -92,13 +117,13 @@ mod tests {
     #[test]
     fn the_largest_numbers_do_not_overflow() {
         let ends = [(f64::MAX, 1.0, 1), (f64::MIN, 0.0, 1), (0.0, 0.5, 1 << 32)];
-        assert!((Correlation::of(ends.iter().copied()).r.unwrap() - 1.0).abs() < 1e-12);
-        assert_eq!(Correlation::of(ends.iter().copied()).deciding, 2);
+        assert!((correlation(&ends).r.unwrap() - 1.0).abs() < 1e-12);
+        assert_eq!(correlation(&ends).deciding, 2);
     }
 
     #[test]
     fn correlations_by_hand() {
-        let of = |pairs: &[(f64, f64, u64)]| Correlation::of(pairs.iter().copied()).r;
+        let of = |pairs: &[(f64, f64, u64)]| correlation(pairs).r;
         let close = |found: Option<f64>, r: f64| assert!((found.unwrap() - r).abs() < 1e-12, "{found:?} {r}");
         close(of(&[(1.0, 2.0, 1), (2.0, 4.0, 3), (3.0, 6.0, 1)]), 1.0);
         close(of(&[(1.0, 1.0, 2), (2.0, -1.0, 2)]), -1.0);

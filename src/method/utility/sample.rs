@@ -105,11 +105,6 @@ impl Sample {
         self.counts.iter().sum()
     }
 
-    /// Returns the number of labels of a column that occur in the rows.
-    pub(super) fn occurring(&self, column: usize) -> usize {
-        self.by_label(column).iter().filter(|n| **n > 0).count()
-    }
-
     /// Returns the number of rows with each label of a column.
     pub(super) fn by_label(&self, column: usize) -> Vec<u64> {
         let mut rows = vec![0; self.labels[column].number()];
@@ -119,15 +114,16 @@ impl Sample {
         rows
     }
 
-    /// Returns the share of each value of a column.
-    pub(super) fn distribution(&self, column: usize, values: usize) -> Vec<f64> {
+    /// Returns the share of each of the values of a column. `by_label` is the number of rows with
+    /// each of its labels.
+    pub(super) fn distribution(&self, column: usize, values: usize, by_label: &[u64]) -> Vec<f64> {
         let all = self.rows() as f64;
         let mut shares = vec![0.0; values];
-        for (covered, rows) in self.labels[column].all().zip(self.by_label(column)) {
-            let each = rows as f64 / covered.len() as f64 / all;
+        for (covered, rows) in self.labels[column].all().zip(by_label) {
+            let each = *rows as f64 / covered.len() as f64 / all;
             covered
                 .iter()
-                .filter(|_| rows > 0)
+                .filter(|_| *rows > 0)
                 .for_each(|v| shares[*v as usize] += each);
         }
         shares

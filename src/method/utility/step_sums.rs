@@ -47,13 +47,17 @@ impl StepSums {
         for ((low, high), x) in self.ends.iter_mut().zip([x, y]) {
             (*low, *high) = ((*low).min(x), (*high).max(x));
         }
-        let (x, y, count) = (i128::from(x), i128::from(y), i128::from(count));
-        self.n += count;
-        self.x += x * count;
-        self.y += y * count;
-        self.xx += x * x * count;
-        self.yy += y * y * count;
-        self.xy += x * y * count;
+        let (x, y) = (i128::from(x), i128::from(y));
+        let times = |product: i128| match count {
+            1 => product,
+            count => product * i128::from(count),
+        };
+        self.n += i128::from(count);
+        self.x += times(x);
+        self.y += times(y);
+        self.xx += times(x * x);
+        self.yy += times(y * y);
+        self.xy += times(x * y);
     }
 
     /// Adds other sums over pairs of the same columns.
