@@ -18,7 +18,7 @@
 
 use super::key::Key;
 use super::row_hashes::{RowHashes, Seed};
-use super::seen_rows::SeenRows;
+use super::seen_rows::{AHEAD, SeenRows};
 use super::survey::Survey;
 use crate::base::error::Result;
 use crate::method::canonical::plain;
@@ -82,10 +82,12 @@ impl RowIds {
         seen: &SeenRows,
     ) -> Result<UInt64Array> {
         let hashes = self.hashes.of(values, suppressed)?;
-        seen.read_ahead(&hashes);
         let mut ids = Vec::with_capacity(hashes.len());
-        for hash in hashes {
-            ids.push(self.of_equal(self.first(hash[0]), seen.add(hash)?));
+        for hashes in hashes.chunks(AHEAD) {
+            seen.read_ahead(hashes);
+            for hash in hashes {
+                ids.push(self.of_equal(self.first(hash[0]), seen.add(*hash)?));
+            }
         }
         Ok(UInt64Array::from(ids))
     }

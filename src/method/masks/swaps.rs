@@ -1,6 +1,7 @@
 //! The swaps of RANK SWAP: the value that each row receives from its partner, found by the id of
 //! the row.
 
+use super::seen_rows::AHEAD;
 use crate::base::pool::{map, pieces};
 use parking_lot::Mutex;
 use std::hint::black_box;
@@ -62,9 +63,20 @@ impl Swaps {
         }
     }
 
+    /// Returns the index of the value that each row with one of these ids receives from its partner;
+    /// `None` if there is no such row.
+    pub(super) fn places(&self, ids: &[u64]) -> Vec<Option<u32>> {
+        let mut places = Vec::with_capacity(ids.len());
+        for ids in ids.chunks(AHEAD) {
+            self.read_ahead(ids);
+            places.extend(ids.iter().map(|id| self.place(*id)));
+        }
+        places
+    }
+
     /// Returns the index of the value that the row with this id receives from its partner; `None`
     /// if there is no such row.
-    pub(super) fn place(&self, id: u64) -> Option<u32> {
+    fn place(&self, id: u64) -> Option<u32> {
         let (part, bucket) = self.bucket(id);
         let (start, end) = (part.starts[bucket] as usize, part.starts[bucket + 1] as usize);
         let rows = &part.rows[start..end];
@@ -74,7 +86,7 @@ impl Swaps {
 
     /// Reads the first row in the bucket of each of these ids. Several reads can wait for memory at
     /// the same time, and the buckets are then in the cache.
-    pub(super) fn read_ahead(&self, ids: &[u64]) {
+    fn read_ahead(&self, ids: &[u64]) {
         let starts = ids.iter().map(|id| {
             let (part, bucket) = self.bucket(*id);
             (part, part.starts[bucket] as usize)
@@ -142,11 +154,10 @@ mod tests {
     #[test]
     fn a_row_without_a_value_has_no_place() {
         let drawn = Swaps::new(&[2, 1], &[9, u64::MAX, 3], &[2, 1, 0]);
-        let places = [9, u64::MAX, 3, 0, 4, 1 << 63].map(|id| drawn.place(id));
+        let places = drawn.places(&[9, u64::MAX, 3, 0, 4, 1 << 63]);
         assert_eq!(places, [Some(1), Some(0), Some(0), None, None, None]);
         let none = Swaps::new(&[], &[], &[]);
-        none.read_ahead(&[0, u64::MAX]);
-        assert_eq!([0, u64::MAX].map(|id| none.place(id)), [None, None]);
+        assert_eq!(none.places(&[0, u64::MAX]), [None, None]);
     }
 
     /// Different ids in any order. Some are spread evenly, and some have the same upper bits.
@@ -171,9 +182,9 @@ mod tests {
             let own: Vec<u32> = (0..).zip(&counts).flat_map(|(place, count)| vec![place; *count as usize]).collect();
             let wanted: BTreeMap<u64, u32> = order.iter().copied().zip(own.iter().rev().copied()).collect();
             let swaps = Pool::new(threads).install(|| Swaps::new(&counts, &order, &partners));
-            swaps.read_ahead(&order);
-            for id in order.iter().flat_map(|id| [*id, id ^ 1, id.rotate_left(1)]) {
-                prop_assert_eq!(swaps.place(id), wanted.get(&id).copied());
+            let ids: Vec<u64> = order.iter().flat_map(|id| [*id, id ^ 1, id.rotate_left(1)]).collect();
+            for (id, place) in ids.iter().zip(swaps.places(&ids)) {
+                prop_assert_eq!(place, wanted.get(id).copied());
             }
         }
     }
