@@ -3,6 +3,7 @@
 //! stages in order.
 
 mod apply;
+mod checked;
 mod decide;
 mod examine;
 mod executor;

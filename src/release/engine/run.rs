@@ -1,6 +1,7 @@
 //! The path from a job to its release: one line per stage.
 
 use super::apply::{foresee_rewrite, rewrite};
+use super::checked::{CheckedRelease, ReleaseToCheck};
 use super::decide::{Decision, Evaluator, decide, join};
 use super::examine::{Findings, examine};
 use super::items::with_items;
@@ -8,7 +9,7 @@ use super::publish::{
     Inputs, Placed, ReleasedRows, RowsToPublish, SourceReading, ToPublish, publish, publish_rows, refuse_repeated,
 };
 use super::scan::{Scanned, detail_requests, scan};
-use super::verify::{Recounted, Union, recount, recount_union};
+use super::verify::recount;
 use super::waiting::put_all;
 use super::write::{StagedTarget, Staging, Written, keep_rows, write_files};
 use crate::base::error::{Error, ErrorKind, Result};
@@ -44,11 +45,7 @@ struct StagedRelease {
     decision: Decision,
     findings: Findings,
     written: Written,
-    recounted: Recounted,
-    /// The recount of all rows of a release that grows.
-    union: Option<Union>,
-    /// The columns of the source that the report compares, which are read in the background.
-    source: SourceReading,
+    checked: CheckedRelease,
 }
 
 /// A batch of rows after the decision about it.
@@ -63,33 +60,11 @@ enum Batch {
 async fn placed(job: &Arc<Job>, (target, stage): (&Target, Staging), observer: &Arc<dyn Observer>) -> Result<Placed> {
     let inputs = Inputs::of(job);
     observer.releasing(&target.path, &sources(&job.input));
-    let staged = async {
-        let scanned = scan(job, &detail_requests(job, &job.goal.metrics()), observer.as_ref()).await?;
-        let rows = scanned.sets.base().rows;
-        let Some(decision) = added(job, scanned, observer).await? else {
-            return Ok(Batch::Waits(rows));
-        };
-        let source = SourceReading::begin(job, &decision);
-        let findings = examine(job, &decision, observer).await?;
-        let rewrite = rewrite(job, &decision, observer).await?;
-        let to = StagedTarget {
-            target,
-            staging: &stage,
-        };
-        let written = write_files(job, &decision, rewrite, to, observer).await?;
-        let recounted = recount(job, &decision, &written, Some(&stage), observer).await?;
-        let recounted = recounted.require()?;
-        let union = recount_union(job, &written, &recounted, to, observer).await?;
-        Ok(Batch::Staged(Box::new(StagedRelease {
-            decision,
-            findings,
-            written,
-            recounted,
-            union,
-            source,
-        })))
+    let to = StagedTarget {
+        target,
+        staging: &stage,
     };
-    let staged = staged.await.map_err(|e| waiting(&job.output, e));
+    let staged = staged(job, to, observer).await.map_err(|e| waiting(&job.output, e));
     let (stage, staged) = or_removed(stage, staged).await?;
     let staged = match staged {
         Batch::Staged(staged) => *staged,
@@ -110,16 +85,43 @@ async fn placed(job: &Arc<Job>, (target, stage): (&Target, Staging), observer: &
             decision: &staged.decision,
             findings: staged.findings,
             written: &staged.written,
-            recounted: &staged.recounted,
-            union: staged.union.as_ref(),
+            recounted: &staged.checked.recounted,
+            union: staged.checked.union.as_ref(),
             inputs,
-            source: staged.source,
+            early: staged.checked.early,
             observer,
         },
         stage,
     )
     .await?;
     Ok(Placed::Published(Box::new(published)))
+}
+
+/// Scans the source, decides, and writes and recounts the release.
+async fn staged(job: &Arc<Job>, to: StagedTarget<'_>, observer: &Arc<dyn Observer>) -> Result<Batch> {
+    let scanned = scan(job, &detail_requests(job, &job.goal.metrics()), observer.as_ref()).await?;
+    let rows = scanned.sets.base().rows;
+    let Some(decision) = added(job, scanned, observer).await? else {
+        return Ok(Batch::Waits(rows));
+    };
+    let source = SourceReading::begin(job, &decision);
+    let findings = examine(job, &decision, observer).await?;
+    let rewrite = rewrite(job, &decision, observer).await?;
+    let written = write_files(job, &decision, rewrite, to, observer).await?;
+    let to_check = ReleaseToCheck {
+        job,
+        decision: &decision,
+        written: &written,
+        to: Some(to),
+        observer,
+    };
+    let checked = to_check.checked(source).await?;
+    Ok(Batch::Staged(Box::new(StagedRelease {
+        decision,
+        findings,
+        written,
+        checked,
+    })))
 }
 
 /// Returns the decision about the classes. Returns `None` if the rows are to be added to a release,
@@ -170,14 +172,21 @@ pub async fn release_rows(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Resul
     let findings = examine(job, &decision, observer).await?;
     let rewrite = rewrite(job, &decision, observer).await?;
     let written = keep_rows(job, &decision, rewrite, observer).await?;
-    let recounted = recount(job, &decision, &written, None, observer).await?.require()?;
+    let to_check = ReleaseToCheck {
+        job,
+        decision: &decision,
+        written: &written,
+        to: None,
+        observer,
+    };
+    let checked = to_check.checked(source).await?;
     publish_rows(RowsToPublish {
         job,
         decision: &decision,
         findings,
         written: &written,
-        recounted: &recounted,
-        source,
+        recounted: &checked.recounted,
+        early: checked.early,
         observer,
     })
     .await

@@ -13,7 +13,7 @@ mod report;
 pub(in crate::release::engine) use place::{Inputs, RowsToPublish, ToPublish, publish, publish_rows};
 pub use place::{Placed, ReleasedRows};
 pub(in crate::release::engine) use repeated::refuse as refuse_repeated;
-pub(in crate::release::engine) use report::SourceReading;
+pub(in crate::release::engine) use report::{EarlyMeasures, ReleaseToMeasure, SourceReading};
 
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@ use super::change::change;
 use super::grown::grown;
 use super::manifest::{ToDescribe, manifest};
 use super::repeated;
-use super::report::{ReleaseFacts, SourceReading, Staged};
+use super::report::{EarlyMeasures, ReleaseFacts, Staged};
 use crate::base::error::{Error, Result};
 use crate::base::pool::blocking;
 use crate::data::folder::{FileSummary, Manifest, sha256};
@@ -94,7 +94,8 @@ pub(in crate::release::engine) struct ToPublish<'a> {
     /// The recount of all rows of a release that grows.
     pub(in crate::release::engine) union: Option<&'a Union>,
     pub(in crate::release::engine) inputs: Inputs,
-    pub(in crate::release::engine) source: SourceReading,
+    /// The figures of the report that were measured while the release was recounted.
+    pub(in crate::release::engine) early: Result<EarlyMeasures>,
     pub(in crate::release::engine) observer: &'a Arc<dyn Observer>,
 }
 
@@ -148,7 +149,7 @@ async fn complete(
         recounted,
         union,
         inputs,
-        source,
+        early,
         observer,
     } = parts;
     let mut release = Release::new(job, (decision, findings), written, recounted)?;
@@ -187,9 +188,8 @@ async fn complete(
         recounted,
         release: &release,
         staged: Some(staged),
-        source: None,
     };
-    let report = report(facts, source, observer).await?;
+    let report = report(&facts, early, observer).await?;
     observer.begin(Phase::Publish);
     let change = match target.format {
         Format::Table(_) => Some(change(target, written, (&manifest, &text))?),
@@ -218,7 +218,8 @@ pub(in crate::release::engine) struct RowsToPublish<'a> {
     pub(in crate::release::engine) findings: Findings,
     pub(in crate::release::engine) written: &'a Written,
     pub(in crate::release::engine) recounted: &'a Recounted,
-    pub(in crate::release::engine) source: SourceReading,
+    /// The figures of the report that were measured while the release was recounted.
+    pub(in crate::release::engine) early: Result<EarlyMeasures>,
     pub(in crate::release::engine) observer: &'a Arc<dyn Observer>,
 }
 
@@ -230,7 +231,7 @@ pub(in crate::release::engine) async fn publish_rows(parts: RowsToPublish<'_>) -
         findings,
         written,
         recounted,
-        source,
+        early,
         observer,
     } = parts;
     observer.begin(Phase::Publish);
@@ -242,9 +243,8 @@ pub(in crate::release::engine) async fn publish_rows(parts: RowsToPublish<'_>) -
         recounted,
         release: &release,
         staged: None,
-        source: None,
     };
-    let report = report(facts, source, observer).await?;
+    let report = report(&facts, early, observer).await?;
     observer.begin(Phase::Publish);
     let report = or_removed(report, job.input.check_unchanged().await).await?.0;
     let rows = written
@@ -260,20 +260,23 @@ pub(in crate::release::engine) async fn publish_rows(parts: RowsToPublish<'_>) -
 }
 
 /// Writes the report of a recounted release, if one was requested, to a location where it is not
-/// visible yet. `source` are the columns of the source, which are read in the background.
+/// visible yet. `early` are the figures that were measured while the release was recounted.
 async fn report(
-    mut facts: ReleaseFacts<'_>,
-    source: SourceReading,
+    facts: &ReleaseFacts<'_>,
+    early: Result<EarlyMeasures>,
     observer: &Arc<dyn Observer>,
 ) -> Result<Option<StagedReport>> {
     let Some(file) = &facts.job.output.report else {
         return Ok(None);
     };
     observer.begin(Phase::Report);
-    facts.source = source.known().await?;
+    let measures = match early? {
+        EarlyMeasures::Measured(measures) => *measures,
+        EarlyMeasures::Unmeasured(known) => facts.to_measure().measured(known.as_ref()).await?,
+    };
     let place = facts.staged.as_ref();
     let place = place.and_then(|s| Some((s.target.path.clone(), s.folder?.to_path_buf())));
-    let (file, report) = (file.clone(), facts.report().await?);
+    let (file, report) = (file.clone(), facts.report(measures)?);
     blocking("writing the report", move || StagedReport::of(&file, &report, place))
         .await
         .map(Some)

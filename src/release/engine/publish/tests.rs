@@ -1,10 +1,10 @@
-use super::{Inputs, RowsToPublish, SourceReading, ToPublish, publish, publish_rows};
+use super::{EarlyMeasures, Inputs, ReleaseToMeasure, RowsToPublish, SourceReading, ToPublish, publish, publish_rows};
 use crate::data::folder::Manifest;
 use crate::release::engine::apply::rewrite;
 use crate::release::engine::decide::Decision;
 use crate::release::engine::examine::Findings;
 use crate::release::engine::testing::{decided, job, silent, target};
-use crate::release::engine::verify::{Recounted, recount};
+use crate::release::engine::verify::{PreparedRecount, Recounted, recount};
 use crate::release::engine::write::{StagedTarget, Staging, Written, keep_rows, write_files};
 use crate::release::job::{Job, ReportFile};
 use crate::release::staging::Stage;
@@ -48,7 +48,7 @@ async fn a_release_says_what_was_recounted_and_not_what_was_decided() {
             recounted: &recounted,
             union: None,
             inputs,
-            source: SourceReading::begin(&job, &decision),
+            early: Ok(EarlyMeasures::Unmeasured(None)),
             observer: &silent(),
         },
         stage,
@@ -87,7 +87,7 @@ async fn what_came_to_stand_in_the_target_meanwhile_stays() {
             recounted: &recounted,
             union: None,
             inputs,
-            source: SourceReading::begin(&job, &decision),
+            early: Ok(EarlyMeasures::Unmeasured(None)),
             observer: &silent(),
         },
         stage,
@@ -116,7 +116,7 @@ async fn rows_are_handed_out_without_what_is_only_recounted() {
         findings: Findings::default(),
         written: &written,
         recounted: &recounted,
-        source: SourceReading::begin(&job, &decision),
+        early: Ok(EarlyMeasures::Unmeasured(None)),
         observer: &silent(),
     })
     .await
@@ -127,9 +127,10 @@ async fn rows_are_handed_out_without_what_is_only_recounted() {
     assert!(rows.report.is_none());
 }
 
-/// A report says the same whether or not the columns of the source were read before.
+/// A report says the same whether or not the columns of the source were read before and the release
+/// was measured before its recount.
 #[tokio::test]
-async fn a_report_of_columns_that_were_read_before_is_the_same() {
+async fn a_report_that_was_measured_before_is_the_same() {
     let scratch = tempfile::tempdir().unwrap();
     let mut reports = vec![];
     for is_read_before in [false, true] {
@@ -146,14 +147,27 @@ async fn a_report_of_columns_that_were_read_before_is_the_same() {
         };
         let rewrite = rewrite(&job, &decision, &silent()).await.unwrap();
         let written = keep_rows(&job, &decision, rewrite, &silent()).await.unwrap();
-        let recounted = recount(&job, &decision, &written, None, &silent()).await.unwrap();
+        let prepared = PreparedRecount::of(&job, &decision, &written, None, &silent())
+            .await
+            .unwrap();
+        let to_measure = ReleaseToMeasure {
+            job: &job,
+            decision: &decision,
+            written: &written,
+            session: prepared.session(),
+            released: prepared.released(),
+            target: None,
+        };
+        let early = to_measure.measured_early(source).await;
+        assert_eq!(matches!(early, Ok(EarlyMeasures::Measured(_))), is_read_before);
+        let recounted = prepared.run().await.unwrap();
         let rows = publish_rows(RowsToPublish {
             job: &job,
             decision: &decision,
             findings: Findings::default(),
             written: &written,
             recounted: &recounted,
-            source,
+            early,
             observer: &silent(),
         });
         rows.await.unwrap().report.unwrap().publish().unwrap();

@@ -8,7 +8,7 @@ mod read_back;
 mod recounted;
 mod union;
 
-pub(in crate::release::engine) use recounted::{Recounted, WHOLE, recount};
+pub(in crate::release::engine) use recounted::{PreparedRecount, Recounted, WHOLE, recount};
 pub(in crate::release::engine) use union::{Union, recount_union, type_name};
 
 #[cfg(test)]

@@ -82,22 +82,77 @@ pub(in crate::release::engine) async fn recount(
     stage: Option<&Staging>,
     observer: &Arc<dyn Observer>,
 ) -> Result<Recounted> {
-    match counted(job, decision, written, stage, observer).await {
+    let prepared = PreparedRecount::of(job, decision, written, stage, observer).await?;
+    prepared.run().await
+}
+
+/// A recount whose tables are registered in its session, so that the same rows can be read for
+/// another purpose while they are recounted.
+pub(in crate::release::engine) struct PreparedRecount<'a> {
+    recount: Recount<'a>,
+    /// The table of the files, if other rows were kept in addition to the files.
+    files: Option<(Rows, ReleasedTable)>,
+    /// The table with the most information.
+    last: (Rows, ReleasedTable),
+}
+
+impl<'a> PreparedRecount<'a> {
+    /// Begins the recounting session, and registers the files of `stage` and the rows that were
+    /// kept. Fails like [`recount`].
+    pub(in crate::release::engine) async fn of(
+        job: &'a Job,
+        decision: &'a Decision,
+        written: &'a Written,
+        stage: Option<&Staging>,
+        observer: &Arc<dyn Observer>,
+    ) -> Result<Self> {
+        let prepared = prepared(job, decision, written, stage, observer).await;
+        of_unchanged(job, prepared).await
+    }
+
+    /// Returns the recounting session.
+    pub(in crate::release::engine) fn session(&self) -> &SessionContext {
+        &self.recount.session
+    }
+
+    /// Returns the recounted table with the most information.
+    pub(in crate::release::engine) fn released(&self) -> &ReleasedTable {
+        &self.last.1
+    }
+
+    /// Recounts the rows. Fails like [`recount`].
+    pub(in crate::release::engine) async fn run(&self) -> Result<Recounted> {
+        of_unchanged(self.recount.job, self.counted().await).await
+    }
+
+    async fn counted(&self) -> Result<Recounted> {
+        if let Some((rows, table)) = &self.files {
+            self.recount.of(*rows, table).await?;
+        }
+        let (rows, table) = &self.last;
+        self.recount.of(*rows, table).await
+    }
+}
+
+/// Returns the result unchanged, unless it is an error of the verification and the source changed
+/// in the meantime. Then the change is the error.
+async fn of_unchanged<T>(job: &Job, found: Result<T>) -> Result<T> {
+    match found {
         Err(e) if e.kind() == ErrorKind::Verification => {
             job.input.check_unchanged().await?;
             Err(e)
         }
-        counted => counted,
+        found => found,
     }
 }
 
-async fn counted(
-    job: &Job,
-    decision: &Decision,
-    written: &Written,
+async fn prepared<'a>(
+    job: &'a Job,
+    decision: &'a Decision,
+    written: &'a Written,
     stage: Option<&Staging>,
     observer: &Arc<dyn Observer>,
-) -> Result<Recounted> {
+) -> Result<PreparedRecount<'a>> {
     let (state, progress) = (job.input.source.state(), observer.begin(Phase::Verify));
     let recounting = executor(&state)?.recount(written).await?;
     let elsewhere = Arc::clone(&recounting).elsewhere(&progress);
@@ -109,25 +164,28 @@ async fn counted(
         job,
         decision,
         written,
-        session: &session,
+        session,
     };
-    let mut found = None;
+    let session = &recount.session;
+    let (mut files, mut last) = (None, None);
     if let (Some(target), Some(stage)) = (&job.output.target, stage) {
-        read_back(&session, RELEASED, stage, target, written).await?;
-        recounting.check_order(&session, RELEASED, &job.roles, written).await?;
-        let files = Rows::Files {
+        read_back(session, RELEASED, stage, target, written).await?;
+        recounting.check_order(session, RELEASED, &job.roles, written).await?;
+        let rows = Rows::Files {
             format: target.format,
             tell: written.rows.is_none(),
         };
-        bounds_as_text(&session, RELEASED, &job.roles.computed_columns()).await?;
-        found = Some(recount.of(files).await?);
+        bounds_as_text(session, RELEASED, &job.roles.computed_columns()).await?;
+        last = Some((rows, recount.table(rows).await?));
     }
     if let Some(rows) = &written.rows {
-        register(&session, rows)?;
-        bounds_as_text(&session, REWRITTEN, &job.roles.computed_columns()).await?;
-        found = Some(recount.of(Rows::Kept).await?);
+        register(session, rows)?;
+        bounds_as_text(session, REWRITTEN, &job.roles.computed_columns()).await?;
+        let kept = recount.table(Rows::Kept).await?;
+        files = last.replace((Rows::Kept, kept));
     }
-    found.ok_or_else(|| Error::internal("nothing was written that could be recounted"))
+    let last = last.ok_or_else(|| Error::internal("nothing was written that could be recounted"))?;
+    Ok(PreparedRecount { recount, files, last })
 }
 
 /// Estimates how many rows a recount reads. The classes are counted twice. Each promise beyond
@@ -151,18 +209,18 @@ struct Recount<'a> {
     job: &'a Job,
     decision: &'a Decision,
     written: &'a Written,
-    session: &'a SessionContext,
+    session: SessionContext,
 }
 
 impl Recount<'_> {
-    async fn of(&self, rows: Rows) -> Result<Recounted> {
-        let (job, settled) = (self.job, &self.written.settled);
+    /// Recounts the rows of a table, which [`Recount::table`] returned for `rows`.
+    async fn of(&self, rows: Rows, released: &ReleasedTable) -> Result<Recounted> {
+        let (job, session, settled) = (self.job, &self.session, &self.written.settled);
         let (is_csv, tell) = match rows {
             Rows::Files { format, tell } => (format == Format::Csv, tell),
             Rows::Kept => (false, true),
         };
-        let released = self.table(rows).await?;
-        let (rows, reached_k) = released.count(self.session).await?;
+        let (rows, reached_k) = released.count(session).await?;
         self.check_suppressed()?;
         let expected = settled.verdict.released + self.decision.starred_rows(&job.guarantees);
         if rows != expected {
@@ -172,9 +230,9 @@ impl Recount<'_> {
             ));
         }
         let key_schema = &self.decision.evaluator.sets().base().key_schema;
-        check_classes(self.session, self.written, key_schema, &released, is_csv).await?;
+        check_classes(session, self.written, key_schema, released, is_csv).await?;
         let promises = if tell { promises(job)? } else { vec![] };
-        let mut checks = released.check(self.session, &promises).await?;
+        let mut checks = released.check(session, &promises).await?;
         checks.iter_mut().for_each(|c| c.reached = c.reached.map(steady));
         let classes = settled.verdict.classes;
         let is_missing = |(promise, check): (&Promise, &Check)| {
@@ -194,15 +252,15 @@ impl Recount<'_> {
         }
         if tell {
             let starred = self.decision.starred_rows(&job.guarantees);
-            checks.extend(check_marginals(self.session, &self.written.permutations, &released.name, starred).await?);
+            checks.extend(check_marginals(session, &self.written.permutations, &released.name, starred).await?);
         }
-        checks.extend(check_codes(self.session, &released, job).await?);
+        checks.extend(check_codes(session, released, job).await?);
         Ok(Recounted {
             rows,
             reached_k,
             checks,
-            session: self.session.clone(),
-            released,
+            session: session.clone(),
+            released: released.clone(),
         })
     }
 
@@ -235,7 +293,7 @@ impl Recount<'_> {
             suppressed: Some(SUPPRESSED.into()).filter(|_| is_kept && decision.marks_suppressed(job)),
             remaining: Remaining::default(),
             whole: Some(WHOLE.into()),
-            population: generalized_population(self.session, job, decision).await?,
+            population: generalized_population(&self.session, job, decision).await?,
             generalized: generalized(&job.roles, decision),
             empty_is_null,
             answers: Answers::default(),

@@ -7,7 +7,7 @@
 //! give the same figures, one by one.
 
 use super::disclosed::{Counted, Disclosed, ReadingPlans, base_of, distances};
-use super::facts::ReleaseFacts;
+use super::facts::ReleaseToMeasure;
 use super::ordered::ordered;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::pool::{Pool, map};
@@ -24,16 +24,16 @@ use datafusion::physical_plan::execute_stream_partitioned;
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
-impl ReleaseFacts<'_> {
+impl ReleaseToMeasure<'_> {
     /// Returns the disclosure of each sensitive attribute by the classes of the released rows, and
-    /// the sizes of the classes if they were counted in the same scan.
-    pub(super) async fn disclosure(&self) -> Result<(Vec<Disclosure>, Option<Histogram>)> {
-        let job = self.job;
-        let (session, released) = (&self.recounted.session, &self.recounted.released);
+    /// the sizes of the classes if they were counted in the same scan. `known` are the columns of
+    /// the source that were read before.
+    pub(super) async fn disclosure(&self, known: Option<&KnownSource>) -> Result<(Vec<Disclosure>, Option<Histogram>)> {
+        let (job, session, released) = (self.job, self.session, self.released);
         let attributes = comparable(job);
-        let of_source = (attributes.as_slice(), self.source.as_ref());
+        let of_source = (attributes.as_slice(), known);
         // Under ENTITY, classes count entities, and one entity can have several values.
-        let classes = self.release.classes;
+        let classes = self.written.settled.verdict.released_classes();
         let counted = match job.input.entity {
             Some(_) => None,
             None => within_memory(counted(session, released, of_source, classes).await)?,

@@ -6,7 +6,8 @@ use crate::release::engine::verify::Recounted;
 use crate::release::engine::write::Written;
 use crate::release::job::{Job, Target};
 use crate::release::observe::Release;
-use crate::release::recount::KnownSource;
+use crate::release::recount::ReleasedTable;
+use datafusion::prelude::SessionContext;
 use std::path::Path;
 
 /// The target and the stage of a release, with the manifest in the stage.
@@ -18,6 +19,21 @@ pub(in crate::release::engine::publish) struct Staged<'a> {
     pub(in crate::release::engine::publish) manifest_sha256: String,
 }
 
+/// A written release that is measured for its report. Nothing of the result of the recount is
+/// needed for that.
+#[derive(Clone, Copy)]
+pub(in crate::release::engine) struct ReleaseToMeasure<'a> {
+    pub(in crate::release::engine) job: &'a Job,
+    pub(in crate::release::engine) decision: &'a Decision,
+    pub(in crate::release::engine) written: &'a Written,
+    /// The recounting session.
+    pub(in crate::release::engine) session: &'a SessionContext,
+    /// The recounted table with the most information.
+    pub(in crate::release::engine) released: &'a ReleasedTable,
+    /// The target, unless the rows are only kept.
+    pub(in crate::release::engine) target: Option<&'a Target>,
+}
+
 /// The job, the results of its stages and its staged files.
 pub(in crate::release::engine::publish) struct ReleaseFacts<'a> {
     pub(in crate::release::engine::publish) job: &'a Job,
@@ -26,6 +42,18 @@ pub(in crate::release::engine::publish) struct ReleaseFacts<'a> {
     pub(in crate::release::engine::publish) recounted: &'a Recounted,
     pub(in crate::release::engine::publish) release: &'a Release,
     pub(in crate::release::engine::publish) staged: Option<Staged<'a>>,
-    /// The columns of the source, if they were read while the release was written.
-    pub(in crate::release::engine::publish) source: Option<KnownSource>,
+}
+
+impl ReleaseFacts<'_> {
+    /// Returns the part of the facts that is needed to measure the release.
+    pub(in crate::release::engine::publish) fn to_measure(&self) -> ReleaseToMeasure<'_> {
+        ReleaseToMeasure {
+            job: self.job,
+            decision: self.decision,
+            written: self.written,
+            session: &self.recounted.session,
+            released: &self.recounted.released,
+            target: self.staged.as_ref().map(|staged| staged.target),
+        }
+    }
 }

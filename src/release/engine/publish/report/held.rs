@@ -1,13 +1,13 @@
 //! The source in memory, for a report on few rows. The figures of the report need the same columns
 //! many times, and parsing a text file takes longer than counting its contents.
 
-use super::facts::ReleaseFacts;
+use super::facts::ReleaseToMeasure;
 use super::utility::{MOST_ROWS, readings};
 use crate::base::error::{Error, Result};
 use crate::base::quoting::quote;
 use crate::method::search::Oracle;
 use crate::release::engine::verify::WHOLE;
-use crate::release::recount::{are_read_together, coded_plan};
+use crate::release::recount::{KnownSource, are_read_together, coded_plan};
 use datafusion::datasource::MemTable;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::physical_plan::execute_stream_partitioned;
@@ -15,14 +15,14 @@ use futures::StreamExt;
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
-impl ReleaseFacts<'_> {
+impl ReleaseToMeasure<'_> {
     /// Replaces the source with an in-memory table of the columns that the report reads. Returns
     /// the memory reservation for these columns. Returns `None`, and leaves the source unchanged,
-    /// if the source has too many rows, if the columns do not fit in memory, or if the columns that
-    /// were read while the release was written are enough.
-    pub(super) async fn hold_source(&self) -> Result<Option<Arc<MemoryReservation>>> {
-        let session = &self.recounted.session;
-        if self.decision.evaluator.rows() > MOST_ROWS || self.is_source_known().await? {
+    /// if the source is not to be held, or if the columns do not fit in memory. `known` are the
+    /// columns that were read while the release was written.
+    pub(super) async fn hold_source(&self, known: Option<&KnownSource>) -> Result<Option<Arc<MemoryReservation>>> {
+        let session = self.session;
+        if !self.is_to_be_held(known).await? {
             return Ok(None);
         }
         let whole = session.table(WHOLE).await?;
@@ -73,13 +73,16 @@ impl ReleaseFacts<'_> {
         Ok(Some(held))
     }
 
-    /// Returns true if the columns of the source that were read while the release was written are
-    /// enough for the comparison with the release.
-    async fn is_source_known(&self) -> Result<bool> {
-        let tables = (self.recounted.released.name.as_str(), WHOLE);
-        match self.source {
-            Some(_) => are_read_together(&self.recounted.session, tables, &readings(self.job)).await,
-            None => Ok(false),
+    /// Returns true if the source is to be held in memory: it has few rows, and the columns that
+    /// were read while the release was written are not enough for the comparison with the release.
+    pub(super) async fn is_to_be_held(&self, known: Option<&KnownSource>) -> Result<bool> {
+        if self.decision.evaluator.rows() > MOST_ROWS {
+            return Ok(false);
+        }
+        let tables = (self.released.name.as_str(), WHOLE);
+        match known {
+            Some(_) => Ok(!are_read_together(self.session, tables, &readings(self.job)).await?),
+            None => Ok(true),
         }
     }
 

@@ -6,62 +6,51 @@ mod disclosed;
 mod disclosure;
 mod facts;
 mod held;
+mod measures;
 mod merged;
 mod neighbours;
 mod ordered;
 mod own_values;
 mod promises;
 mod risk;
+mod shown;
 mod source_reading;
 mod source_values;
 mod utility;
 
+pub(in crate::release::engine) use facts::ReleaseToMeasure;
 pub(super) use facts::{ReleaseFacts, Staged};
+pub(in crate::release::engine) use measures::EarlyMeasures;
 pub(in crate::release::engine) use source_reading::SourceReading;
 
-use self::risk::risk;
+use self::measures::ReportMeasures;
+use self::shown::shown;
 use crate::base::error::{Error, ErrorKind, Result};
-use crate::base::quoting::quote;
 use crate::data::folder::FileSummary;
 use crate::data::metric::Metric;
 use crate::method::lattice::{Node, said};
-use crate::method::risk::{Risk, RiskSettings, THRESHOLDS};
 use crate::method::search::Oracle;
 use crate::release::engine::decide::describe;
 use crate::release::engine::publish::few::required_class_size;
-use crate::release::engine::verify::WHOLE;
-use crate::release::job::SourceTable;
-use crate::release::recount::count;
 use crate::release::report::{self, ColumnSummary, Report, ReportedRole};
 use arrow::datatypes::DataType;
-use datafusion::prelude::SessionContext;
 
 impl ReleaseFacts<'_> {
     /// Collects the report of a recounted release. Fails if the report and the release have
     /// different numbers of classes.
-    pub(super) async fn report(&self) -> Result<Report> {
+    pub(super) fn report(&self, measures: ReportMeasures) -> Result<Report> {
         let job = self.job;
         let (release, staged) = (self.release, self.staged.as_ref());
-        let (session, released) = (&self.recounted.session, &self.recounted.released);
-        let _held = self.hold_source().await?;
         let required = required_class_size(job);
-        let settings = RiskSettings {
-            thresholds: THRESHOLDS.into_iter().chain(required.map(|k| 1.0 / k as f64)).collect(),
-            ..RiskSettings::default()
-        };
-        // None of these needs another one's result. One of them may wait for the rows of a file
-        // while another one computes. They are on the heap, because a thread's stack is small.
-        let (before, (disclosure, sizes), utility, neighbours, (persons_in, persons_out)) = futures::try_join!(
-            Box::pin(self.risk_before(&settings)),
-            Box::pin(self.disclosure()),
-            Box::pin(self.utility(staged.map(|s| s.target))),
-            Box::pin(self.neighbours()),
-            Box::pin(self.persons_in_and_out()),
-        )?;
-        let after = match sizes.filter(|_| released.population.is_none()) {
-            Some(sizes) => Risk::of(&sizes, None, &settings)?,
-            None => risk(session, released, &settings).await?,
-        };
+        let ReportMeasures {
+            before,
+            after,
+            disclosure,
+            utility,
+            neighbours,
+            persons_in,
+            persons_out,
+        } = measures;
         same_classes(release.classes, after.classes)?;
         let files = staged.map(files);
         let columns = self.columns();
@@ -98,19 +87,6 @@ impl ReleaseFacts<'_> {
             not_covered: report::not_covered(&columns, &free_text, job.input.entity.is_some()),
             columns,
         })
-    }
-
-    /// Returns the numbers of persons in the source and in the release; `None` if records are
-    /// counted.
-    async fn persons_in_and_out(&self) -> Result<(Option<u64>, Option<u64>)> {
-        let Some(entity) = &self.job.input.entity else {
-            return Ok((None, None));
-        };
-        let (session, released) = (&self.recounted.session, &self.recounted.released);
-        Ok((
-            Some(persons(session, entity, WHOLE).await?),
-            Some(persons(session, entity, &released.released()).await?),
-        ))
     }
 
     /// Returns the names of the text columns that are released unchanged.
@@ -210,31 +186,6 @@ fn same_classes(released: u64, counted: u64) -> Result<()> {
         ErrorKind::Verification,
         format!("{released} classes were released, and the report counts {counted}"),
     ))
-}
-
-/// Returns the number of persons in the rows `from`, given as SQL. All rows without a person count
-/// as one person.
-async fn persons(session: &SessionContext, entity: &str, from: &str) -> Result<u64> {
-    let sql = format!("SELECT count(*) FROM (SELECT DISTINCT {} FROM {from})", quote(entity));
-    count(session, &sql).await
-}
-
-/// Returns the name of the source for a report. The text of a query can contain values, so only the
-/// files that the query reads are named.
-fn shown(source: &SourceTable) -> String {
-    if let Some(path) = source.name.strip_prefix('\'').and_then(|n| n.strip_suffix('\'')) {
-        return path.replace("''", "'");
-    }
-    if !source.name.starts_with('(') {
-        return source.name.clone();
-    }
-    let names = source.files.iter().filter_map(|f| f.file_name());
-    let names: Vec<String> = names.map(|n| n.to_string_lossy().into_owned()).collect();
-    match names.as_slice() {
-        [] => "a query".into(),
-        [one] => format!("a query over {one}"),
-        [one, .., last] => format!("a query over {} files, {one} to {last}", names.len()),
-    }
 }
 
 fn input(file: &FileSummary) -> report::InputSummary {

@@ -1,6 +1,6 @@
 //! The neighbours of the released node in the lattice.
 
-use super::facts::ReleaseFacts;
+use super::facts::ReleaseToMeasure;
 use crate::base::error::{ErrorKind, Result};
 use crate::data::frequency::BaseSet;
 use crate::method::lattice::Node;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// read, and counting them would take too much time.
 const MOST: usize = 64;
 
-impl ReleaseFacts<'_> {
+impl ReleaseToMeasure<'_> {
     /// Returns the figures of the nodes that are one level higher or lower in one column, coarser
     /// levels first. Returns an empty vector for local recoding, for more than [`MOST`] neighbours,
     /// for a sample, or if each node would have to be counted from files again. The vector is also

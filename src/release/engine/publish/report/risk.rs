@@ -1,7 +1,7 @@
 //! The re-identification risk before and after the release.
 
 use super::disclosure::sizes;
-use super::facts::ReleaseFacts;
+use super::facts::ReleaseToMeasure;
 use super::merged::Merged;
 use crate::base::error::Result;
 use crate::data::frequency::BaseSet;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// The table name of the raw rows of the population in the recounting session.
 const RAW_POPULATION: &str = "raw_population";
 
-impl ReleaseFacts<'_> {
+impl ReleaseToMeasure<'_> {
     /// Returns the risk in the source, before generalization and suppression.
     pub(super) async fn risk_before(&self, settings: &RiskSettings) -> Result<Risk> {
         let base = self.decision.evaluator.sets().base();
@@ -57,8 +57,7 @@ impl ReleaseFacts<'_> {
                 &names,
             )?;
             let (_, plan) = rows.into_parts();
-            self.recounted
-                .session
+            self.session
                 .register_table(RAW_POPULATION, Arc::new(ViewTable::new(plan, None)))?;
         }
         let source = ReleasedTable {
@@ -68,7 +67,7 @@ impl ReleaseFacts<'_> {
             population: job.input.population.as_ref().map(|_| RAW_POPULATION.into()),
             ..ReleasedTable::default()
         };
-        let session = &self.recounted.session;
+        let session = self.session;
         if job.input.entity.is_none()
             && job.input.population.is_none()
             && let Some(sizes) = sizes(session, &source).await?

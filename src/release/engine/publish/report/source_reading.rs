@@ -19,6 +19,9 @@ use std::sync::Arc;
 /// The columns are read in the background only if they take at most the memory limit divided by
 /// this number. The rest is for the write of the release.
 const PART: u64 = 8;
+/// The release is measured during its recount only if these columns take at most the memory limit
+/// divided by this number. The rest is for the figures and for the classes of the recount.
+const PART_DURING_RECOUNT: u64 = 32;
 /// The maximum number of bytes that a row takes in a column of numbers.
 const NUMBER: u64 = 32;
 /// The number of bytes that a row takes in another column, if few rows have the same value.
@@ -26,20 +29,33 @@ const OTHER: u64 = 8;
 
 /// The columns of the source, while they are read in the background. Dropping this value stops the
 /// reading.
-pub(in crate::release::engine) struct SourceReading(Option<SpawnedTask<Result<Option<KnownSource>>>>);
+pub(in crate::release::engine) struct SourceReading {
+    task: Option<SpawnedTask<Result<Option<KnownSource>>>>,
+    leaves_room: bool,
+}
 
 impl SourceReading {
     /// Begins to read the columns of the source if the job has a report and the report needs only
     /// these columns. Otherwise, the report reads the source itself.
     pub(in crate::release::engine) fn begin(job: &Arc<Job>, decision: &Decision) -> Self {
         let asked = AskedColumns::of(job, decision.evaluator.rows());
-        let asked = asked.filter(|asked| asked.fit(job, decision.evaluator.rows()));
-        Self(asked.map(|asked| SpawnedTask::spawn(asked.read(Arc::clone(job)))))
+        let fit = |asked: &AskedColumns, part| asked.fit(job, decision.evaluator.rows(), part);
+        let asked = asked.filter(|asked| fit(asked, PART));
+        Self {
+            leaves_room: asked.as_ref().is_some_and(|asked| fit(asked, PART_DURING_RECOUNT)),
+            task: asked.map(|asked| SpawnedTask::spawn(asked.read(Arc::clone(job)))),
+        }
+    }
+
+    /// Returns true if the columns are read, and take so little memory that the release can be
+    /// measured while it is recounted.
+    pub(super) fn leaves_room(&self) -> bool {
+        self.leaves_room
     }
 
     /// Waits for the columns. Returns `None` if they are not read or do not fit in memory.
-    pub(in crate::release::engine::publish) async fn known(self) -> Result<Option<KnownSource>> {
-        let Some(task) = self.0 else {
+    pub(super) async fn known(self) -> Result<Option<KnownSource>> {
+        let Some(task) = self.task else {
             return Ok(None);
         };
         let read = task.join().await;
@@ -85,15 +101,15 @@ impl AskedColumns {
         (!columns.is_empty()).then_some(Self { columns, keeps_rows })
     }
 
-    /// Returns true if the columns of `rows` rows take only a part of the memory limit.
-    fn fit(&self, job: &Job, rows: u64) -> bool {
+    /// Returns true if the columns of `rows` rows take at most the memory limit divided by `part`.
+    fn fit(&self, job: &Job, rows: u64, part: u64) -> bool {
         let bytes = |(_, data_type): &(String, DataType)| match NumberRanks::is_possible(data_type) {
             true => NUMBER,
             false => OTHER,
         };
         let bytes: u64 = self.columns.iter().map(bytes).sum();
         match job.input.source.rows.task_ctx().memory_pool().memory_limit() {
-            MemoryLimit::Finite(limit) => rows.saturating_mul(bytes) <= limit as u64 / PART,
+            MemoryLimit::Finite(limit) => rows.saturating_mul(bytes) <= limit as u64 / part,
             _ => true,
         }
     }
@@ -132,7 +148,7 @@ mod tests {
         job.input.entity = None;
         let few = AskedColumns::of(&job, 6).unwrap();
         assert_eq!((names(&few), few.keeps_rows), (vec!["illness", "age", "zip"], true));
-        assert!(few.fit(&job, 6));
+        assert!(few.fit(&job, 6, PART_DURING_RECOUNT));
         let known = few.read(Arc::new(job)).await.unwrap().unwrap();
         let column = |name| known.column(name).unwrap();
         assert_eq!(column("age").rows.as_ref().unwrap().as_slice(), [0, 1, 2, 3, 4, 5]);

@@ -1,26 +1,27 @@
 //! The information about the source that a release retains, in the columns that have a role.
 
-use super::facts::ReleaseFacts;
-use super::shown;
+use super::facts::ReleaseToMeasure;
+use super::shown::shown;
 use crate::base::error::{ErrorKind, Result};
 use crate::method::hierarchy::LabelForm;
 use crate::method::search::Oracle;
 use crate::method::utility::Utility;
 use crate::release::engine::publish::few::least_persons;
 use crate::release::engine::verify::WHOLE;
-use crate::release::job::{Job, Target};
-use crate::release::recount::{Reading, Tables, figures};
+use crate::release::job::Job;
+use crate::release::recount::{KnownSource, Reading, Tables, figures};
 
 /// The maximum number of rows of a source that a report measures. Measuring should not take much
 /// longer than the release.
 pub(super) const MOST_ROWS: u64 = 1_000_000;
 
-impl ReleaseFacts<'_> {
+impl ReleaseToMeasure<'_> {
     /// Measures the released quasi-identifiers, sensitive attributes and class label. Figures that
     /// describe the values of only a few persons are rounded or withheld. Returns `None` if the
-    /// source has too many rows, or if the memory limit is too low.
-    pub(super) async fn utility(&self, target: Option<&Target>) -> Result<Option<Utility>> {
-        let (job, recounted) = (self.job, self.recounted);
+    /// source has too many rows, or if the memory limit is too low. `known` are the columns of the
+    /// source that were read before.
+    pub(super) async fn utility(&self, known: Option<&KnownSource>) -> Result<Option<Utility>> {
+        let job = self.job;
         if self.decision.evaluator.rows() > MOST_ROWS {
             return Ok(None);
         }
@@ -28,10 +29,10 @@ impl ReleaseFacts<'_> {
         let drawn = job.roles.masks.iter().filter(|of| of.clause.kind.is_drawn());
         let drawn: Vec<String> = drawn.map(|of| of.column.clone()).collect();
         let tables = Tables {
-            session: &recounted.session,
-            released: &recounted.released,
+            session: self.session,
+            released: self.released,
             source: WHOLE,
-            known: self.source.as_ref(),
+            known,
             testing: None,
             drawn: &drawn,
             entity: job.input.entity.as_deref(),
@@ -51,7 +52,9 @@ impl ReleaseFacts<'_> {
         };
         let utility = Utility {
             software: format!("anonsql {}", env!("CARGO_PKG_VERSION")),
-            release: target.map_or_else(|| "the released rows".into(), |t| t.path.display().to_string()),
+            release: self
+                .target
+                .map_or_else(|| "the released rows".into(), |t| t.path.display().to_string()),
             source: shown(&job.input.source),
             testing: None,
             class,
