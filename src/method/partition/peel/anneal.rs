@@ -12,8 +12,8 @@
 //! combinations then follow each other, and the data of their classes are still in the fast part of
 //! the memory. The classes are as good, and a draw takes two thirds of the time.
 //!
-//! The number of draws depends only on the number of combinations and columns and on `rounds`, so
-//! the release does not depend on a clock. Large tables are excluded, because they would need too
+//! The number of draws depends only on the number of combinations, columns and classes and on
+//! `rounds`, so the release does not depend on a clock. Large tables are excluded, because they would need too
 //! many draws.
 //!
 //! Kirkpatrick, Gelatt and Vecchi, Optimization by simulated annealing, Science 220, 1983,
