@@ -53,7 +53,7 @@ async fn mondrian_loses_less_than_the_best_node() {
 #[cfg_attr(not(has_shared), ignore = "needs ../shared; set ANONSQL_SHARED to the folder")]
 async fn peel_loses_less_than_any_other() {
     let context = adult(&ADULT).await;
-    for (k, rounds, peer) in [(2, 1, 0.0240), (5, 1, 0.0538), (10, 1, 0.0772), (50, 30, 0.1490)] {
+    for (k, rounds, peer) in [(2, 1, 0.0240), (5, 1, 0.0538), (10, 1, 0.0772), (50, 10, 0.1490)] {
         let sql = format!(
             "COMPARE ANONYMIZE adult QUASI IDENTIFIERS ({}) SATISFYING k_anonymity({k}) SEARCH USING (mondrian(ranges => exact), \
              peel(rounds => {rounds}, numbers => hierarchy), peel(rounds => 1, ranges => exact))",

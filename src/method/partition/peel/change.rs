@@ -8,8 +8,12 @@ use super::space::PeeledClass;
 /// from its extreme places, without its members.
 pub(super) struct AnnealedClasses<'a> {
     places: &'a CombinationPlaces<'a>,
-    /// For each combination: the combinations near it, the nearest first.
-    near: Vec<Vec<u32>>,
+    /// The combinations near each combination, the nearest first, combination by combination. One
+    /// list for all takes a fraction of the time of many lists, because combinations are drawn in
+    /// the order of their numbers.
+    near: Vec<u32>,
+    /// For each combination: the end of the combinations near it in the list `near`.
+    near_ends: Vec<usize>,
     pub(super) class_of: Vec<u32>,
     /// For each combination: its index among the members of its class.
     position: Vec<u32>,
@@ -36,20 +40,30 @@ struct MemberChange {
 }
 
 impl<'a> AnnealedClasses<'a> {
-    /// Arranges the combinations in these classes. `class_of` is the class of each combination.
+    /// Arranges the combinations in these classes. `class_of` is the class of each combination of
+    /// the table, and `near` the combinations near each annealed combination.
     pub(super) fn new(
         places: &'a CombinationPlaces<'a>,
-        near: Vec<Vec<u32>>,
+        near: &[Vec<u32>],
         classes: &[PeeledClass],
-        class_of: Vec<u32>,
+        class_of: &[u32],
     ) -> Self {
         let space = places.space;
+        let mut near_ends = vec![];
+        let mut end = 0;
+        for near in near {
+            end += near.len();
+            near_ends.push(end);
+        }
+        let all = 0..places.len() as u32;
+        let class_of: Vec<u32> = all.map(|one| class_of[places.in_table(one) as usize]).collect();
         let mut annealed = Self {
             places,
-            near,
+            near: near.concat(),
+            near_ends,
             position: vec![0; class_of.len()],
+            members: members(&class_of, classes.len()),
             class_of,
-            members: classes.iter().map(|class| class.members.clone()).collect(),
             rows: vec![0; classes.len()],
             costs: vec![0.0; classes.len()],
             extremes: vec![ExtremePlaces::NONE; classes.len() * space.columns()],
@@ -65,12 +79,9 @@ impl<'a> AnnealedClasses<'a> {
         annealed
     }
 
-    /// Puts each of these combinations into the class that `class_of` has for it.
-    pub(super) fn restore(&mut self, placed: &[u32], class_of: &[u32]) {
-        self.members.iter_mut().for_each(Vec::clear);
-        for one in placed {
-            self.members[class_of[*one as usize] as usize].push(*one);
-        }
+    /// Puts each combination into the class that `class_of` has for it.
+    pub(super) fn restore(&mut self, class_of: &[u32]) {
+        self.members = members(class_of, self.members.len());
         (0..self.members.len()).for_each(|class| self.refresh(class));
         self.free = (0..self.members.len())
             .filter(|class| self.members[*class].is_empty())
@@ -87,7 +98,9 @@ impl<'a> AnnealedClasses<'a> {
 
     /// Returns the combinations near a combination, the nearest first.
     pub(super) fn near(&self, combination: u32) -> &[u32] {
-        &self.near[combination as usize]
+        let at = combination as usize;
+        let start = if at == 0 { 0 } else { self.near_ends[at - 1] };
+        &self.near[start..self.near_ends[at]]
     }
 
     /// Returns true if a combination can leave its class and the class keeps enough rows.
@@ -96,14 +109,26 @@ impl<'a> AnnealedClasses<'a> {
     }
 
     fn rows_of(&self, combination: u32) -> u64 {
-        self.places.space.rows(combination)
+        self.places.rows(combination)
+    }
+
+    /// Returns true if a class with these members satisfies the models. The class must have enough
+    /// rows.
+    fn holds(&self, members: &[u32]) -> bool {
+        let table = self.places.space.table;
+        let in_table = || {
+            members
+                .iter()
+                .map(|one| self.places.in_table(*one))
+                .collect::<Vec<u32>>()
+        };
+        table.rows_suffice() || table.holds(&in_table())
     }
 
     /// Returns true if classes with these members satisfy the models. Each class must have enough
     /// rows.
     fn hold<const N: usize>(&self, classes: [&dyn Fn() -> Vec<u32>; N]) -> bool {
-        let table = self.places.space.table;
-        table.rows_suffice() || classes.iter().all(|members| table.holds(&members()))
+        self.places.space.table.rows_suffice() || classes.iter().all(|members| self.holds(&members()))
     }
 
     /// Computes the rows, the extremes and the cost of a class from its members.
@@ -115,7 +140,7 @@ impl<'a> AnnealedClasses<'a> {
         for (position, member) in self.members[class].iter().enumerate() {
             self.position[*member as usize] = position as u32;
             self.class_of[*member as usize] = class as u32;
-            rows += self.places.space.rows(*member);
+            rows += self.places.rows(*member);
             for (extremes, place) in extremes.iter_mut().zip(self.places.of(*member)) {
                 extremes.add(*place);
             }
@@ -206,13 +231,13 @@ impl<'a> AnnealedClasses<'a> {
     /// class, and the others. Does so only if both satisfy the models and the additional loss is at
     /// most `most`.
     pub(super) fn divide(&mut self, one: u32) {
-        let (table, class) = (self.places.space.table, self.class(one));
+        let class = self.class(one);
         if self.rows[class] < 2 * self.least {
             return;
         }
         let (mut part, mut rows) = (vec![one], self.rows_of(one));
-        for near in &self.near[one as usize] {
-            if rows >= self.least && (table.rows_suffice() || table.holds(&part)) {
+        for near in self.near(one) {
+            if rows >= self.least && self.holds(&part) {
                 break;
             }
             if self.class(*near) == class {
@@ -275,9 +300,7 @@ impl<'a> AnnealedClasses<'a> {
             self.refresh(home);
             homes.push(home);
         }
-        let table = self.places.space.table;
-        let hold = |home: &usize| table.rows_suffice() || table.holds(&self.members[*home]);
-        if more <= most && homes.iter().all(hold) {
+        if more <= most && homes.iter().all(|home| self.holds(&self.members[*home])) {
             self.refresh(class);
             self.free.push(class);
             return;
@@ -312,4 +335,13 @@ impl<'a> AnnealedClasses<'a> {
         }
         best
     }
+}
+
+/// Returns the members of each class. `class_of` is the class of each combination.
+fn members(class_of: &[u32], classes: usize) -> Vec<Vec<u32>> {
+    let mut members = vec![vec![]; classes];
+    for (one, class) in class_of.iter().enumerate() {
+        members[*class as usize].push(one as u32);
+    }
+    members
 }

@@ -10,7 +10,7 @@ use rand::seq::SliceRandom;
 pub(super) const NEAR: usize = 24;
 
 /// The maximum number of combinations of which all pairs are compared.
-const ALL_PAIRS: usize = 4096;
+const ALL_PAIRS: usize = 2048;
 
 /// The number of sorted orders in which neighbours are compared.
 const ORDERS: usize = 12;
@@ -21,16 +21,25 @@ const FOLLOWING: usize = 8;
 /// The number of nearest combinations of a combination that [`NearLists::descend`] considers.
 const CLOSE: usize = NEAR / 2;
 
-/// The places of all combinations, and the losses of all columns.
+/// The places of the combinations that are annealed, and the losses of all columns.
+///
+/// The annealed combinations have numbers of their own: 0, 1 and so on, in the order of their keys.
+/// Most combinations with successive numbers are similar, so the data of a combination and of its
+/// classes are near each other in memory.
 pub(super) struct CombinationPlaces<'a> {
     pub(super) space: &'a Space<'a>,
     pub(super) losses: Vec<PlaceLosses>,
+    /// For each annealed combination: its number in the table.
+    placed: Vec<u32>,
+    rows: Vec<u64>,
     /// The places, combination by combination.
     places: Vec<u32>,
 }
 
 impl<'a> CombinationPlaces<'a> {
-    pub(super) fn new(space: &'a Space<'a>) -> Self {
+    /// Numbers these combinations anew and finds their places.
+    pub(super) fn new(space: &'a Space<'a>, mut placed: Vec<u32>) -> Self {
+        placed.sort_unstable();
         let by_column: Vec<Vec<u32>> = (0..space.columns()).map(|column| space.places(column)).collect();
         let of = |one: u32| {
             let codes = space.codes(one).iter().zip(&by_column);
@@ -40,9 +49,25 @@ impl<'a> CombinationPlaces<'a> {
             losses: (0..space.columns())
                 .map(|column| PlaceLosses::new(space, column))
                 .collect(),
-            places: (0..space.len() as u32).flat_map(of).collect(),
+            places: placed.iter().flat_map(|one| of(*one)).collect(),
+            rows: placed.iter().map(|one| space.rows(*one)).collect(),
+            placed,
             space,
         }
+    }
+
+    /// Returns the number of annealed combinations.
+    pub(super) fn len(&self) -> usize {
+        self.placed.len()
+    }
+
+    /// Returns the number that an annealed combination has in the table.
+    pub(super) fn in_table(&self, combination: u32) -> u32 {
+        self.placed[combination as usize]
+    }
+
+    pub(super) fn rows(&self, combination: u32) -> u64 {
+        self.rows[combination as usize]
     }
 
     /// Returns the places of a combination, column by column.
@@ -66,28 +91,29 @@ struct NearLists<'a> {
     lists: Vec<Vec<(f64, u32)>>,
 }
 
-/// Returns, for each combination, the combinations of `placed` near it, the nearest first. If there
-/// are many combinations, some of the nearest may be missing.
-pub(super) fn near(places: &CombinationPlaces, placed: &[u32], context: &mut Context) -> Result<Vec<Vec<u32>>, Stop> {
+/// Returns, for each combination, the combinations near it, the nearest first. If there are many
+/// combinations, some of the nearest may be missing.
+pub(super) fn near(places: &CombinationPlaces, context: &mut Context) -> Result<Vec<Vec<u32>>, Stop> {
+    let all = 0..places.len() as u32;
     let mut near = NearLists {
         places,
-        lists: vec![vec![]; places.space.len()],
+        lists: vec![vec![]; places.len()],
     };
-    if placed.len() <= ALL_PAIRS {
-        for (at, one) in placed.iter().enumerate() {
+    if places.len() <= ALL_PAIRS {
+        for one in all.clone() {
             context.check(0)?;
-            placed[at + 1..].iter().for_each(|other| near.compare(*one, *other));
+            (one + 1..all.end).for_each(|other| near.compare(one, other));
         }
     } else {
         for _ in 0..ORDERS {
             context.check(0)?;
-            let order = order(places.space, places, placed, context);
+            let order = order(places, context);
             for (at, one) in order.iter().enumerate() {
                 let following = order[at + 1..].iter().take(FOLLOWING);
                 following.for_each(|other| near.compare(*one, *other));
             }
         }
-        near.descend(placed);
+        near.descend();
     }
     let others = |list: Vec<(f64, u32)>| list.into_iter().map(|(_, other)| other).collect();
     Ok(near.lists.into_iter().map(others).collect())
@@ -95,7 +121,8 @@ pub(super) fn near(places: &CombinationPlaces, placed: &[u32], context: &mut Con
 
 /// Returns the combinations in a random order in which similar combinations are near each other.
 /// They are sorted by the labels of all columns at random levels, and then by their places.
-fn order(space: &Space, places: &CombinationPlaces, placed: &[u32], context: &mut Context) -> Vec<u32> {
+fn order(places: &CombinationPlaces, context: &mut Context) -> Vec<u32> {
+    let space = places.space;
     let mut columns: Vec<usize> = (0..space.columns()).collect();
     columns.shuffle(&mut context.rng);
     let labels: Vec<&[u32]> = columns
@@ -107,14 +134,14 @@ fn order(space: &Space, places: &CombinationPlaces, placed: &[u32], context: &mu
         })
         .collect();
     let key = |one: &u32| -> Vec<u32> {
-        let (codes, places) = (space.codes(*one), places.of(*one));
+        let (codes, places) = (space.codes(places.in_table(*one)), places.of(*one));
         let labels = columns
             .iter()
             .zip(&labels)
             .map(|(column, labels)| labels[codes[*column] as usize]);
         labels.chain(columns.iter().map(|column| places[*column])).collect()
     };
-    let mut order = placed.to_vec();
+    let mut order: Vec<u32> = (0..places.len() as u32).collect();
     order.sort_by_cached_key(key);
     order
 }
@@ -147,13 +174,13 @@ impl NearLists<'_> {
 
     /// Compares each combination with those near the combinations near it (Dong, Moses and Li,
     /// Efficient k-nearest neighbor graph construction for generic similarity measures, WWW 2011).
-    fn descend(&mut self, placed: &[u32]) {
+    fn descend(&mut self) {
         let close = |list: &Vec<(f64, u32)>| list.iter().take(CLOSE).map(|(_, other)| *other).collect();
         let close: Vec<Vec<u32>> = self.lists.iter().map(close).collect();
-        for one in placed {
-            for between in &close[*one as usize] {
-                for other in close[*between as usize].iter().filter(|other| *other != one) {
-                    self.compare(*one, *other);
+        for one in 0..close.len() as u32 {
+            for between in &close[one as usize] {
+                for other in close[*between as usize].iter().filter(|other| **other != one) {
+                    self.compare(one, *other);
                 }
             }
         }
@@ -193,9 +220,9 @@ mod tests {
                 exact: true,
             };
             let space = Space::new(&toy, ranges);
-            let places = CombinationPlaces::new(&space);
             let placed: Vec<u32> = (0..combinations).collect();
-            let near = near(&places, &placed, &mut Context::new(1, SearchBudget::default())).unwrap();
+            let places = CombinationPlaces::new(&space, placed.clone());
+            let near = near(&places, &mut Context::new(1, SearchBudget::default())).unwrap();
             let (mut found, mut least) = (0.0, 0.0);
             for one in (0..combinations).step_by(97) {
                 let mut all: Vec<f64> = placed

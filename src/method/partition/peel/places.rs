@@ -6,7 +6,7 @@
 //! second highest place are known, too, they determine the label after any one member has left the
 //! class.
 
-use super::scale::losses;
+use super::scale::{are_few, losses};
 use super::space::Space;
 use crate::method::partition::table::Column;
 
@@ -56,9 +56,16 @@ pub(super) fn with((low, high): (u32, u32), place: u32) -> (u32, u32) {
     (low.min(place), high.max(place))
 }
 
+/// The maximum number of values of a column whose losses by pairs of places are computed in advance.
+/// The losses of one such column take at most 512 KiB, so the losses that are often looked up stay
+/// in the fast part of the memory.
+const FEW_PLACES: usize = 256;
+
 /// The losses of the labels of one column.
 #[derive(Debug)]
 pub(super) enum PlaceLosses {
+    /// The number of places, and for each lowest and each highest place the loss of the label.
+    Pairs(usize, Vec<f64>),
     /// The label is a range. The number is the index of the column.
     Range(usize),
     /// The label is the lowest common ancestor.
@@ -81,15 +88,24 @@ pub(super) struct AncestorLosses {
 
 impl PlaceLosses {
     pub(super) fn new(space: &Space, column: usize) -> Self {
-        match space.is_range(column) {
+        let losses = match space.is_range(column) {
             true => PlaceLosses::Range(column),
             false => PlaceLosses::Ancestor(AncestorLosses::new(&space.table.columns()[column])),
+        };
+        let places = space.table.columns()[column].lookup.values().len();
+        if places > FEW_PLACES || !are_few(places, space.len()) {
+            return losses;
         }
+        let pairs = (0..places as u32).flat_map(|low| (0..places as u32).map(move |high| (low, high.max(low))));
+        let pairs = pairs.map(|ends| losses.loss(space, ends)).collect();
+        PlaceLosses::Pairs(places, pairs)
     }
 
     /// Returns the loss of a class whose lowest and highest place are given.
+    #[inline]
     pub(super) fn loss(&self, space: &Space, (low, high): (u32, u32)) -> f64 {
         match self {
+            PlaceLosses::Pairs(places, losses) => losses[low as usize * places + high as usize],
             PlaceLosses::Range(column) => space.loss_of_range(*column, low, high),
             PlaceLosses::Ancestor(losses) => losses.loss(low as usize, high as usize),
         }

@@ -59,7 +59,7 @@ const PER_COMBINATION: usize = 1 << 10;
 const COMPUTED: u64 = 16;
 
 /// Returns true if the losses of all pairs of a column's values are computed in advance.
-fn are_few(values: usize, combinations: usize) -> bool {
+pub(super) fn are_few(values: usize, combinations: usize) -> bool {
     values <= FEW_VALUES && values * values <= combinations.saturating_mul(PER_COMBINATION)
 }
 
