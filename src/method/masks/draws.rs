@@ -1,7 +1,7 @@
 //! The random numbers of a drawn mask. They depend only on the secret, the kind of mask, the column
 //! and the id of a row, so they are the same in each run and with any number of threads.
 //!
-//! The numbers of a row are values of SipHash-2-4 for the row's id. Its key follows from the secret
+//! The number of a row is a value of SipHash-2-4 for the row's id. Its key follows from the secret
 //! by HMAC, so nobody can predict a number without the secret, even if other numbers are known. The
 //! numbers for the whole column come from a stream of ChaCha12, whose key follows from the secret,
 //! too.
@@ -9,18 +9,18 @@
 //! Reference: Aumasson, Bernstein, SipHash: a fast short-input PRF, INDOCRYPT 2012.
 
 use super::key::Key;
+use super::normal::lower_quantile;
 use crate::base::error::Result;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha12Rng;
-use std::f64::consts::TAU;
 use std::fmt;
 
 /// A source of random numbers for a column.
 #[derive(Debug)]
 pub(super) struct Draws {
     column: ChaCha12Rng,
-    /// The keys of the first and of the second number of a row.
-    rows: [RowKey; 2],
+    /// The key of the numbers of rows.
+    rows: RowKey,
 }
 
 impl Draws {
@@ -30,7 +30,7 @@ impl Draws {
         let of_rows = key.key_for(&format!("anonsql {kind} of rows"))?;
         Ok(Self {
             column: ChaCha12Rng::from_seed(of_column.digest(column.as_bytes())),
-            rows: RowKey::pair(of_rows.digest(column.as_bytes())),
+            rows: RowKey::new(&of_rows.digest(column.as_bytes())),
         })
     }
 
@@ -43,16 +43,17 @@ impl Draws {
     /// multiples of 2^-53 in this range are equally likely.
     #[inline]
     pub(super) fn uniform(&self, id: u64) -> f64 {
-        fraction(self.rows[0].of(id))
+        fraction(self.rows.of(id))
     }
 
     /// Returns the number of the row with this id from the standard normal distribution.
-    ///
-    /// Box and Muller, 1958, doi:10.1214/aoms/1177706645
     #[inline]
     pub(super) fn normal(&self, id: u64) -> f64 {
-        let (radius, angle) = (1.0 - self.uniform(id), fraction(self.rows[1].of(id)));
-        f64::sqrt(-2.0 * radius.ln()) * f64::cos(TAU * angle)
+        let word = self.rows.of(id);
+        // The lowest bit is the sign. The upper 52 bits are the probability of a smaller number.
+        let below = ((word >> 12) as f64 + 0.5) * (0.5_f64).powi(53);
+        let number = lower_quantile(below);
+        if word & 1 == 0 { number } else { -number }
     }
 }
 
@@ -82,14 +83,14 @@ impl fmt::Debug for RowKey {
 }
 
 impl RowKey {
-    /// Returns the two keys that these bytes contain.
-    fn pair(bytes: [u8; 32]) -> [Self; 2] {
+    /// Returns the key that the first sixteen of these bytes contain.
+    fn new(bytes: &[u8; 32]) -> Self {
         let word = |i: usize| {
             let mut word = [0; 8];
             word.copy_from_slice(&bytes[8 * i..8 * (i + 1)]);
             u64::from_le_bytes(word)
         };
-        [Self([word(0), word(1)]), Self([word(2), word(3)])]
+        Self([word(0), word(1)])
     }
 
     /// Returns the SipHash-2-4 of a message of eight bytes, the first of which has the lowest bits.
@@ -145,10 +146,9 @@ mod tests {
         let key = RowKey([0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908]);
         assert_eq!(key.of(0x0706_0504_0302_0100), 0x93f5_f579_9a93_2462);
         let bytes: Vec<u8> = (0..32).collect();
-        let [one, two] = RowKey::pair(bytes.try_into().unwrap());
-        assert_eq!(one.0, key.0);
-        assert_eq!(two.0, [0x1716_1514_1312_1110, 0x1f1e_1d1c_1b1a_1918]);
-        assert_eq!(format!("{one:?}"), "RowKey(secret)");
+        let same = RowKey::new(&bytes.try_into().unwrap());
+        assert_eq!(same.0, key.0);
+        assert_eq!(format!("{same:?}"), "RowKey(secret)");
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod key;
 mod mask;
 mod masking;
 mod noise;
+mod normal;
 mod own;
 mod pram;
 mod rank_swap;

@@ -21,7 +21,7 @@ const NUMBER: u64 = (1 << 20) - 1;
 
 /// The number of rows whose slots are read ahead. The processor keeps the addresses of as many pages
 /// of memory.
-pub(super) const AHEAD: usize = 512;
+pub(super) const AHEAD: usize = 128;
 
 /// The rows that a scan has read so far.
 pub struct SeenRows {
