@@ -87,7 +87,7 @@ impl Steps {
     /// Returns the difference between two numbers that are one step apart.
     pub(crate) fn width(self) -> f64 {
         match self {
-            Self::Float { per_half, .. } if per_half == 0.0 => 0.0,
+            Self::Float { per_half: 0.0, .. } => 0.0,
             Self::Float { per_half, .. } => 2.0 / per_half,
             Self::Whole { lost, shift, .. } => 2f64.powi(lost as i32 - shift - 1),
         }
