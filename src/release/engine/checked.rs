@@ -95,8 +95,8 @@ mod tests {
         job.output.report = Some(file.unwrap());
         let job = Arc::new(job);
         let decision = decided(&job).await;
-        let source = SourceReading::begin(&job, &decision);
         let mut rewrite = rewrite(&job, &decision, &silent()).await.unwrap();
+        let source = SourceReading::begin(&job, &decision, &mut rewrite).unwrap();
         if is_lost {
             let schema = rewrite.plan.schema();
             let rows = collect(Arc::clone(&rewrite.plan), job.input.source.state().task_ctx()).await;

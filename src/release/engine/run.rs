@@ -104,9 +104,9 @@ async fn staged(job: &Arc<Job>, to: StagedTarget<'_>, observer: &Arc<dyn Observe
     let Some(decision) = added(job, scanned, observer).await? else {
         return Ok(Batch::Waits(rows));
     };
-    let source = SourceReading::begin(job, &decision);
     let findings = examine(job, &decision, observer).await?;
-    let rewrite = rewrite(job, &decision, observer).await?;
+    let mut rewrite = rewrite(job, &decision, observer).await?;
+    let source = SourceReading::begin(job, &decision, &mut rewrite)?;
     let written = write_files(job, &decision, rewrite, to, observer).await?;
     let to_check = ReleaseToCheck {
         job,
@@ -168,9 +168,9 @@ fn sources(input: &Input) -> Vec<String> {
 /// Runs a checked job, and returns the recounted release as a table to query.
 pub async fn release_rows(job: &Arc<Job>, observer: &Arc<dyn Observer>) -> Result<ReleasedRows> {
     let decision = decide_job(job, observer).await?;
-    let source = SourceReading::begin(job, &decision);
     let findings = examine(job, &decision, observer).await?;
-    let rewrite = rewrite(job, &decision, observer).await?;
+    let mut rewrite = rewrite(job, &decision, observer).await?;
+    let source = SourceReading::begin(job, &decision, &mut rewrite)?;
     let written = keep_rows(job, &decision, rewrite, observer).await?;
     let to_check = ReleaseToCheck {
         job,

@@ -10,7 +10,7 @@ use crate::data::frequency::Shared;
 use crate::data::recode::of_codes;
 use crate::method::canonical::plain;
 use arrow::array::{Array, ArrayRef, RecordBatch};
-use arrow::datatypes::DataType;
+use arrow::datatypes::{DataType, Schema};
 use datafusion::error::Result as DfResult;
 use datafusion::execution::memory_pool::MemoryReservation;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
@@ -90,15 +90,25 @@ pub(super) struct OtherColumns {
 }
 
 impl NumberColumns {
-    /// Executes a plan. Returns its columns of numbers, and its other columns, which the caller
-    /// reads to the end. The order of the rows is kept if `keeps_rows` is true, and otherwise rows
-    /// with the same number are counted together.
+    /// Executes a plan. Returns its columns like [`NumberColumns::of_streams`].
     pub(super) fn apart(
         plan: Arc<dyn ExecutionPlan>,
         context: Arc<TaskContext>,
         keeps_rows: bool,
     ) -> Result<(Self, OtherColumns)> {
         let (schema, spill_space) = (plan.schema(), SpillSpace::of(&context));
+        let streams = execute_stream_partitioned(plan, context).map_err(Error::from_data)?;
+        Self::of_streams((schema.as_ref(), streams), &spill_space, keeps_rows)
+    }
+
+    /// Returns the columns of numbers of streams with this schema, and their other columns, which
+    /// the caller reads to the end. The order of the rows is kept if `keeps_rows` is true, and
+    /// otherwise rows with the same number are counted together.
+    pub(super) fn of_streams(
+        (schema, streams): (&Schema, Vec<SendableRecordBatchStream>),
+        spill_space: &SpillSpace,
+        keeps_rows: bool,
+    ) -> Result<(Self, OtherColumns)> {
         let is_number = |i: &usize| NumberRanks::is_possible(schema.field(*i).data_type());
         let (numbers, others): (Vec<usize>, Vec<usize>) = (0..schema.fields().len()).partition(is_number);
         let dictionary = |i: &usize| {
@@ -114,10 +124,9 @@ impl NumberColumns {
             keeps_rows,
             held: spill_space.reservation("anonsql columns of numbers"),
         };
-        let streams = execute_stream_partitioned(plan, context).map_err(Error::from_data)?;
         let streams = streams
             .into_iter()
-            .map(|stream| own.without_numbers(stream, &spill_space));
+            .map(|stream| own.without_numbers(stream, spill_space));
         let streams = streams.collect::<Result<_>>()?;
         Ok((own, OtherColumns { dictionaries, streams }))
     }

@@ -10,14 +10,98 @@ use arrow::datatypes::DataType;
 
 /// The rank of each number. A number is found by its code, which [`numbers`] returns.
 pub(crate) struct NumberRanks {
-    /// The codes in ascending order. The rank of a number is the index of its code.
-    codes: Vec<u64>,
+    table: RankTable,
+    /// The smallest code.
+    first: u64,
     /// The rank of NULL, if NULL is a value.
     null: Option<u32>,
-    /// The range of all codes is divided into buckets of `1 << shift` codes. For each bucket, the
-    /// index of its first code in `codes`, and finally the number of codes.
+}
+
+/// The ranks of codes, which are given by their distances from the smallest code.
+enum RankTable {
+    /// For 64 distances each: one bit for each distance, and the number of codes before these
+    /// distances. A rank is found by one access to memory.
+    Dense(Vec<(u64, u32)>),
+    /// The table if few of the distances belong to a code.
+    Sparse(Buckets),
+}
+
+/// Distances in ascending order. The rank of a code is the index of its distance.
+struct Buckets {
+    distances: Vec<u64>,
+    /// The range of all distances is divided into buckets of `1 << shift` distances. For each
+    /// bucket, the index of its first distance in `distances`, and finally the number of distances.
     starts: Vec<u32>,
     shift: u32,
+}
+
+impl RankTable {
+    /// Creates the table of these distances, which ascend.
+    fn new(distances: Vec<u64>) -> Self {
+        let most = distances.last().copied().unwrap_or(0) / 64;
+        // An entry of a dense table takes 16 bytes, and so does a code in a sparse one.
+        if most >= 2 * distances.len() as u64 {
+            return Self::Sparse(Buckets::new(distances));
+        }
+        let mut words = vec![(0, 0); most as usize + 1];
+        for distance in &distances {
+            words[(distance / 64) as usize].0 |= 1 << (distance % 64);
+        }
+        let mut before = 0;
+        for (bits, rank) in &mut words {
+            *rank = before;
+            before += u64::count_ones(*bits);
+        }
+        Self::Dense(words)
+    }
+
+    fn rank(&self, distance: u64) -> Option<u32> {
+        match self {
+            Self::Dense(words) => {
+                let (bits, before) = words.get(usize::try_from(distance / 64).ok()?)?;
+                let bit = 1 << (distance % 64);
+                (bits & bit != 0).then(|| before + (bits & (bit - 1)).count_ones())
+            }
+            Self::Sparse(buckets) => buckets.rank(distance),
+        }
+    }
+
+    /// Returns the memory of the table in bytes.
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Dense(words) => size_of::<(u64, u32)>() * words.capacity(),
+            Self::Sparse(buckets) => 8 * buckets.distances.capacity() + 4 * buckets.starts.capacity(),
+        }
+    }
+}
+
+impl Buckets {
+    fn new(distances: Vec<u64>) -> Self {
+        let width = distances.last().copied().unwrap_or(0);
+        // There are at most about twice as many buckets as distances.
+        let shift = (u64::BITS - width.leading_zeros()).saturating_sub(distances.len().max(1).ilog2() + 1);
+        let mut starts = vec![];
+        for (index, distance) in distances.iter().enumerate() {
+            let bucket = (distance >> shift) as usize;
+            while starts.len() <= bucket {
+                starts.push(index as u32);
+            }
+        }
+        starts.push(distances.len() as u32);
+        Self {
+            distances,
+            starts,
+            shift,
+        }
+    }
+
+    fn rank(&self, distance: u64) -> Option<u32> {
+        let bucket = usize::try_from(distance >> self.shift).ok()?;
+        let (start, end) = (*self.starts.get(bucket)?, *self.starts.get(bucket + 1)?);
+        let distances = &self.distances[start as usize..end as usize];
+        let index = distances.binary_search(&distance).ok()?;
+        Some(start + index as u32)
+    }
 }
 
 impl NumberRanks {
@@ -31,28 +115,19 @@ impl NumberRanks {
     /// Creates the table of these codes, which ascend. If NULL is a value, it has the last rank.
     pub(super) fn new(codes: Vec<u64>, has_null: bool) -> Self {
         let null = has_null.then_some(codes.len() as u32);
-        let width = codes.last().zip(codes.first()).map_or(0, |(last, first)| last - first);
-        // There are at most about twice as many buckets as codes.
-        let shift = (u64::BITS - width.leading_zeros()).saturating_sub(codes.len().max(1).ilog2() + 1);
-        let mut starts = vec![];
-        for (index, code) in codes.iter().enumerate() {
-            let bucket = ((code - codes[0]) >> shift) as usize;
-            while starts.len() <= bucket {
-                starts.push(index as u32);
-            }
-        }
-        starts.push(codes.len() as u32);
+        let first = codes.first().copied().unwrap_or(0);
+        let mut distances = codes;
+        distances.iter_mut().for_each(|code| *code -= first);
         Self {
-            codes,
+            table: RankTable::new(distances),
+            first,
             null,
-            starts,
-            shift,
         }
     }
 
     /// Returns the memory of the table in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        8 * self.codes.capacity() + 4 * self.starts.capacity()
+        self.table.bytes()
     }
 
     /// Returns the rank of the value of each row. Returns `None` if the table does not have one of
@@ -71,10 +146,7 @@ impl NumberRanks {
 
     /// Returns the rank of a code. Returns `None` if the table does not have the code.
     pub(super) fn rank(&self, code: u64) -> Option<u32> {
-        let bucket = (code.checked_sub(*self.codes.first()?)? >> self.shift) as usize;
-        let (start, end) = (*self.starts.get(bucket)?, *self.starts.get(bucket + 1)?);
-        let codes = &self.codes[start as usize..end as usize];
-        codes.binary_search(&code).ok().map(|index| start + index as u32)
+        self.table.rank(code.checked_sub(self.first)?)
     }
 }
 
@@ -108,15 +180,25 @@ mod tests {
         assert!(!NumberRanks::is_possible(&DataType::Utf8));
     }
 
+    /// Codes that are near each other, so that their table is dense, or not.
+    fn codes() -> impl Strategy<Value = BTreeSet<u64>> {
+        let few = prop_oneof![0u64..40, any::<u64>(), 1u64 << 40..(1 << 40) + 9];
+        prop_oneof![
+            prop::collection::btree_set(few, 0..30),
+            prop::collection::btree_set(7u64 << 50..(7 << 50) + 900, 0..30),
+        ]
+    }
+
     proptest! {
         /// The rank of a code is its position in the ascending codes, whatever their distribution.
         #[test]
         fn ranks_are_those_of_a_search(
-            codes in prop::collection::btree_set(prop_oneof![0u64..40, any::<u64>(), 1u64 << 40..(1 << 40) + 9], 0..30),
+            codes in codes(),
             others in prop::collection::vec(prop_oneof![0u64..40, any::<u64>()], 0..10),
         ) {
             let table = NumberRanks::new(codes.iter().copied().collect(), false);
-            let asked: BTreeSet<u64> = codes.iter().copied().chain(others).collect();
+            let near = codes.iter().flat_map(|code| [*code, code.saturating_sub(1), code.saturating_add(1)]);
+            let asked: BTreeSet<u64> = near.chain(others).collect();
             for code in asked {
                 let rank = codes.iter().position(|known| *known == code).map(|rank| rank as u32);
                 prop_assert_eq!(table.rank(code), rank);

@@ -52,3 +52,13 @@ pub(super) fn executor(state: &SessionState) -> Result<Box<dyn Executor>> {
     }
     Ok(Box::new(Here))
 }
+
+/// Returns true if the settings of a session name no other executor than this machine.
+pub(super) fn is_only_here(state: &SessionState) -> Result<bool> {
+    for kind in EXECUTORS {
+        if (kind.of)(state)?.is_some() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

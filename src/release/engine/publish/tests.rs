@@ -141,11 +141,12 @@ async fn a_report_that_was_measured_before_is_the_same() {
         job.output.report = Some(file.unwrap());
         let job = Arc::new(job);
         let decision = decided(&job).await;
+        let mut rewrite = rewrite(&job, &decision, &silent()).await.unwrap();
         let source = match is_read_before {
-            true => SourceReading::begin(&job, &decision),
-            false => SourceReading::begin(&without, &decision),
+            true => SourceReading::begin(&job, &decision, &mut rewrite),
+            false => SourceReading::begin(&without, &decision, &mut rewrite),
         };
-        let rewrite = rewrite(&job, &decision, &silent()).await.unwrap();
+        let source = source.unwrap();
         let written = keep_rows(&job, &decision, rewrite, &silent()).await.unwrap();
         let prepared = PreparedRecount::of(&job, &decision, &written, None, &silent())
             .await
