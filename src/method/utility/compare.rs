@@ -1,7 +1,7 @@
 //! The comparison of a release with its source, and the computation of its measures.
 
 use super::basis::FigureBasis;
-use super::correlation::{Correlation, in_steps};
+use super::correlation::{Correlation, LabelSteps};
 use super::decision_tree::DecisionTree;
 use super::distance::{earth_mover, kullback_leibler, total_variation};
 use super::figure::{Classifier, Figure, MeasureKind};
@@ -132,7 +132,7 @@ impl ReleaseComparison {
         let steps = map(2 * numeric.len(), |at| {
             let (sample, column) = (samples[at % 2], numeric[at / 2]);
             let numbers = self.columns[column].numbers.as_deref().unwrap_or_default();
-            in_steps(&sample.labels[column].numbers(numbers), &sample.by_label(column))
+            LabelSteps::new(&sample.labels[column].numbers(numbers), &sample.by_label(column))
         });
         let indices = 0..numeric.len();
         let pairs: Vec<(usize, usize)> = indices
@@ -141,10 +141,9 @@ impl ReleaseComparison {
             .collect();
         let found = map(2 * pairs.len(), |at| {
             let ((i, j), sample) = (pairs[at / 2], samples[at % 2]);
-            let (of_one, of_other) = (&steps[2 * i + at % 2], &steps[2 * j + at % 2]);
+            let columns = [&steps[2 * i + at % 2], &steps[2 * j + at % 2]];
             let labels = sample.columns[numeric[i]].iter().zip(&sample.columns[numeric[j]]);
-            let pair = |((a, b), n): ((&u32, &u32), &u64)| Some((of_one[*a as usize]?, of_other[*b as usize]?, *n));
-            Correlation::of(labels.zip(&sample.counts).filter_map(pair))
+            Correlation::of(columns, labels.zip(&sample.counts).map(|((a, b), n)| (a, b, n)))
         });
         let mut figures = vec![];
         let mut differences = vec![];

@@ -3,7 +3,7 @@
 //! The numbers are first converted to whole numbers of steps, so the results do not depend on the
 //! order of the rows.
 
-use super::step_sums::StepSums;
+use super::step_sums::{ColumnSums, StepSums};
 use super::steps::Steps;
 
 /// The correlation of two columns of numbers.
@@ -17,12 +17,52 @@ pub(super) struct Correlation {
     pub(super) deciding: u64,
 }
 
+/// The labels of a column of numbers, as numbers of steps.
+pub(super) struct LabelSteps {
+    /// The number of steps of each label; `None` if the label is not a number or has no rows.
+    steps: Vec<Option<i64>>,
+    /// The sums over all rows; `None` if a label with rows is not a number.
+    sums: Option<ColumnSums>,
+}
+
+impl LabelSteps {
+    /// Converts the numbers of labels to steps. Only the finite numbers of labels that occur in rows
+    /// decide the steps; `rows` contains the number of rows of each label.
+    pub(super) fn new(numbers: &[Option<f64>], rows: &[u64]) -> Self {
+        let occurring = || numbers.iter().zip(rows).map(|(x, rows)| x.filter(|_| *rows > 0));
+        let nothing = (f64::INFINITY, f64::NEG_INFINITY);
+        let ends = occurring()
+            .flatten()
+            .fold(nothing, |(low, high), x| (low.min(x), high.max(x)));
+        let scale = Steps::of_floats(ends);
+        let steps: Vec<Option<i64>> = occurring().map(|x| x.map(|x| scale.float(x))).collect();
+        let has_all = steps.iter().zip(rows).all(|(x, rows)| x.is_some() || *rows == 0);
+        let numbered = steps.iter().zip(rows).map(|(x, rows)| (x.unwrap_or(0), *rows));
+        let sums = has_all.then(|| ColumnSums::of(numbered));
+        Self { steps, sums }
+    }
+}
+
 impl Correlation {
-    /// Returns the correlation of weighted pairs of numbers of steps. It does not depend on the
-    /// order of the pairs.
-    pub(super) fn of(pairs: impl Iterator<Item = (i64, i64, u64)>) -> Self {
-        let mut sums = StepSums::default();
-        pairs.for_each(|(x, y, count)| sums.add(x, y, count));
+    /// Returns the correlation of two columns. `rows` contains the two labels of each row, and how
+    /// often the row occurs. The result does not depend on the order of the rows.
+    pub(super) fn of<'r>(columns: [&LabelSteps; 2], rows: impl Iterator<Item = (&'r u32, &'r u32, &'r u64)>) -> Self {
+        let [one, other] = columns.map(|column| &column.steps);
+        let pairs = rows.filter_map(|(a, b, n)| Some((one[*a as usize]?, other[*b as usize]?, *n)));
+        let sums = match columns.map(|column| column.sums) {
+            [Some(one), Some(other)] => {
+                let products = pairs.fold(0, |sum, (x, y, n)| {
+                    let product = i128::from(x) * i128::from(y);
+                    sum + if n == 1 { product } else { product * i128::from(n) }
+                });
+                StepSums::of_columns([one, other], products)
+            }
+            _ => {
+                let mut sums = StepSums::default();
+                pairs.for_each(|(x, y, n)| sums.add(x, y, n));
+                sums
+            }
+        };
         Self {
             r: sums.correlation(),
             rows: sums.rows(),
@@ -31,41 +71,36 @@ impl Correlation {
     }
 }
 
-/// Converts the numbers of a column to steps. Only the finite numbers of labels that occur in rows
-/// decide the steps; `rows` contains the number of rows of each label. The result is `None` for
-/// other labels.
-pub(super) fn in_steps(numbers: &[Option<f64>], rows: &[u64]) -> Vec<Option<i64>> {
-    let occurring = || numbers.iter().zip(rows).map(|(x, rows)| x.filter(|_| *rows > 0));
-    let nothing = (f64::INFINITY, f64::NEG_INFINITY);
-    let ends = occurring()
-        .flatten()
-        .fold(nothing, |(low, high), x| (low.min(x), high.max(x)));
-    let steps = Steps::of_floats(ends);
-    occurring().map(|x| x.map(|x| steps.float(x))).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Returns the correlation of weighted pairs of numbers.
+    /// Returns the correlation of weighted pairs of numbers. Each pair has labels of its own.
     fn correlation(pairs: &[(f64, f64, u64)]) -> Correlation {
         let counts: Vec<u64> = pairs.iter().map(|pair| pair.2).collect();
-        let steps = |of: fn(&(f64, f64, u64)) -> f64| {
-            let numbers: Vec<Option<f64>> = pairs.iter().map(|pair| Some(of(pair))).collect();
-            in_steps(&numbers, &counts).into_iter().flatten()
-        };
-        let both = steps(|pair| pair.0).zip(steps(|pair| pair.1)).zip(&counts);
-        Correlation::of(both.map(|((x, y), count)| (x, y, *count)))
+        let labels: Vec<u32> = (0..pairs.len() as u32).collect();
+        let rows = || labels.iter().zip(&labels).zip(&counts).map(|((a, b), n)| (a, b, n));
+        let numbers =
+            |of: fn(&(f64, f64, u64)) -> f64| -> Vec<Option<f64>> { pairs.iter().map(|pair| Some(of(pair))).collect() };
+        let [x, y] = [numbers(|pair| pair.0), numbers(|pair| pair.1)];
+        let steps = [&x, &y].map(|numbers| LabelSteps::new(numbers, &counts));
+        let found = Correlation::of([&steps[0], &steps[1]], rows());
+        // With a further label that is not a number, all sums are added pair by pair.
+        let counts: Vec<u64> = counts.iter().copied().chain([1]).collect();
+        let [x, y] = [x, y].map(|numbers| LabelSteps::new(&[numbers, vec![None]].concat(), &counts));
+        assert_eq!(Correlation::of([&x, &y], rows()), found);
+        found
     }
 
     #[test]
     fn labels_without_rows_do_not_decide_the_steps() {
-        let steps = in_steps(&[Some(1.0), Some(1e300), None, Some(3.0)], &[2, 0, 5, 1]);
-        assert_eq!(steps, [Some(-(1 << 46)), None, None, Some(1 << 46)]);
-        assert_eq!(in_steps(&[None, Some(7.0)], &[1, 1]), [None, Some(0)]);
-        assert!(in_steps(&[], &[]).is_empty());
+        let labels = LabelSteps::new(&[Some(1.0), Some(1e300), None, Some(3.0)], &[2, 0, 5, 1]);
+        assert_eq!(labels.steps, [Some(-(1 << 46)), None, None, Some(1 << 46)]);
+        assert!(labels.sums.is_none());
+        let labels = LabelSteps::new(&[None, Some(7.0)], &[0, 1]);
+        assert_eq!((labels.steps, labels.sums.is_some()), (vec![None, Some(0)], true));
+        assert!(LabelSteps::new(&[], &[]).steps.is_empty());
     }
 
     #[test]

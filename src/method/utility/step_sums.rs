@@ -28,6 +28,35 @@ impl Default for StepSums {
     }
 }
 
+/// The sums over the weighted whole numbers of steps of one column.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ColumnSums {
+    n: i128,
+    sum: i128,
+    squares: i128,
+    ends: (i64, i64),
+}
+
+impl ColumnSums {
+    /// Returns the sums over these numbers and their numbers of rows.
+    pub(super) fn of(numbers: impl Iterator<Item = (i64, u64)>) -> Self {
+        let mut sums = Self {
+            n: 0,
+            sum: 0,
+            squares: 0,
+            ends: (i64::MAX, i64::MIN),
+        };
+        for (x, rows) in numbers.filter(|(_, rows)| *rows > 0) {
+            sums.ends = (sums.ends.0.min(x), sums.ends.1.max(x));
+            let (x, rows) = (i128::from(x), i128::from(rows));
+            sums.n += rows;
+            sums.sum += x * rows;
+            sums.squares += x * x * rows;
+        }
+        sums
+    }
+}
+
 /// Sums of squares and products of distances from the means.
 #[derive(Debug, Clone, Copy)]
 struct Distances {
@@ -42,6 +71,20 @@ struct Distances {
 }
 
 impl StepSums {
+    /// Returns the sums over pairs of two columns. Each row has a number in both columns. `products`
+    /// is the sum of the products of the pairs.
+    pub(super) fn of_columns([one, other]: [ColumnSums; 2], products: i128) -> Self {
+        Self {
+            n: one.n,
+            x: one.sum,
+            y: other.sum,
+            xx: one.squares,
+            yy: other.squares,
+            xy: products,
+            ends: [one.ends, other.ends],
+        }
+    }
+
     /// Adds a pair `count` times.
     pub(crate) fn add(&mut self, x: i64, y: i64, count: u64) {
         for ((low, high), x) in self.ends.iter_mut().zip([x, y]) {
@@ -167,6 +210,20 @@ mod tests {
         parts.merge(&StepSums::default());
         let of = |sums: &StepSums| (sums.rows(), sums.deviation(), sums.correlation(), sums.deciding());
         assert_eq!(of(&parts), of(&whole));
+    }
+
+    #[test]
+    fn sums_of_columns_are_those_of_their_pairs() {
+        let pairs = [(-3, 1 << 45, 1), (7, -5, 3), (7, 0, 2), (1 << 46, 1, 1)];
+        let mut added = StepSums::default();
+        pairs.iter().for_each(|(x, y, rows)| added.add(*x, *y, *rows));
+        let one = ColumnSums::of(pairs.iter().map(|(x, _, rows)| (*x, *rows)).chain([(i64::MAX, 0)]));
+        let other = ColumnSums::of(pairs.iter().map(|(_, y, rows)| (*y, *rows)));
+        let products = pairs
+            .iter()
+            .map(|(x, y, rows)| i128::from(*x) * i128::from(*y) * i128::from(*rows));
+        let of_columns = StepSums::of_columns([one, other], products.sum());
+        assert_eq!(format!("{of_columns:?}"), format!("{added:?}"));
     }
 
     #[test]

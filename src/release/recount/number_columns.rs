@@ -9,7 +9,7 @@ use crate::base::spill::SpillSpace;
 use crate::data::frequency::Shared;
 use crate::data::recode::of_codes;
 use crate::method::canonical::plain;
-use arrow::array::{Array, ArrayRef, RecordBatch};
+use arrow::array::{Array, ArrayRef, RecordBatch, new_empty_array};
 use arrow::datatypes::{DataType, Schema};
 use datafusion::error::Result as DfResult;
 use datafusion::execution::memory_pool::MemoryReservation;
@@ -23,7 +23,8 @@ use std::sync::Arc;
 /// A column of a table, after all its rows were read.
 #[derive(Clone)]
 pub(crate) struct KnownColumn {
-    /// The distinct values, in ascending order with NULL last.
+    /// The distinct values, in ascending order with NULL last. Numbers whose rows were not kept have
+    /// no values here, because their ranks are enough to find them.
     pub(crate) values: ArrayRef,
     /// The number of rows with each value.
     pub(crate) counts: Arc<Vec<u64>>,
@@ -34,6 +35,11 @@ pub(crate) struct KnownColumn {
 }
 
 impl KnownColumn {
+    /// Returns true if the values are here, and not only their ranks.
+    pub(super) fn has_values(&self) -> bool {
+        self.values.len() == self.counts.len()
+    }
+
     /// Returns the memory of the column in bytes.
     pub(super) fn bytes(&self) -> usize {
         let ranks = self.ranks.as_ref().map_or(0, |ranks| ranks.bytes());
@@ -213,16 +219,18 @@ impl NumberColumns {
         let has_null = counts.nulls > 0;
         let (codes, mut rows_of_values): (Vec<u64>, Vec<u64>) = counts.rows_of_codes.into_iter().unzip();
         rows_of_values.extend(has_null.then_some(counts.nulls));
-        let values = of_codes(&self.columns[number].1, codes.clone(), has_null)?;
-        let null = codes.len() as u32;
-        let ranks = NumberRanks::new(codes, has_null);
+        let (ranks, null) = (NumberRanks::new(&codes, has_null), codes.len() as u32);
         let ranked = self.keeps_rows.then(|| {
             let mut ranked = Vec::with_capacity(rows);
             parts.iter().for_each(|part| part.rank(&ranks, null, &mut ranked));
             Arc::new(ranked)
         });
+        let data_type = &self.columns[number].1;
         Ok(Some(KnownColumn {
-            values,
+            values: match self.keeps_rows {
+                true => of_codes(data_type, codes, has_null)?,
+                false => new_empty_array(data_type),
+            },
             counts: Arc::new(rows_of_values),
             ranks: Some(Arc::new(ranks)),
             rows: ranked,

@@ -36,15 +36,16 @@ struct Buckets {
 }
 
 impl RankTable {
-    /// Creates the table of these distances, which ascend.
-    fn new(distances: Vec<u64>) -> Self {
-        let most = distances.last().copied().unwrap_or(0) / 64;
+    /// Creates the table of these codes, which ascend from `first`.
+    fn new(codes: &[u64], first: u64) -> Self {
+        let distances = codes.iter().map(|code| code - first);
+        let most = distances.clone().next_back().unwrap_or(0) / 64;
         // An entry of a dense table takes 16 bytes, and so does a code in a sparse one.
-        if most >= 2 * distances.len() as u64 {
-            return Self::Sparse(Buckets::new(distances));
+        if most >= 2 * codes.len() as u64 {
+            return Self::Sparse(Buckets::new(distances.collect()));
         }
         let mut words = vec![(0, 0); most as usize + 1];
-        for distance in &distances {
+        for distance in distances {
             words[(distance / 64) as usize].0 |= 1 << (distance % 64);
         }
         let mut before = 0;
@@ -113,13 +114,11 @@ impl NumberRanks {
     }
 
     /// Creates the table of these codes, which ascend. If NULL is a value, it has the last rank.
-    pub(super) fn new(codes: Vec<u64>, has_null: bool) -> Self {
+    pub(super) fn new(codes: &[u64], has_null: bool) -> Self {
         let null = has_null.then_some(codes.len() as u32);
         let first = codes.first().copied().unwrap_or(0);
-        let mut distances = codes;
-        distances.iter_mut().for_each(|code| *code -= first);
         Self {
-            table: RankTable::new(distances),
+            table: RankTable::new(codes, first),
             first,
             null,
         }
@@ -164,11 +163,11 @@ mod tests {
             Arc::new(Decimal128Array::from(amounts).with_precision_and_scale(10, 2).unwrap())
         };
         let codes = numbers(&amounts(vec![Some(-5), Some(0), Some(70)])).unwrap();
-        let table = NumberRanks::new(codes.clone(), true);
+        let table = NumberRanks::new(&codes, true);
         let ranks = |rows| table.of_rows(&amounts(rows)).unwrap();
         assert_eq!(ranks(vec![Some(70), None, Some(-5)]), Some(vec![2, 3, 0]));
         assert_eq!(ranks(vec![Some(70), Some(1)]), None);
-        let without_null = NumberRanks::new(codes, false);
+        let without_null = NumberRanks::new(&codes, false);
         assert_eq!(without_null.of_rows(&amounts(vec![None])).unwrap(), None);
     }
 
@@ -196,7 +195,8 @@ mod tests {
             codes in codes(),
             others in prop::collection::vec(prop_oneof![0u64..40, any::<u64>()], 0..10),
         ) {
-            let table = NumberRanks::new(codes.iter().copied().collect(), false);
+            let ascending: Vec<u64> = codes.iter().copied().collect();
+            let table = NumberRanks::new(&ascending, false);
             let near = codes.iter().flat_map(|code| [*code, code.saturating_sub(1), code.saturating_add(1)]);
             let asked: BTreeSet<u64> = near.chain(others).collect();
             for code in asked {

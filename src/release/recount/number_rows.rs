@@ -149,7 +149,7 @@ mod tests {
         let (codes, rows): (Vec<u64>, Vec<u64>) = counts.rows_of_codes.into_iter().unzip();
         assert_eq!((rows, counts.nulls), (vec![1, 2, 1], 2));
         assert_eq!(codes, numbers(&array(vec![Some(-3), Some(7), Some(40)])).unwrap());
-        let (ranks, mut found) = (NumberRanks::new(codes, true), vec![]);
+        let (ranks, mut found) = (NumberRanks::new(&codes, true), vec![]);
         parts.iter().for_each(|part| part.rank(&ranks, 3, &mut found));
         assert_eq!(found, [3, 1, 0, 1, 3, 2]);
     }

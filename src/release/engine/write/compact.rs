@@ -73,6 +73,12 @@ fn with_used_values(array: &ArrayRef) -> Result<ArrayRef> {
 /// Returns the dictionary with only the values that occur in a row.
 fn used<K: ArrowDictionaryKeyType>(array: &DictionaryArray<K>) -> Result<DictionaryArray<K>> {
     let is_used = array.occupancy();
+    if is_used.count_set_bits() == is_used.len() && !is_used.is_empty() {
+        return Ok(DictionaryArray::try_new(
+            array.keys().clone(),
+            own(array.values().as_ref())?,
+        )?);
+    }
     let mut places = vec![K::Native::ZERO; is_used.len()];
     for (place, value) in is_used.set_indices().enumerate() {
         // There are no more positions than before, so the number fits the key type.

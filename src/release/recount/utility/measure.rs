@@ -214,7 +214,8 @@ pub(crate) async fn are_read_together(
 /// Returns these columns of the source if all of them are known.
 fn known_columns<'a>(tables: &Tables<'a>, columns: &[JointColumn]) -> Option<Vec<&'a KnownColumn>> {
     let known = tables.known?;
-    columns.iter().map(|column| known.column(&column.column)).collect()
+    let of_column = |column: &JointColumn| known.column(&column.column).filter(|known| known.has_values());
+    columns.iter().map(of_column).collect()
 }
 
 /// Returns the values of these columns in the source, and the number of rows of each value.
