@@ -87,8 +87,8 @@ impl Pool {
     }
 }
 
-/// Runs work on a pool. It is not generic, because rayon's functions would be compiled for each type
-/// of work.
+/// Runs work on a pool. It is not generic, because rayon's functions would be compiled for each
+/// type of work.
 fn install_in(pool: &ThreadPool, work: &mut (dyn FnMut() + Send)) {
     let waiter = Waiter::current();
     pool.install(|| waited_for(waiter, work));

@@ -121,8 +121,8 @@ fn rows_by_key<K: ArrowDictionaryKeyType>(array: &DictionaryArray<K>) -> Result<
     Ok((Arc::new(keys), used.into_iter().map(|key| rows[key]).collect()))
 }
 
-/// Adds the number of rows with each key. Equal keys often follow each other, and adding to a number
-/// that was just changed takes longer than adding to another one. So four tables take turns.
+/// Adds the number of rows with each key. Equal keys often follow each other, and adding to a
+/// number that was just changed takes longer than adding to another one. So four tables take turns.
 fn count_each<K: ArrowDictionaryKeyType>(keys: &[K::Native], rows: &mut [u64]) {
     let mut tables = [(); 4].map(|()| vec![0u64; rows.len()]);
     let chunks = keys.chunks_exact(4);
