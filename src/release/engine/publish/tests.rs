@@ -161,7 +161,7 @@ async fn a_report_that_was_measured_before_is_the_same() {
         };
         let early = to_measure.measured_early(source).await;
         assert_eq!(matches!(early, Ok(EarlyMeasures::Measured(_))), is_read_before);
-        let recounted = prepared.run().await.unwrap();
+        let (recounted, observer) = (prepared.run().await.unwrap(), silent());
         let rows = publish_rows(RowsToPublish {
             job: &job,
             decision: &decision,
@@ -169,7 +169,7 @@ async fn a_report_that_was_measured_before_is_the_same() {
             written: &written,
             recounted: &recounted,
             early,
-            observer: &silent(),
+            observer: &observer,
         });
         rows.await.unwrap().report.unwrap().publish().unwrap();
         reports.push(std::fs::read_to_string(path).unwrap());
