@@ -19,8 +19,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The bits of a word that contain the number of rows. It is also the largest such number.
 const NUMBER: u64 = (1 << 20) - 1;
 
-/// The number of rows whose slots are read ahead. The processor keeps the addresses of as many pages
-/// of memory.
+/// The number of rows whose slots are read ahead. The processor keeps the addresses of as many
+/// pages of memory.
 pub(super) const AHEAD: usize = 128;
 
 /// The rows that a scan has read so far.

@@ -63,8 +63,8 @@ impl Swaps {
         }
     }
 
-    /// Returns the index of the value that each row with one of these ids receives from its partner;
-    /// `None` if there is no such row.
+    /// Returns the index of the value that each row with one of these ids receives from its
+    /// partner; `None` if there is no such row.
     pub(super) fn places(&self, ids: &[u64]) -> Vec<Option<u32>> {
         let mut places = Vec::with_capacity(ids.len());
         for ids in ids.chunks(AHEAD) {

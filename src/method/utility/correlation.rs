@@ -26,8 +26,8 @@ pub(super) struct LabelSteps {
 }
 
 impl LabelSteps {
-    /// Converts the numbers of labels to steps. Only the finite numbers of labels that occur in rows
-    /// decide the steps; `rows` contains the number of rows of each label.
+    /// Converts the numbers of labels to steps. Only the finite numbers of labels that occur in
+    /// rows decide the steps; `rows` contains the number of rows of each label.
     pub(super) fn new(numbers: &[Option<f64>], rows: &[u64]) -> Self {
         let occurring = || numbers.iter().zip(rows).map(|(x, rows)| x.filter(|_| *rows > 0));
         let nothing = (f64::INFINITY, f64::NEG_INFINITY);

@@ -71,8 +71,8 @@ struct Distances {
 }
 
 impl StepSums {
-    /// Returns the sums over pairs of two columns. Each row has a number in both columns. `products`
-    /// is the sum of the products of the pairs.
+    /// Returns the sums over pairs of two columns. Each row has a number in both columns.
+    /// `products` is the sum of the products of the pairs.
     pub(super) fn of_columns([one, other]: [ColumnSums; 2], products: i128) -> Self {
         Self {
             n: one.n,

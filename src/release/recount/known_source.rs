@@ -56,8 +56,8 @@ impl KnownSource {
         Self::of_streams(&context, (schema.as_ref(), streams), names, keeps_rows).await
     }
 
-    /// Reads copies of columns like [`KnownSource::of_plan`]. If not all rows are copied, the result
-    /// is that of the copied rows.
+    /// Reads copies of columns like [`KnownSource::of_plan`]. If not all rows are copied, the
+    /// result is that of the copied rows.
     pub(crate) async fn of_copies(
         context: &TaskContext,
         copied: CopiedColumns,

@@ -23,8 +23,8 @@ use std::sync::Arc;
 /// A column of a table, after all its rows were read.
 #[derive(Clone)]
 pub(crate) struct KnownColumn {
-    /// The distinct values, in ascending order with NULL last. Numbers whose rows were not kept have
-    /// no values here, because their ranks are enough to find them.
+    /// The distinct values, in ascending order with NULL last. Numbers whose rows were not kept
+    /// have no values here, because their ranks are enough to find them.
     pub(crate) values: ArrayRef,
     /// The number of rows with each value.
     pub(crate) counts: Arc<Vec<u64>>,

@@ -1,10 +1,8 @@
 //! Counts the rows with each number of a column. Sorting the numbers takes less time and memory
 //! than looking each of them up.
 
-use crate::data::recode::numbers;
-use crate::method::canonical::plain;
+use super::number_ranks::coded;
 use arrow::array::{Array, ArrayRef};
-use arrow::compute::cast;
 use datafusion::error::Result;
 use datafusion::execution::memory_pool::MemoryReservation;
 use std::mem::take;
@@ -12,7 +10,7 @@ use std::mem::take;
 /// The number of codes that are collected before they are sorted and counted.
 const FULL: usize = 1 << 18;
 
-/// The numbers of a column in some rows, as the codes that [`numbers`] returns.
+/// The numbers of a column in some rows, as the codes that [`coded`] returns.
 #[derive(Debug, Default)]
 pub(super) struct NumberCounts {
     /// Each code with its number of rows, in ascending order of the codes.
@@ -70,8 +68,7 @@ impl NumberCounter {
 
     /// Adds the rows of a batch.
     pub(super) fn add(&mut self, column: &ArrayRef) -> Result<()> {
-        let column = cast(column, &plain(column.data_type()))?;
-        let Some(codes) = numbers(&column) else {
+        let Some((column, codes)) = coded(column)? else {
             self.is_too_wide = true;
             return Ok(());
         };

@@ -132,8 +132,7 @@ impl NumberRanks {
     /// Returns the rank of the value of each row. Returns `None` if the table does not have one of
     /// the values.
     pub(crate) fn of_rows(&self, array: &ArrayRef) -> Result<Option<Vec<u32>>> {
-        let array = cast(array, &plain(array.data_type()))?;
-        let Some(codes) = numbers(&array) else {
+        let Some((array, codes)) = coded(array)? else {
             return Ok(None);
         };
         let rank = |(row, code): (usize, &u64)| match array.is_null(row) {
@@ -147,6 +146,14 @@ impl NumberRanks {
     pub(super) fn rank(&self, code: u64) -> Option<u32> {
         self.table.rank(code.checked_sub(self.first)?)
     }
+}
+
+/// Returns a column of numbers without a dictionary, and the codes of its numbers. The code of NULL
+/// has no meaning. Returns `None` if the code of a number needs more than 64 bits.
+pub(super) fn coded(column: &ArrayRef) -> arrow::error::Result<Option<(ArrayRef, Vec<u64>)>> {
+    let column = cast(column, &plain(column.data_type()))?;
+    let codes = numbers(&column);
+    Ok(codes.map(|codes| (column, codes)))
 }
 
 #[cfg(test)]

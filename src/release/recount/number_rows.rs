@@ -2,16 +2,13 @@
 //! each of them up.
 
 use super::number_counter::NumberCounts;
-use super::number_ranks::NumberRanks;
-use crate::data::recode::numbers;
-use crate::method::canonical::plain;
+use super::number_ranks::{NumberRanks, coded};
 use arrow::array::{Array, ArrayRef};
-use arrow::compute::cast;
 use datafusion::error::Result;
 use datafusion::execution::memory_pool::MemoryReservation;
 use std::mem::take;
 
-/// The numbers of some rows, as the codes that [`numbers`] returns.
+/// The numbers of some rows, as the codes that [`coded`] returns.
 #[derive(Debug, Default)]
 pub(super) struct RowCodes {
     /// The code of each row. The code of a row with NULL has no meaning.
@@ -81,8 +78,7 @@ impl NumberCollector {
 
     /// Adds the rows of a batch.
     pub(super) fn add(&mut self, column: &ArrayRef) -> Result<()> {
-        let column = cast(column, &plain(column.data_type()))?;
-        let Some(codes) = numbers(&column) else {
+        let Some((column, codes)) = coded(column)? else {
             self.is_too_wide = true;
             return Ok(());
         };
@@ -130,6 +126,7 @@ impl NumberCollector {
 mod tests {
     use super::*;
     use crate::base::spill::SpillSpace;
+    use crate::data::recode::numbers;
     use arrow::array::{Decimal128Array, Int64Array};
     use std::sync::Arc;
 

@@ -9,12 +9,11 @@
 //! loss.
 //!
 //! The combinations are drawn one after the other in a fixed order, not at random. Similar
-//! combinations then follow each other, and the data of their classes are still in the fast part of
-//! the memory. The classes are as good, and a draw takes two thirds of the time.
+//! combinations then follow each other, and the data of their classes are still in the cache.
 //!
 //! The number of draws depends only on the number of combinations, columns and classes and on
-//! `rounds`, so the release does not depend on a clock. Large tables are excluded, because they would need too
-//! many draws.
+//! `rounds`, so the release does not depend on a clock. Large tables are excluded, because they
+//! would need too many draws.
 //!
 //! Kirkpatrick, Gelatt and Vecchi, Optimization by simulated annealing, Science 220, 1983,
 //! doi:10.1126/science.220.4598.671.

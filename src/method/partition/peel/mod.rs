@@ -25,16 +25,17 @@
 //!    move to the classes of their neighbours if they lose less there. Two classes are united and
 //!    divided anew. Classes are dissolved into others. Blocks of the classes with the highest loss
 //!    move to the class in which they lose least of all. The lattice is walked again for a few
-//!    classes that are near each other. Each change is made only if it lowers the loss. If annealing
-//!    follows, there is one round.
+//!    classes that are near each other. Each change is made only if it lowers the loss. If
+//!    annealing follows, there is one round.
 //! 5. **Annealing** by random changes, in a table of at most 32,768 combinations, or fewer if there
 //!    are more than eight columns: combinations times columns are at most 2^18. A column whose
 //!    ranges are not computed in advance counts 16 times. The number of changes follows from
-//!    `rounds`, the number of combinations and the number of columns. It is lower if the classes are
-//!    large. A change may raise the loss, because it can lead to other changes that lower the loss.
-//!    At the end, no move of one combination and no exchange of two lowers the loss. In a table of
-//!    more than 1,024 combinations, this holds only for the classes of near combinations, and for
-//!    exchanges with classes of few combinations. The loss is never higher than before the annealing.
+//!    `rounds`, the number of combinations and the number of columns. It is lower if the classes
+//!    are large. A change may raise the loss, because it can lead to other changes that lower the
+//!    loss. At the end, no move of one combination and no exchange of two lowers the loss. In a
+//!    table of more than 1,024 combinations, this holds only for the classes of near combinations,
+//!    and for exchanges with classes of few combinations. The loss is never higher than before the
+//!    annealing.
 //!
 //! **Guarantee.** Every class is checked against all class-level models when it is formed and
 //! whenever it changes. The partition reveals nothing about the walk. A class released at a more

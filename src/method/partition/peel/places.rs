@@ -56,9 +56,9 @@ pub(super) fn with((low, high): (u32, u32), place: u32) -> (u32, u32) {
     (low.min(place), high.max(place))
 }
 
-/// The maximum number of values of a column whose losses by pairs of places are computed in advance.
-/// The losses of one such column take at most 512 KiB, so the losses that are often looked up stay
-/// in the fast part of the memory.
+/// The maximum number of values of a column whose losses by pairs of places are computed in
+/// advance. The losses of one such column take at most 512 KiB, so the losses that are often looked
+/// up stay in the cache.
 const FEW_PLACES: usize = 256;
 
 /// The losses of the labels of one column.

@@ -86,9 +86,11 @@ pub(super) async fn collected(input: &Input, wanted: &ToCollect) -> Result<(u64,
             Ok::<_, Error>((part, held))
         });
     }
-    let mut rows = 0;
+    // A partition may end long before another one, and what it collected stays in memory.
+    let (mut rows, mut reservations) = (0, vec![]);
     while let Some(done) = tasks.join_next().await {
-        let (part, _held) = done.map_err(|e| Error::from_task("a scan task", &e))??;
+        let (part, held) = done.map_err(|e| Error::from_task("a scan task", &e))??;
+        reservations.push(held);
         rows += part.rows;
         let own = columns.iter_mut().zip(part.columns);
         own.for_each(|(column, part)| column.add(part));

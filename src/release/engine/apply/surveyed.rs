@@ -31,6 +31,9 @@ use std::sync::Arc;
 /// preparation of the swaps of RANK SWAP, need less memory.
 const ORDERED: usize = 40;
 
+/// The number of bytes of a pair that is not ordered yet.
+const COLLECTED: usize = 16;
+
 /// The maximum number of bytes per row of the swaps: a pair of 16 bytes, and half an index.
 const SWAPPED: usize = 18;
 
@@ -63,13 +66,16 @@ impl Surveyed {
         let (rows, found) = collected(&job.input, &to_collect(job, decision, &drawn, &hashes)?).await?;
         let pool = Pool::of(job.input.source.rows.task_ctx().session_config());
         let (mut surveys, mut ranked) = (vec![], vec![]);
+        for (of, column) in drawn.iter().zip(&found) {
+            reserve(&held, of, column.pairs() * COLLECTED)?;
+        }
         for (of, column) in drawn.iter().zip(found) {
-            let ordered = column.pairs() * ORDERED;
-            reserve(&held, of, ordered)?;
+            let pairs = column.pairs();
+            reserve(&held, of, pairs * (ORDERED - COLLECTED))?;
             let finish = move || column.finish();
             let (counted, ranks) = pool.compute("ordering the values of masked columns", finish).await?;
             if ranks.is_none() {
-                held.shrink(ordered);
+                held.shrink(pairs * ORDERED);
             }
             reserve(
                 &held,

@@ -60,8 +60,8 @@ impl ReleaseToMeasure<'_> {
                 None => return Ok(None),
             }
         }
-        // A file of one row group fills only one partition. The batches are dealt out, so that every
-        // thread gets some.
+        // A file of one row group fills only one partition. The batches are dealt out, so that
+        // every thread gets some.
         let number = parts.len().max(1);
         let mut dealt = vec![vec![]; number];
         for (at, batch) in parts.into_iter().flatten().enumerate() {

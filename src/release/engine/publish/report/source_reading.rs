@@ -103,8 +103,8 @@ struct AskedColumns {
 }
 
 impl AskedColumns {
-    /// Returns the columns that the report of a job reads in a source of `rows` rows. Returns `None`
-    /// if there is no report, or if the report reads the source in other ways.
+    /// Returns the columns that the report of a job reads in a source of `rows` rows. Returns
+    /// `None` if there is no report, or if the report reads the source in other ways.
     fn of(job: &Job, rows: u64) -> Option<Self> {
         let (roles, keeps_rows) = (&job.roles, rows <= MOST_ROWS);
         let is_drawn = roles.masks.iter().any(|of| of.clause.kind.is_drawn());
