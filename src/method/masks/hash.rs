@@ -9,13 +9,16 @@
 //! Reference: RFC 2104 (HMAC), FIPS 180-4 (SHA-256).
 
 use super::clause::{MaskKind, MaskPart, MaskPlace, MaskSyntax, Reads};
-use super::text::{each, has_text};
+use super::text::{each, has_text, push_hex};
 use super::values::{Mask, Unmasked};
 use crate::base::catalogue::Info;
 use crate::base::error::Result;
 use arrow::array::ArrayRef;
 use arrow::datatypes::DataType;
 use std::sync::Arc;
+
+/// The number of digits in a hash.
+const DIGITS: usize = 64;
 
 pub(super) const KIND: MaskKind = MaskKind {
     info: Info {
@@ -66,18 +69,11 @@ impl Mask for Hash {
 
     fn mask(&self, unmasked: &Unmasked) -> Result<ArrayRef> {
         let key = unmasked.key()?;
-        each(unmasked.values, |text, hash| {
-            for byte in key.digest(text.as_bytes()) {
-                hash.push(char::from(DIGITS[usize::from(byte >> 4)]));
-                hash.push(char::from(DIGITS[usize::from(byte & 15)]));
-            }
+        each(unmasked.values, DIGITS, |text, hashes| {
+            push_hex(&key.digest(text.as_bytes()), hashes);
         })
     }
 }
-
-/// The hexadecimal digits. They are appended directly to the text of the hash, because allocating a
-/// string for each hash took longer than computing its HMAC.
-const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
 #[cfg(test)]
 mod tests {

@@ -81,7 +81,7 @@ const PARTS: &str = r"[\p{M}\x{1100}-\x{11FF}\x{A960}-\x{A97F}\x{D7B0}-\x{D7FF}\
 /// The mask that writes values in a format, such as `XXX-XX-####`.
 #[derive(Debug)]
 struct Format {
-    characters: Vec<char>,
+    format: String,
     /// The masked form of a value that does not fit the format.
     hidden: String,
     /// The compiled expression [`PARTS`].
@@ -90,47 +90,50 @@ struct Format {
 
 impl Format {
     fn try_new(format: &str) -> Result<Self> {
-        let characters: Vec<char> = format.chars().collect();
-        if !characters.contains(&HIDDEN) || characters.len() > MOST {
+        if !format.contains(HIDDEN) || format.chars().count() > MOST {
             return Err(Error::usage(format!(
                 "MASK: the format must have an X for each letter or digit to hide, and may have a # for each to keep, as in \
                  'XXX-XXX-####'; it must hide at least one and have at most {MOST} characters"
             )));
         }
-        let hidden = characters.iter().map(|c| if *c == KEPT { HIDDEN } else { *c });
         Ok(Self {
-            hidden: hidden.collect(),
+            format: format.to_string(),
+            hidden: format.chars().map(|c| if c == KEPT { HIDDEN } else { c }).collect(),
             parts: Regex::new(PARTS).map_err(|e| Error::internal(format!("an invalid pattern: {e}")))?,
-            characters,
         })
     }
 
-    fn apply(&self, value: &str) -> String {
-        self.fitted(value).unwrap_or_else(|| self.hidden.clone())
+    /// Appends the masked form of a value to the masks before it. A value with a character that is
+    /// a part of a letter does not fit the format, because such a character could reveal something
+    /// about a hidden letter. Most values are ASCII, and are compared byte by byte.
+    fn apply(&self, value: &str, masks: &mut Vec<u8>) {
+        let bytes = || self.format.bytes().zip(value.bytes());
+        let characters = || self.format.chars().zip(value.chars());
+        if value.is_ascii() {
+            let fit = |(format, value): (u8, u8)| fits(char::from(format), char::from(value));
+            if value.len() == self.format.len() && bytes().all(fit) {
+                masks.extend(bytes().map(|(format, value)| if format == KEPT as u8 { value } else { format }));
+                return;
+            }
+        } else if !self.parts.is_match(value) {
+            let is_as_long = value.chars().count() == self.format.chars().count();
+            if is_as_long && characters().all(|(format, value)| fits(format, value)) {
+                for (format, value) in characters() {
+                    let shown = if format == KEPT { value } else { format };
+                    masks.extend_from_slice(shown.encode_utf8(&mut [0; 4]).as_bytes());
+                }
+                return;
+            }
+        }
+        masks.extend_from_slice(self.hidden.as_bytes());
     }
+}
 
-    /// Returns the masked form of a value that fits the format; `None` if the value does not fit. A
-    /// value with a character that is a part of a letter does not fit, because such a character
-    /// could reveal something about a hidden letter.
-    fn fitted(&self, value: &str) -> Option<String> {
-        if !value.is_ascii() && self.parts.is_match(value) {
-            return None;
-        }
-        let mut values = value.chars();
-        let mut mask = String::with_capacity(value.len());
-        for format in &self.characters {
-            let value = values.next()?;
-            let fits = match *format {
-                HIDDEN | KEPT => value.is_alphanumeric(),
-                other => value == other,
-            };
-            mask.push(match *format {
-                _ if !fits => return None,
-                KEPT => value,
-                other => other,
-            });
-        }
-        values.next().is_none().then_some(mask)
+/// Returns true if a character of a value fits the character at its position in the format.
+fn fits(format: char, value: char) -> bool {
+    match format {
+        HIDDEN | KEPT => value.is_alphanumeric(),
+        other => value == other,
     }
 }
 
@@ -149,15 +152,17 @@ impl Mask for Format {
     }
 
     fn form(&self) -> Option<String> {
-        let one = |c: &char| match *c {
+        let one = |c: char| match c {
             KEPT => r"[\p{Alphabetic}\p{N}]".to_string(),
             other => regex::escape(&other.to_string()),
         };
-        Some(self.characters.iter().map(one).collect())
+        Some(self.format.chars().map(one).collect())
     }
 
     fn mask(&self, unmasked: &Unmasked) -> Result<ArrayRef> {
-        each(unmasked.values, |value, mask| mask.push_str(&self.apply(value)))
+        each(unmasked.values, self.hidden.len(), |value, masks| {
+            self.apply(value, masks)
+        })
     }
 }
 
@@ -167,7 +172,9 @@ mod tests {
     use proptest::prelude::*;
 
     fn masked(format: &str, value: &str) -> String {
-        Format::try_new(format).unwrap().apply(value)
+        let mut mask = vec![];
+        Format::try_new(format).unwrap().apply(value, &mut mask);
+        String::from_utf8(mask).unwrap()
     }
 
     #[test]
@@ -179,6 +186,8 @@ mod tests {
             ("(XXX) #", "(abc) d", "(XXX) d"),
             ("XX", "no", "XX"),
             ("X#", "한글", "X글"),
+            ("é#X", "éaä", "éaX"),
+            ("Xé#", "aéß", "Xéß"),
         ] {
             assert_eq!(masked(format, value), mask, "{format}");
         }
@@ -202,6 +211,22 @@ mod tests {
             "e\u{301}3-45-6789",
         ] {
             assert_eq!(masked("XXX-XX-####", value), "XXX-XX-XXXX", "{value}");
+        }
+    }
+
+    /// The bytes and the characters of a value that is not ASCII differ in number from each other,
+    /// and from those of a format.
+    #[test]
+    fn a_value_of_other_characters_than_the_format_does_not_fit() {
+        for (format, value, mask) in [
+            ("éX", "abc", "éX"),
+            ("éX", "ab", "éX"),
+            ("éX", "é", "éX"),
+            ("X#", "é", "XX"),
+            ("X#", "éää", "XX"),
+            ("#-X", "é-", "X-X"),
+        ] {
+            assert_eq!(masked(format, value), mask, "{format} {value}");
         }
     }
 

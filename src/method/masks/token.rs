@@ -15,7 +15,7 @@
 
 use super::clause::{MaskKind, MaskPart, MaskPlace, MaskSyntax, Reads};
 use super::key::Key;
-use super::text::{each, has_text, texts};
+use super::text::{each, has_text, push_hex, texts};
 use super::values::{Mask, Unmasked};
 use crate::base::catalogue::Info;
 use crate::base::error::{Error, Result};
@@ -29,6 +29,8 @@ use std::sync::Arc;
 const BLOCK: usize = 16;
 /// The first byte of the padding after a text.
 const END: u8 = 0x80;
+/// The number of digits in the shortest token, which has the synthetic IV and one block.
+const SHORTEST: usize = 2 * (BLOCK + BLOCK);
 
 /// The name of the SQL function that decrypts a token.
 pub(crate) const UNMASK: &str = "unmask";
@@ -87,13 +89,14 @@ impl Mask for Token {
     fn mask(&self, unmasked: &Unmasked) -> Result<ArrayRef> {
         let mut cipher = cipher(unmasked.key()?)?;
         let mut failed = false;
-        let tokens = each(unmasked.values, |text, written| {
-            let mut padded = text.as_bytes().to_vec();
-            padded.push(END);
-            padded.resize(padded.len().next_multiple_of(BLOCK), 0);
-            let token = cipher.encrypt(NO_HEADERS, &padded).map(hex::encode);
-            failed |= token.is_err();
-            written.push_str(&token.unwrap_or_default());
+        let mut token: Vec<u8> = vec![];
+        let tokens = each(unmasked.values, SHORTEST, |text, tokens| {
+            token.clear();
+            token.extend_from_slice(text.as_bytes());
+            token.push(END);
+            token.resize(token.len().next_multiple_of(BLOCK), 0);
+            failed |= cipher.encrypt_in_place(NO_HEADERS, &mut token).is_err();
+            push_hex(&token, tokens);
         })?;
         match failed {
             true => Err(Error::internal("a value that cannot be encrypted")),

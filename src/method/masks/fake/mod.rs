@@ -32,6 +32,8 @@ const WORDS: &[&str] = &[LOCALES[0].word, LOCALES[1].word, LOCALES[2].word];
 const DOMAINS: [&str; 3] = ["example.com", "example.net", "example.org"];
 /// The maximum number of draws for a value. If a fake equals the value, another fake is drawn.
 const ATTEMPTS: u8 = 16;
+/// The number of bytes in most fakes.
+const LENGTH: usize = 16;
 
 pub(super) const KIND: MaskKind = MaskKind {
     info: Info {
@@ -122,9 +124,7 @@ impl Fake {
     }
 
     fn drawn(&self, key: &Key, value: &str, attempt: u8) -> String {
-        let mut text = vec![self.what as u8, attempt];
-        text.extend(value.as_bytes());
-        let mut draw = Draw(key.digest(&text), 0);
+        let mut draw = Draw(key.digest_of(&[&[self.what as u8, attempt], value.as_bytes()]), 0);
         let (forenames, surnames) = (self.locale.forenames, self.locale.surnames);
         match self.what {
             What::Name => format!("{} {}", draw.of(forenames), draw.of(surnames)),
@@ -237,7 +237,9 @@ impl Mask for Fake {
 
     fn mask(&self, unmasked: &Unmasked) -> Result<ArrayRef> {
         let key = unmasked.key()?.key_for("anonsql fake")?;
-        each(unmasked.values, |value, fake| fake.push_str(&self.of(&key, value)))
+        each(unmasked.values, LENGTH, |value, fakes| {
+            fakes.extend_from_slice(self.of(&key, value).as_bytes());
+        })
     }
 }
 
