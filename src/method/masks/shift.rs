@@ -32,14 +32,13 @@ use crate::base::catalogue::Info;
 use crate::base::error::{Error, Result};
 use crate::method::canonical::{one_spelling, plain};
 use arrow::array::timezone::Tz;
-use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, PrimitiveArray, StringArray};
+use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, PrimitiveBuilder, StringArray};
 use arrow::datatypes::{
     ArrowNativeType, ArrowTimestampType, DataType, Date32Type, Date64Type, TimeUnit, TimestampMicrosecondType,
     TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
 };
 use arrow::temporal_conversions::as_datetime_with_timezone;
 use chrono::{DateTime, Datelike, NaiveDateTime, TimeDelta, TimeZone};
-use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -99,7 +98,7 @@ pub(super) const KIND: MaskKind = MaskKind {
                 "SHIFT BY: the number of days is from 1 to {MOST}"
             )));
         }
-        Ok(Arc::new(Shift { days }))
+        Ok(Arc::new(Shift::new(days)))
     },
 };
 
@@ -107,12 +106,22 @@ pub(super) const KIND: MaskKind = MaskKind {
 #[derive(Debug)]
 struct Shift {
     days: u32,
+    /// The number of days and a blank, which precede the text of the person in the message whose
+    /// HMAC determines the offset.
+    prefix: String,
 }
 
 impl Shift {
+    fn new(days: u32) -> Self {
+        Self {
+            days,
+            prefix: format!("{days} "),
+        }
+    }
+
     /// Returns the number of days by which all values of a person are moved, which is never 0.
     fn offset(&self, key: &Key, person: &str) -> i64 {
-        let [a, b, c, d, e, f, g, h, ..] = key.digest(format!("{} {person}", self.days).as_bytes());
+        let [a, b, c, d, e, f, g, h, ..] = key.digest_of(&[self.prefix.as_bytes(), person.as_bytes()]);
         let (drawn, days) = (u64::from_be_bytes([a, b, c, d, e, f, g, h]), i64::from(self.days));
         let offset = (drawn % (2 * u64::from(self.days))) as i64 - days;
         offset + i64::from(offset >= 0)
@@ -140,12 +149,12 @@ impl Mask for Shift {
             .ok_or_else(|| Error::internal("a date is shifted without its person"))?;
         let people: StringArray = texts(people)?;
         // Consecutive rows often belong to the same person, so the last offset is reused.
-        let last = Cell::new(None);
+        let mut last: Option<(&str, i64)> = None;
         let offset = |row: usize| {
             let person = people.is_valid(row).then(|| people.value(row))?;
-            let known = last.get().filter(|(known, _)| *known == person);
+            let known = last.filter(|(known, _)| *known == person);
             let (_, offset) = known.unwrap_or_else(|| (person, self.offset(&key, person)));
-            last.set(Some((person, offset)));
+            last = Some((person, offset));
             Some(offset)
         };
         let values = one_spelling(unmasked.values)?;
@@ -179,7 +188,7 @@ fn at_local_time<T>(
     values: &ArrayRef,
     second: i64,
     zone: Option<Tz>,
-    offset: impl Fn(usize) -> Option<i64>,
+    offset: impl FnMut(usize) -> Option<i64>,
 ) -> Result<ArrayRef>
 where
     T: ArrowTimestampType + ArrowPrimitiveType<Native = i64>,
@@ -215,7 +224,7 @@ const YEARS: Range<i64> = -719_162..2_932_897;
 fn moved<T>(
     values: &ArrayRef,
     day: i64,
-    offset: impl Fn(usize) -> Option<i64>,
+    mut offset: impl FnMut(usize) -> Option<i64>,
     to: impl Fn(i64, i64) -> Option<i64>,
 ) -> Result<ArrayRef>
 where
@@ -223,24 +232,27 @@ where
     T::Native: TryFrom<i64>,
 {
     let dates = values.as_primitive::<T>();
-    let in_years = |units: &i64| YEARS.contains(&units.div_euclid(day));
-    let masks = dates.iter().enumerate().map(|(row, date)| {
+    // The years do not fit in 64 bits as nanoseconds.
+    let years = i128::from(YEARS.start) * i128::from(day)..i128::from(YEARS.end) * i128::from(day);
+    let mut masks = PrimitiveBuilder::<T>::with_capacity(dates.len());
+    for (row, date) in dates.iter().enumerate() {
         let Some((date, days)) = date.zip(offset(row)) else {
-            return Ok(None);
+            masks.append_null();
+            continue;
         };
-        let moved = date.to_i64().and_then(|at| to(at, days)).filter(in_years);
+        let moved = date.to_i64().and_then(|at| to(at, days));
+        let moved = moved.filter(|at| years.contains(&i128::from(*at)));
         let moved = moved.and_then(|at| T::Native::try_from(at).ok());
         let outside = || Error::data("a date cannot be shifted: it would leave the years 1 to 9999, or its type");
-        moved.map(Some).ok_or_else(outside)
-    });
-    let masks: PrimitiveArray<T> = masks.collect::<Result<_>>()?;
-    Ok(Arc::new(masks.with_data_type(values.data_type().clone())))
+        masks.append_value(moved.ok_or_else(outside)?);
+    }
+    Ok(Arc::new(masks.finish().with_data_type(values.data_type().clone())))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow::array::{Date32Array, TimestampSecondArray};
+    use arrow::array::{Date32Array, TimestampNanosecondArray, TimestampSecondArray};
     use chrono::{NaiveDate, Timelike};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
@@ -252,13 +264,13 @@ mod tests {
             beside: &[Arc::new(people)],
             key: Some(&Key::new(secret).unwrap()),
         };
-        Ok(Shift { days }.mask(&unmasked)?.as_primitive::<Date32Type>().clone())
+        Ok(Shift::new(days).mask(&unmasked)?.as_primitive::<Date32Type>().clone())
     }
 
     #[test]
     fn offsets_are_all_days_but_none() {
         let key = Key::new(b"a secret of sixteen bytes").unwrap();
-        let shift = Shift { days: 3 };
+        let shift = Shift::new(3);
         let found: BTreeSet<i64> = (0..500).map(|i| shift.offset(&key, &i.to_string())).collect();
         assert_eq!(found.into_iter().collect::<Vec<_>>(), [-3, -2, -1, 1, 2, 3]);
     }
@@ -285,6 +297,32 @@ mod tests {
         }
     }
 
+    /// All nanoseconds of 64 bits are in the years 1 to 9999, so that only the type limits them.
+    /// One day has 86,400,000,000,000 nanoseconds.
+    #[test]
+    fn the_first_and_the_last_nanosecond_are_moved_within_their_type() {
+        let secret = Key::new(b"0123456789abcdef").unwrap();
+        let (shift, key) = (Shift::new(1), secret.key_for("anonsql shift").unwrap());
+        let person = |days: i64| {
+            let mut people = (0..1_000).map(|i| i.to_string());
+            people.find(|person| shift.offset(&key, person) == days).unwrap()
+        };
+        let (back, forward) = (person(-1), person(1));
+        let moved = |at: i64, person: &str| {
+            let unmasked = Unmasked {
+                values: &(Arc::new(TimestampNanosecondArray::from(vec![at])) as ArrayRef),
+                beside: &[Arc::new(StringArray::from(vec![person]))],
+                key: Some(&secret),
+            };
+            let moved = shift.mask(&unmasked).ok()?;
+            Some(moved.as_primitive::<TimestampNanosecondType>().value(0))
+        };
+        assert_eq!(moved(i64::MAX, &back), Some(9_223_285_636_854_775_807));
+        assert_eq!(moved(i64::MIN, &forward), Some(-9_223_285_636_854_775_808));
+        assert_eq!(moved(i64::MAX, &forward), None);
+        assert_eq!(moved(i64::MIN, &back), None);
+    }
+
     /// In Tokyo, the year 10000 begins nine hours earlier than in UTC.
     #[test]
     fn the_years_are_those_of_the_time_zone() {
@@ -296,7 +334,7 @@ mod tests {
             beside: &[Arc::new(people)],
             key: Some(&Key::new(b"0123456789abcdef").unwrap()),
         };
-        let refused = Shift { days: 1 }.mask(&unmasked).unwrap_err();
+        let refused = Shift::new(1).mask(&unmasked).unwrap_err();
         assert!(refused.to_string().contains("the years 1 to 9999"), "{refused}");
     }
 
@@ -314,7 +352,7 @@ mod tests {
             beside: &[Arc::new(people)],
             key: Some(&Key::new(b"0123456789abcdef").unwrap()),
         };
-        let shifted = Shift { days: 365 }.mask(&unmasked).unwrap();
+        let shifted = Shift::new(365).mask(&unmasked).unwrap();
         let shifted = shifted.as_primitive::<TimestampSecondType>();
         let hours = shifted.values().iter().map(|at| {
             let zone = "Europe/Berlin".parse().unwrap();
