@@ -175,7 +175,7 @@ impl Table {
 }
 
 /// Casts the columns to the types of `schema`.
-fn typed(columns: &[ArrayRef], schema: &SchemaRef) -> Result<RecordBatch> {
+pub(super) fn typed(columns: &[ArrayRef], schema: &SchemaRef) -> Result<RecordBatch> {
     let typed = columns.iter().zip(schema.fields()).map(|(c, f)| cast(c, f.data_type()));
     Ok(RecordBatch::try_new(
         Arc::clone(schema),

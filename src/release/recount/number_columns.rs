@@ -1,6 +1,6 @@
 //! The columns of numbers of a plan, which are collected apart from its other columns.
 
-use super::number_counter::{NumberCounter, NumberCounts};
+use super::number_counter::{CountRuns, NumberCounter, NumberCounts};
 use super::number_ranks::NumberRanks;
 use super::number_rows::{NumberCollector, RowCodes};
 use crate::base::error::{Error, Result};
@@ -194,11 +194,11 @@ impl NumberColumns {
 
     /// Returns the column of numbers with the index `number` among the columns of numbers.
     fn column(&self, number: usize) -> Result<Option<KnownColumn>> {
-        let (mut counts, mut parts) = (NumberCounts::default(), vec![]);
+        let (mut counts, mut parts) = (CountRuns::default(), vec![]);
         for part in &self.parts {
             match &mut *part[number].lock() {
                 Collected::Counts(counter) => match counter.finish().map_err(Error::from_data)? {
-                    Some(own) => counts.merge(own),
+                    Some(own) => counts.add(own),
                     None => return Ok(None),
                 },
                 Collected::Rows(collector) => match collector.finish() {
@@ -208,11 +208,14 @@ impl NumberColumns {
             }
         }
         let rows: usize = parts.iter().map(RowCodes::len).sum();
-        if self.keeps_rows {
-            // While the rows are ranked, their codes are in memory a second time.
-            self.held.try_grow((8 + 4) * rows).map_err(Error::from_data)?;
-            counts = NumberCounts::of_rows(&parts);
-        }
+        let counts = match self.keeps_rows {
+            true => {
+                // While the rows are ranked, their codes are in memory a second time.
+                self.held.try_grow((8 + 4) * rows).map_err(Error::from_data)?;
+                NumberCounts::of_rows(&parts)
+            }
+            false => counts.whole(),
+        };
         self.held
             .try_grow((16 + 3 * 8) * counts.rows_of_codes.len())
             .map_err(Error::from_data)?;

@@ -19,27 +19,86 @@ pub(super) struct NumberCounts {
     pub(super) nulls: u64,
 }
 
-impl NumberCounts {
-    /// Adds the numbers of other rows.
-    pub(super) fn merge(&mut self, other: Self) {
+/// The counts of several groups of rows. Counts are merged only with about as many other counts, so
+/// that each of them is copied only a few times.
+#[derive(Debug, Default)]
+pub(super) struct CountRuns {
+    /// The counts of some rows each, which ascend by their codes. Each run is at least twice as
+    /// long as the next one.
+    runs: Vec<Vec<(u64, u64)>>,
+    /// The number of rows with NULL.
+    nulls: u64,
+}
+
+impl CountRuns {
+    /// Adds the counts of other rows.
+    pub(super) fn add(&mut self, other: NumberCounts) {
         self.nulls += other.nulls;
-        let (mut one, mut two) = (
-            take(&mut self.rows_of_codes).into_iter().peekable(),
-            other.rows_of_codes.into_iter().peekable(),
-        );
-        let mut merged: Vec<(u64, u64)> = Vec::with_capacity(one.len() + two.len());
-        while let Some(next) = match (one.peek(), two.peek()) {
-            (Some(a), Some(b)) if a.0 > b.0 => two.next(),
-            (None, _) => two.next(),
-            _ => one.next(),
-        } {
-            match merged.last_mut() {
-                Some(last) if last.0 == next.0 => last.1 += next.1,
-                _ => merged.push(next),
-            }
+        let mut last = other.rows_of_codes;
+        if last.is_empty() {
+            return;
         }
-        self.rows_of_codes = merged;
+        while let Some(run) = self.runs.pop_if(|run| run.len() < 2 * last.len()) {
+            last = merged(run, last);
+        }
+        self.runs.push(last);
     }
+
+    /// Returns the counts of all rows.
+    pub(super) fn whole(mut self) -> NumberCounts {
+        let mut whole = self.runs.pop().unwrap_or_default();
+        while let Some(run) = self.runs.pop() {
+            whole = merged(run, whole);
+        }
+        NumberCounts {
+            rows_of_codes: whole,
+            nulls: self.nulls,
+        }
+    }
+
+    /// Returns the number of counts for which the runs have memory.
+    fn capacity(&self) -> usize {
+        self.runs.iter().map(Vec::capacity).sum()
+    }
+
+    /// Returns the maximum number of counts in a run that is the result of adding `more` counts.
+    fn most_merged(&self, more: usize) -> usize {
+        let grown = |last: usize, run: &Vec<(u64, u64)>| match run.len() < 2 * last {
+            true => last + run.len(),
+            false => last,
+        };
+        self.runs.iter().rev().fold(more, grown)
+    }
+}
+
+/// Merges the counts of different rows. Both ascend by their codes and have each code at most once,
+/// and so do the merged counts. The longer counts grow in place, because a copy would need their
+/// memory twice, and time for it.
+fn merged(one: Vec<(u64, u64)>, other: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
+    let (mut merged, other) = match one.len() < other.len() {
+        true => (other, one),
+        false => (one, other),
+    };
+    let (mut i, mut j) = (merged.len(), other.len());
+    // The merged counts are written from the end, to places whose counts were read before.
+    let mut free = i + j;
+    merged.reserve_exact(j);
+    merged.resize(free, (0, 0));
+    while i > 0 && j > 0 {
+        // The greatest code is in one of the two or in both. Sums in place of branches for these
+        // cases take the same time whatever the codes.
+        let (a, b) = (merged[i - 1], other[j - 1]);
+        let (is_a, is_b) = (a.0 >= b.0, b.0 >= a.0);
+        free -= 1;
+        merged[free] = (a.0.max(b.0), a.1 * u64::from(is_a) + b.1 * u64::from(is_b));
+        i -= usize::from(is_a);
+        j -= usize::from(is_b);
+    }
+    merged[free - j..free].copy_from_slice(&other[..j]);
+    // The first `i` counts are in their places. Each code in both leaves one place after them.
+    merged.drain(i..free - j);
+    merged.shrink_to_fit();
+    merged
 }
 
 /// Counts the numbers of a column, batch by batch.
@@ -47,7 +106,7 @@ pub(super) struct NumberCounter {
     /// The codes of the last rows.
     codes: Vec<u64>,
     /// The numbers of all other rows.
-    counted: NumberCounts,
+    counted: CountRuns,
     /// Whether the code of a number needs more than 64 bits.
     is_too_wide: bool,
     full: usize,
@@ -59,7 +118,7 @@ impl NumberCounter {
     pub(super) fn new(held: MemoryReservation) -> Self {
         Self {
             codes: vec![],
-            counted: NumberCounts::default(),
+            counted: CountRuns::default(),
             is_too_wide: false,
             full: FULL,
             held,
@@ -91,7 +150,7 @@ impl NumberCounter {
         let needed = self.codes.len() + rows;
         if needed > self.codes.capacity() {
             let needed = needed.max(2 * self.codes.capacity());
-            self.reserve(needed, self.counted.rows_of_codes.capacity())?;
+            self.reserve(needed, self.counted.capacity())?;
             self.codes.reserve_exact(needed - self.codes.len());
         }
         Ok(())
@@ -107,17 +166,17 @@ impl NumberCounter {
         self.codes.sort_unstable();
         let runs = || self.codes.chunk_by(|one, other| one == other);
         let (codes, found) = (self.codes.capacity(), runs().count());
-        let known = &self.counted.rows_of_codes;
-        // During the merge, the counts before it and after it are in memory.
-        self.reserve(codes, known.capacity() + found + known.len() + found)?;
+        // During a merge, the counts before it and after it are in memory.
+        let merged = self.counted.most_merged(found);
+        self.reserve(codes, self.counted.capacity() + found + merged)?;
         let mut rows_of_codes = Vec::with_capacity(found);
         rows_of_codes.extend(runs().map(|run| (run[0], run.len() as u64)));
         self.codes.clear();
-        self.counted.merge(NumberCounts {
+        self.counted.add(NumberCounts {
             rows_of_codes,
             nulls: 0,
         });
-        self.reserve(codes, self.counted.rows_of_codes.capacity())
+        self.reserve(codes, self.counted.capacity())
     }
 
     /// Returns the counts, and removes them from the counter. Returns `None` if the code of a
@@ -125,9 +184,10 @@ impl NumberCounter {
     pub(super) fn finish(&mut self) -> Result<Option<NumberCounts>> {
         self.count()?;
         self.codes = vec![];
-        // The counts of all counters are merged next, which needs the counts twice.
-        self.reserve(0, 2 * self.counted.rows_of_codes.capacity())?;
-        let counted = take(&mut self.counted);
+        // The runs are merged next, and then the counts of all counters. Both may need the counts
+        // twice.
+        self.reserve(0, 2 * self.counted.capacity())?;
+        let counted = take(&mut self.counted).whole();
         Ok(Some(counted).filter(|_| !self.is_too_wide))
     }
 }
@@ -155,7 +215,7 @@ mod tests {
             parts in prop::collection::vec(prop::collection::vec(prop::option::of(0u64..6), 0..12), 0..6),
             full in 1usize..9,
         ) {
-            let mut found = NumberCounts::default();
+            let mut found = CountRuns::default();
             let mut expected = BTreeMap::<Option<u64>, u64>::new();
             for part in parts.chunks(2) {
                 let mut own = counter(full);
@@ -163,11 +223,36 @@ mod tests {
                     own.add(&(Arc::new(rows.iter().copied().collect::<UInt64Array>()) as ArrayRef)).unwrap();
                     rows.iter().for_each(|row| *expected.entry(*row).or_default() += 1);
                 }
-                found.merge(own.finish().unwrap().unwrap());
+                found.add(own.finish().unwrap().unwrap());
             }
+            let found = found.whole();
             prop_assert_eq!(found.nulls, expected.remove(&None).unwrap_or(0));
             let expected: Vec<(u64, u64)> = expected.into_iter().filter_map(|(code, rows)| Some((code?, rows))).collect();
             prop_assert_eq!(found.rows_of_codes, expected);
+        }
+    }
+
+    proptest! {
+        /// Runs of any lengths, also with equal codes, have the counts of a map. Each run remains
+        /// at least twice as long as the next one, and none is longer than was foreseen.
+        #[test]
+        fn merged_runs_have_the_counts_of_a_map(
+            added in prop::collection::vec(prop::collection::btree_map(0u64..90, 1u64..5, 0..50), 0..12),
+            nulls in 0u64..3,
+        ) {
+            let (mut runs, mut expected) = (CountRuns::default(), BTreeMap::<u64, u64>::new());
+            for rows in &added {
+                rows.iter().for_each(|(code, rows)| *expected.entry(*code).or_default() += rows);
+                let foreseen = runs.most_merged(rows.len());
+                let rows_of_codes = rows.iter().map(|(code, rows)| (*code, *rows)).collect();
+                runs.add(NumberCounts { rows_of_codes, nulls });
+                let lengths: Vec<usize> = runs.runs.iter().map(Vec::len).collect();
+                prop_assert!(lengths.windows(2).all(|pair| pair[0] >= 2 * pair[1]));
+                prop_assert!(rows.is_empty() || lengths.last().is_some_and(|last| *last <= foreseen));
+            }
+            let found = runs.whole();
+            prop_assert_eq!(found.nulls, nulls * added.len() as u64);
+            prop_assert_eq!(found.rows_of_codes, expected.into_iter().collect::<Vec<_>>());
         }
     }
 

@@ -232,12 +232,15 @@ pub(crate) fn of_codes(data_type: &DataType, mut codes: Vec<u64>, has_null: bool
     of_numbers(data_type, BatchCodes { words: codes, nulls })
 }
 
-/// Returns the values with these ranks in `values`. Only the last of `values` can be NULL.
+/// Returns the values with these ranks in `values`. Only the last of `values` can be NULL. A
+/// dictionary has at most as many values as rows, because a reader of a batch often reads all
+/// values of its dictionaries.
 pub(super) fn of_ranks(data_type: &DataType, values: &ArrayRef, ranks: impl Iterator<Item = u64>) -> Result<ArrayRef> {
-    if !matches!(data_type, DataType::Dictionary(..)) {
-        let ranks = UInt32Array::from_iter_values(ranks.map(|rank| rank as u32));
-        return Ok(cast(&take(values, &ranks, None)?, data_type)?);
+    let ranks: Vec<u32> = ranks.map(|rank| rank as u32).collect();
+    if !matches!(data_type, DataType::Dictionary(..)) || values.len() > ranks.len() {
+        return Ok(cast(&take(values, &UInt32Array::from(ranks), None)?, data_type)?);
     }
+    let ranks = ranks.into_iter();
     let keys: Int32Array = match values.null_count() {
         0 => ranks.map(|rank| rank as i32).collect::<Vec<i32>>().into(),
         _ => ranks
@@ -253,7 +256,7 @@ pub(super) fn of_ranks(data_type: &DataType, values: &ArrayRef, ranks: impl Iter
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow::array::{Decimal128Array, Float32Array, Float64Array, Int64Array, UInt64Array};
+    use arrow::array::{Decimal128Array, Float32Array, Float64Array, Int64Array, StringArray, UInt64Array};
     use arrow::compute::{SortOptions, sort};
 
     /// Codes are in the order in which Arrow sorts the values, and can be converted back to the
@@ -316,5 +319,24 @@ mod tests {
         }
         let wide: ArrayRef = Arc::new(Decimal128Array::from(vec![Some(i128::MAX)]));
         assert!(Coder::Number.encode(&wide).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_dictionary_has_no_more_values_than_rows() {
+        let values: ArrayRef = Arc::new(StringArray::from(vec![Some("a"), Some("b"), Some("c"), None]));
+        let coded = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+        for (ranks, expected) in [
+            (vec![2, 3], vec![Some("c"), None]),
+            (
+                vec![3, 2, 0, 0, 1],
+                vec![None, Some("c"), Some("a"), Some("a"), Some("b")],
+            ),
+        ] {
+            let found = of_ranks(&coded, &values, ranks.iter().copied()).unwrap();
+            assert_eq!(found.data_type(), &coded);
+            assert!(found.as_any_dictionary().values().len() <= ranks.len());
+            let found = cast(&found, &DataType::Utf8).unwrap();
+            assert_eq!(found.as_string::<i32>(), &StringArray::from(expected));
+        }
     }
 }

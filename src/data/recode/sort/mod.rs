@@ -16,13 +16,13 @@ mod layout;
 mod packing;
 mod runs;
 
-use super::fold::table_bytes;
+use super::fold::{table_bytes, typed};
 use crate::base::error::{Error, Result};
 use crate::base::operator::{InputPartitions, Operator, OperatorExec, Rows};
 use crate::base::pool::{Pool, blocking, check_cancelled, map, threads};
 use crate::base::spill::SpillSpace;
 use arrow::array::RecordBatch;
-use arrow::datatypes::{Field, Schema, SchemaRef};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use codes::{Coder, Coding};
 pub(crate) use codes::{numbers, of_codes};
 use datafusion::error::DataFusionError;
@@ -90,9 +90,11 @@ impl Operator for PackedSort {
             if let Some(rows) = packed(scan, columns.clone(), &schema, &context).await? {
                 return Ok(rows);
             }
-            let plan = general::sorted(reset_plan_states(input)?, &columns, &schema)?;
+            let plan = general::sorted(reset_plan_states(input)?, &columns, &without_dictionaries(&schema))?;
             let context = general::sorting_context(&context, plan.as_ref());
-            Ok::<_, DataFusionError>(execute_stream(plan, context)?.boxed())
+            let rows = execute_stream(plan, context)?;
+            let rows = rows.map(move |batch| Ok::<_, DataFusionError>(typed(batch?.columns(), &schema)?));
+            Ok::<_, DataFusionError>(rows.boxed())
         };
         Ok(stream::once(sorted).try_flatten().boxed())
     }
@@ -100,6 +102,16 @@ impl Operator for PackedSort {
     fn estimate(&self, input: Option<usize>) -> Option<usize> {
         input
     }
+}
+
+/// Returns the schema with the values of dictionaries in place of the dictionaries. A sort of
+/// batches reserves the memory of a dictionary again for each batch that shares it.
+fn without_dictionaries(schema: &Schema) -> SchemaRef {
+    let field = |f: &Arc<Field>| match f.data_type() {
+        DataType::Dictionary(_, values) => Arc::new(f.as_ref().clone().with_data_type(values.as_ref().clone())),
+        _ => Arc::clone(f),
+    };
+    Arc::new(Schema::new(schema.fields().iter().map(field).collect::<Vec<_>>()))
 }
 
 /// Returns the sorted rows; `None` if the rows cannot be packed.

@@ -170,7 +170,7 @@ async fn draw_by_matrix(drawing: Drawing<'_>, column: &str, matrix: Vec<Vec<f64>
     });
     let recoding = Arc::new(recoding_of(job, decision, columns)?);
     let numbering = numbering(decision, &recoding).await?;
-    let rows = plan::plan(&source.rows, recoding, first, &[]).await?;
+    let rows = plan::plan(&source.rows, recoding, first, &[], &[]).await?;
     let (schema, spill_space) = (rows.schema(), spill_space(&job.input));
     let mut tally = ColumnTally::new(column, &schema, &[], measure, &spill_space)?;
     let mut codes = vec![];

@@ -4,7 +4,7 @@ use crate::base::error::Result;
 use crate::base::operator::{ComputedTable, Operator, Rows, project};
 use crate::data::recode::{DecodeExec, ORDER_PREFIX, PackedSortExec, RecodeExec, RecodingPlan, SUPPRESSED};
 use crate::data::source::{select_columns, source_plan};
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{DataType, FieldRef, Schema, SchemaRef};
 use datafusion::dataframe::DataFrame;
 use datafusion::execution::{SendableRecordBatchStream, SessionState, TaskContext};
 use datafusion::physical_plan::execution_plan::reset_plan_states;
@@ -22,14 +22,17 @@ use std::sync::Arc;
 /// NULL comes last. The order therefore reveals nothing beyond the rows. Only equal rows can
 /// exchange their positions, so the result does not depend on the order of the input.
 /// [`super::order`] checks the order.
+///
+/// Texts in the columns of `coded` remain dictionaries if they are read as dictionaries.
 pub(in crate::release::engine) async fn plan(
     source: &DataFrame,
     recoding: Arc<RecodingPlan>,
     first: &[String],
     last: &[String],
+    coded: &[String],
 ) -> Result<Arc<dyn ExecutionPlan>> {
     let source = read(source, &recoding).await?;
-    let released = Arc::clone(&source.released);
+    let released = source.released_in_dictionaries(&recoding, coded);
     let Arrangement {
         carried,
         schema,
@@ -141,6 +144,25 @@ async fn read(rows: &DataFrame, recoding: &RecodingPlan) -> Result<Read> {
 }
 
 impl Read {
+    /// Returns the schema of the released columns and of the order key, with dictionaries for those
+    /// texts of `coded` that are read as dictionaries.
+    fn released_in_dictionaries(&self, recoding: &RecodingPlan, coded: &[String]) -> SchemaRef {
+        let read = recoding.as_read(&self.released, &self.rows.schema());
+        let field = |(released, read): (&FieldRef, &FieldRef)| {
+            let is_read = matches!(read.data_type(), DataType::Dictionary(..));
+            match is_read && *released.data_type() == DataType::Utf8 && coded.contains(released.name()) {
+                true => {
+                    let [codes, texts] = [DataType::Int32, DataType::Utf8].map(Box::new);
+                    let dictionary = DataType::Dictionary(codes, texts);
+                    Arc::new(released.as_ref().clone().with_data_type(dictionary))
+                }
+                false => Arc::clone(released),
+            }
+        };
+        let fields = self.released.fields().iter().zip(read.fields()).map(field);
+        Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+    }
+
     fn recoded(self, recoding: Arc<RecodingPlan>) -> Arc<dyn ExecutionPlan> {
         let schema = recoding.as_read(&self.released, &self.rows.schema());
         Arc::new(RecodeExec::over_source(self.rows, recoding, schema))

@@ -10,7 +10,7 @@ use crate::base::error::{Error, Result};
 use crate::data::recode::randomize::{MeasuredInformation, Permutation, RandomizeExec};
 use crate::data::recode::{Classes, KeptClasses, RecodingPlan, RowOutcome};
 use crate::release::engine::decide::Decision;
-use crate::release::job::Job;
+use crate::release::job::{Format, Job};
 use crate::release::observe::{Observer, Phase};
 use arrow::datatypes::Schema;
 use datafusion::execution::memory_pool::MemoryReservation;
@@ -83,7 +83,7 @@ pub(in crate::release::engine) async fn rewrite(
         None => {
             let limit = job.guarantees.limit_column().map(str::to_string);
             let last: Vec<String> = hidden.iter().cloned().chain(limit).collect();
-            plan::plan(&source.rows, Arc::clone(&recoding), first, &last).await?
+            plan::plan(&source.rows, Arc::clone(&recoding), first, &last, &counted_texts(job)).await?
         }
     };
     let plan: Arc<dyn ExecutionPlan> = match &row_promise {
@@ -111,6 +111,22 @@ pub(in crate::release::engine) async fn rewrite(
         measured,
         _held: source.held,
     })
+}
+
+/// Returns the columns of a CSV release whose texts a report counts. It counts them from a copy of
+/// the rows with texts in dictionaries, for which texts without a dictionary are looked up again.
+/// Returns none if an operator after the sort replaces values.
+fn counted_texts(job: &Job) -> Vec<String> {
+    let (roles, target) = (&job.roles, job.output.target.as_ref());
+    let is_counted = job.output.report.is_some() && target.is_some_and(|target| target.format == Format::Csv);
+    let is_randomized = roles.sensitive.iter().any(|s| s.randomization.is_some());
+    if !is_counted || is_randomized || job.guarantees.of_rows().is_some() {
+        return vec![];
+    }
+    let counted = roles.sensitive.iter().map(|s| &s.column).chain(&roles.class_label);
+    // The names of entities rarely repeat.
+    let is_entity = |name: &String| job.input.entity.as_ref() == Some(name);
+    counted.filter(|name| !is_entity(name)).cloned().collect()
 }
 
 /// Orders the released classes by the columns `first` and then by all quasi-identifiers. Returns

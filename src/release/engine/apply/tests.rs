@@ -1,9 +1,9 @@
 use super::rewrite;
 use crate::method::masks::{Given, MaskClause, SECRET, named};
 use crate::release::engine::decide::Decision;
-use crate::release::engine::testing::{PEOPLE, batch, constraint, decided, job, silent, source};
-use crate::release::job::{Job, MaskOf, SuppressionLimit};
-use arrow::array::AsArray;
+use crate::release::engine::testing::{PEOPLE, batch, constraint, decided, job, silent, source, target};
+use crate::release::job::{Format, Job, MaskOf, ReportFile, SuppressionLimit};
+use arrow::array::{AsArray, RecordBatch};
 use arrow::compute::{cast, concat_batches};
 use arrow::datatypes::DataType;
 use datafusion::physical_plan::collect;
@@ -46,6 +46,34 @@ async fn rows_leave_with_their_labels_in_the_order_of_what_is_released() {
             "50s * flu"
         ]
     );
+}
+
+/// Texts that a report counts from the rows of a CSV release remain dictionaries after the sort.
+/// The rows are the same.
+#[tokio::test]
+async fn texts_that_a_report_counts_remain_dictionaries() {
+    let people = batch(&PEOPLE);
+    let coded = DataType::Dictionary(Box::new(DataType::Int8), Box::new(DataType::Utf8));
+    let illness = cast(people.column(2), &coded).unwrap();
+    let columns = [("age", people.column(0).clone()), ("zip", people.column(1).clone())];
+    let people = RecordBatch::try_from_iter(columns.into_iter().chain([("illness", illness)])).unwrap();
+    for (format, is_coded) in [(Format::Csv, true), (Format::Parquet, false)] {
+        let mut job = job();
+        job.input.source = source(people.clone());
+        let mut target = target(Path::new("released"));
+        target.format = format;
+        job.output.target = Some(target);
+        let report = ReportFile::new("report.json", &job.input.source.state());
+        job.output.report = Some(report.unwrap());
+        let job = Arc::new(job);
+        let decision = decided(&job).await;
+        let schema = rewrite(&job, &decision, &silent()).await.unwrap().plan.schema();
+        let data_type = schema.field_with_name("illness").unwrap().data_type();
+        assert_eq!(matches!(data_type, DataType::Dictionary(..)), is_coded);
+        let found = rows(&job, &decision, &["age", "illness"]).await;
+        let expected = ["30s ache", "30s cold", "30s flu", "30s flu", "50s cold", "50s flu"];
+        assert_eq!(found, expected);
+    }
 }
 
 #[tokio::test]
