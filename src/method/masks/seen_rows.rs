@@ -86,7 +86,11 @@ impl SeenRows {
             let (next, before) = match word {
                 0 => (known | 1, 0),
                 _ if word & !NUMBER != known => {
-                    slot = (slot + 1) % self.slots.len();
+                    // A remainder would take longer than the comparison.
+                    slot += 1;
+                    if slot == self.slots.len() {
+                        slot = 0;
+                    }
                     passed += 1;
                     continue;
                 }
@@ -102,6 +106,7 @@ impl SeenRows {
         Err(Error::data("the source changed during the run"))
     }
 
+    #[cold]
     fn add_further(&self, slot: usize) -> u64 {
         let mut further = self.further.lock();
         let number = further.entry(slot).or_insert(0);
