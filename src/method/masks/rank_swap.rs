@@ -146,8 +146,7 @@ impl Mask for RankSwap {
     fn mask(&self, unmasked: &Unmasked) -> Result<ArrayRef> {
         let drawn = self.drawn.as_ref();
         let drawn = drawn.ok_or_else(|| Error::internal("swaps without the column's values"))?;
-        let found = drawn.swaps.places(unmasked.ids()?.values());
-        let places = unmasked.places(|row, _| found[row])?;
+        let places = unmasked.known(drawn.swaps.places(unmasked.ids()?.values()))?;
         Ok(cast(&take(&drawn.values, &places, None)?, unmasked.values.data_type())?)
     }
 }

@@ -12,6 +12,7 @@
 //! used, or the source changed.
 
 use super::seen_rows::AHEAD;
+use super::values::UNKNOWN;
 use crate::base::pool::{map, pieces};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
@@ -22,8 +23,9 @@ use std::iter::repeat_n;
 /// stays in the cache while it is created.
 const PART_BITS: u32 = 8;
 
-/// The index of a free slot. No value has it, because a column has at most 2^32 - 1 rows.
-const FREE: u32 = u32::MAX;
+/// The index of a free slot, so that an id without a row has an unknown value. No value has this
+/// index, because a column has at most 2^32 - 1 rows.
+const FREE: u32 = UNKNOWN;
 
 /// The index of a slot whose rows are kept apart, by their whole ids. If a value has this index,
 /// its rows are kept apart, too.
@@ -81,8 +83,8 @@ impl Swaps {
     }
 
     /// Returns the index of the value that each row with one of these ids receives from its
-    /// partner; `None` if there is no such row.
-    pub(super) fn places(&self, ids: &[u64]) -> Vec<Option<u32>> {
+    /// partner; [`UNKNOWN`] if there is no such row.
+    pub(super) fn places(&self, ids: &[u64]) -> Vec<u32> {
         let mut places = Vec::with_capacity(ids.len());
         for ids in ids.chunks(AHEAD) {
             self.read_ahead(ids);
@@ -133,18 +135,19 @@ impl SwapPart {
         part
     }
 
-    /// Returns the index of the value that the row with this id receives from its partner; `None`
-    /// if there is no such row.
-    fn place(&self, id: u64) -> Option<u32> {
+    /// Returns the index of the value that the row with this id receives from its partner;
+    /// [`UNKNOWN`] if there is no such row.
+    #[inline]
+    fn place(&self, id: u64) -> u32 {
         match self.found(id).1 {
-            FREE => None,
-            APART => self.apart.get(&id).copied(),
-            place => Some(place),
+            APART => self.apart.get(&id).copied().unwrap_or(UNKNOWN),
+            place => place,
         }
     }
 
     /// Returns the slot with the lower bits of an id, and the index in it. If there is none,
     /// returns the free slot in which a row with this id is entered, and [`FREE`].
+    #[inline]
     fn found(&self, id: u64) -> (usize, u32) {
         let mut slot = self.slot(id);
         loop {
@@ -192,9 +195,9 @@ mod tests {
     fn a_row_without_a_value_has_no_place() {
         let drawn = Swaps::new(&[2, 1], &[9, u64::MAX, 3], &[2, 1, 0]);
         let places = drawn.places(&[9, u64::MAX, 3, 0, 4, 1 << 63]);
-        assert_eq!(places, [Some(1), Some(0), Some(0), None, None, None]);
+        assert_eq!(places, [1, 0, 0, UNKNOWN, UNKNOWN, UNKNOWN]);
         let none = Swaps::new(&[], &[], &[]);
-        assert_eq!(none.places(&[0, u64::MAX]), [None, None]);
+        assert_eq!(none.places(&[0, u64::MAX]), [UNKNOWN; 2]);
     }
 
     /// Ids with the same lower bits, or with an index that stands for something else, are kept
@@ -205,12 +208,12 @@ mod tests {
         let rows: Vec<(u64, u32)> = ids.into_iter().zip([3, 4, 5, 6]).collect();
         for pieces in [vec![rows.clone()], vec![rows[..2].to_vec(), vec![], rows[2..].to_vec()]] {
             let part = SwapPart::new(&pieces, 0);
-            assert_eq!(ids.map(|id| part.place(id)), [Some(3), Some(4), Some(5), Some(6)]);
+            assert_eq!(ids.map(|id| part.place(id)), [3, 4, 5, 6]);
             assert_eq!(part.apart.len(), 3);
-            assert_eq!([3_u64 << 40 | 7, 9].map(|id| part.place(id)), [None; 2]);
+            assert_eq!([3_u64 << 40 | 7, 9].map(|id| part.place(id)), [UNKNOWN; 2]);
         }
         let part = SwapPart::new(&[vec![(7, APART), (8, APART - 1)]], 0);
-        assert_eq!([7, 8, 9].map(|id| part.place(id)), [Some(APART), Some(APART - 1), None]);
+        assert_eq!([7, 8, 9].map(|id| part.place(id)), [APART, APART - 1, UNKNOWN]);
     }
 
     /// Different ids in any order. Some are spread evenly, some have the same upper bits, and some
@@ -243,7 +246,7 @@ mod tests {
             for (id, place) in ids.iter().zip(swaps.places(&ids)) {
                 // An id that is not in the table may be mistaken for one with the same lower bits.
                 if wanted.contains_key(id) || !lower.contains(&(*id as u32)) {
-                    prop_assert_eq!(place, wanted.get(id).copied());
+                    prop_assert_eq!(place, wanted.get(id).copied().unwrap_or(UNKNOWN));
                 }
             }
         }
