@@ -9,7 +9,7 @@
 //! Reference: Aumasson, Bernstein, SipHash: a fast short-input PRF, INDOCRYPT 2012.
 
 use super::key::Key;
-use super::normal::lower_quantile;
+use super::normal::replace_by_quantiles;
 use crate::base::error::Result;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha12Rng;
@@ -39,21 +39,25 @@ impl Draws {
         RandomNumbers(self.column.clone())
     }
 
-    /// Returns the number of the row with this id, from 0 (inclusive) to 1 (exclusive). All
-    /// multiples of 2^-53 in this range are equally likely.
-    #[inline]
-    pub(super) fn uniform(&self, id: u64) -> f64 {
-        fraction(self.rows.of(id))
+    /// Returns the number of each row with one of these ids, from 0 (inclusive) to 1 (exclusive).
+    /// All multiples of 2^-53 in this range are equally likely.
+    pub(super) fn uniform(&self, ids: &[u64]) -> Vec<f64> {
+        self.rows.of_all(ids).into_iter().map(fraction).collect()
     }
 
-    /// Returns the number of the row with this id from the standard normal distribution.
-    #[inline]
-    pub(super) fn normal(&self, id: u64) -> f64 {
-        let word = self.rows.of(id);
+    /// Returns the number of each row with one of these ids from the standard normal distribution.
+    pub(super) fn normal(&self, ids: &[u64]) -> Vec<f64> {
+        let words = self.rows.of_all(ids);
         // The lowest bit is the sign. The upper 52 bits are the probability of a smaller number.
-        let below = ((word >> 12) as f64 + 0.5) * (0.5_f64).powi(53);
-        let number = lower_quantile(below);
-        if word & 1 == 0 { number } else { -number }
+        let below = words
+            .iter()
+            .map(|word| ((word >> 12) as f64 + 0.5) * (0.5_f64).powi(53));
+        let mut numbers: Vec<f64> = below.collect();
+        replace_by_quantiles(&mut numbers);
+        for (number, word) in numbers.iter_mut().zip(&words) {
+            *number = if word & 1 == 0 { *number } else { -*number };
+        }
+        numbers
     }
 }
 
@@ -72,6 +76,10 @@ impl RandomNumbers {
         fraction(self.0.next_u64())
     }
 }
+
+/// The number of messages that are hashed at a time. Each step of a hash needs the result of the
+/// step before, and the processor computes steps of the other hashes in the meantime.
+const AT_A_TIME: usize = 4;
 
 /// A key of SipHash-2-4.
 struct RowKey([u64; 2]);
@@ -93,48 +101,65 @@ impl RowKey {
         Self([word(0), word(1)])
     }
 
-    /// Returns the SipHash-2-4 of a message of eight bytes, the first of which has the lowest bits.
+    /// Returns the hash of each message.
+    fn of_all(&self, messages: &[u64]) -> Vec<u64> {
+        let (several, rest) = messages.as_chunks::<AT_A_TIME>();
+        let mut hashes = Vec::with_capacity(messages.len());
+        for messages in several {
+            hashes.extend(self.of(*messages));
+        }
+        for message in rest {
+            hashes.extend(self.of([*message]));
+        }
+        hashes
+    }
+
+    /// Returns the SipHash-2-4 of each of these messages of eight bytes. The first byte has the
+    /// lowest bits.
     #[inline]
-    fn of(&self, message: u64) -> u64 {
+    fn of<const N: usize>(&self, messages: [u64; N]) -> [u64; N] {
         let [low, high] = self.0;
-        let mut state = [
+        let mut states = [[
             low ^ 0x736f_6d65_7073_6575,
             high ^ 0x646f_7261_6e64_6f6d,
             low ^ 0x6c79_6765_6e65_7261,
             high ^ 0x7465_6462_7974_6573,
-        ];
+        ]; N];
         // The last word contains the length of the message.
-        for word in [message, 8 << 56] {
-            state[3] ^= word;
-            state = rounds::<2>(state);
-            state[0] ^= word;
+        for words in [messages, [8 << 56; N]] {
+            states.iter_mut().zip(words).for_each(|(state, word)| state[3] ^= word);
+            rounds::<2, N>(&mut states);
+            states.iter_mut().zip(words).for_each(|(state, word)| state[0] ^= word);
         }
-        state[2] ^= 0xff;
-        rounds::<4>(state).into_iter().fold(0, |hash, word| hash ^ word)
+        states.iter_mut().for_each(|state| state[2] ^= 0xff);
+        rounds::<4, N>(&mut states);
+        states.map(|[a, b, c, d]| a ^ b ^ c ^ d)
     }
 }
 
-/// Returns the state of SipHash after `N` rounds.
+/// Changes each state of SipHash by this number of rounds.
 #[inline]
-fn rounds<const N: usize>([mut a, mut b, mut c, mut d]: [u64; 4]) -> [u64; 4] {
-    for _ in 0..N {
-        a = a.wrapping_add(b);
-        b = b.rotate_left(13) ^ a;
-        a = a.rotate_left(32);
-        c = c.wrapping_add(d);
-        d = d.rotate_left(16) ^ c;
-        a = a.wrapping_add(d);
-        d = d.rotate_left(21) ^ a;
-        c = c.wrapping_add(b);
-        b = b.rotate_left(17) ^ c;
-        c = c.rotate_left(32);
+fn rounds<const ROUNDS: usize, const N: usize>(states: &mut [[u64; 4]; N]) {
+    for _ in 0..ROUNDS {
+        for [a, b, c, d] in &mut *states {
+            *a = a.wrapping_add(*b);
+            *b = b.rotate_left(13) ^ *a;
+            *a = a.rotate_left(32);
+            *c = c.wrapping_add(*d);
+            *d = d.rotate_left(16) ^ *c;
+            *a = a.wrapping_add(*d);
+            *d = d.rotate_left(21) ^ *a;
+            *c = c.wrapping_add(*b);
+            *b = b.rotate_left(17) ^ *c;
+            *c = c.rotate_left(32);
+        }
     }
-    [a, b, c, d]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn draws(secret: &[u8], column: &str) -> Draws {
         Draws::new(&Key::new(secret).unwrap(), "noise", column).unwrap()
@@ -144,21 +169,41 @@ mod tests {
     #[test]
     fn the_hash_is_that_of_the_reference() {
         let key = RowKey([0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908]);
-        assert_eq!(key.of(0x0706_0504_0302_0100), 0x93f5_f579_9a93_2462);
+        assert_eq!(key.of([0x0706_0504_0302_0100]), [0x93f5_f579_9a93_2462]);
         let bytes: Vec<u8> = (0..32).collect();
         let same = RowKey::new(&bytes.try_into().unwrap());
         assert_eq!(same.0, key.0);
         assert_eq!(format!("{same:?}"), "RowKey(secret)");
     }
 
+    proptest! {
+        /// A row has the same numbers alone and among any number of other rows.
+        #[test]
+        fn a_batch_has_the_numbers_of_its_rows(ids in prop::collection::vec(any::<u64>(), 0..600)) {
+            let draws = draws(b"0123456789abcdef", "a");
+            let alone: Vec<u64> = ids.iter().flat_map(|id| draws.rows.of([*id])).collect();
+            prop_assert_eq!(draws.rows.of_all(&ids), alone);
+            let alone = |draw: fn(&Draws, &[u64]) -> Vec<f64>| ids.iter().flat_map(|id| draw(&draws, &[*id])).collect::<Vec<f64>>();
+            prop_assert_eq!(draws.uniform(&ids), alone(Draws::uniform));
+            prop_assert_eq!(draws.normal(&ids), alone(Draws::normal));
+        }
+    }
+
     #[test]
     fn a_row_has_its_numbers_in_any_order_of_rows() {
         let (one, same) = (draws(b"0123456789abcdef", "a"), draws(b"0123456789abcdef", "a"));
-        let numbers: Vec<f64> = (1..20).map(|id| one.uniform(id)).collect();
-        let again: Vec<f64> = (1..20).rev().map(|id| same.uniform(id)).collect();
-        assert!(numbers.iter().eq(again.iter().rev()));
+        let ids: Vec<u64> = (1..20).collect();
+        let turned: Vec<u64> = (1..20).rev().collect();
+        let numbers = one.uniform(&ids);
+        assert!(numbers.iter().eq(same.uniform(&turned).iter().rev()));
         for other in [draws(b"0123456789abcdef", "b"), draws(b"fedcba9876543210", "a")] {
-            assert!((1..20).all(|id| other.uniform(id) != one.uniform(id)));
+            assert!(
+                other
+                    .uniform(&ids)
+                    .iter()
+                    .zip(&numbers)
+                    .all(|(other, one)| other != one)
+            );
             assert_ne!(other.of_column().uniform(), one.of_column().uniform());
         }
         assert_eq!(one.of_column().uniform(), same.of_column().uniform());
@@ -170,8 +215,9 @@ mod tests {
     fn numbers_have_the_moments_of_their_distributions() {
         let draws = draws(b"0123456789abcdef", "a");
         let n = 100_000_u32;
-        let mean = |of: &dyn Fn(f64) -> f64, draw: fn(&Draws, u64) -> f64| {
-            let sum: f64 = (1..=n).map(|id| of(draw(&draws, id.into()))).sum();
+        let ids: Vec<u64> = (1..=u64::from(n)).collect();
+        let mean = |of: &dyn Fn(f64) -> f64, draw: fn(&Draws, &[u64]) -> Vec<f64>| {
+            let sum: f64 = draw(&draws, &ids).into_iter().map(of).sum();
             sum / f64::from(n)
         };
         let near = |found: f64, wanted: f64, variance: f64| {

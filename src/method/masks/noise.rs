@@ -44,6 +44,8 @@ use std::sync::Arc;
 const ROUNDED: f64 = 0.7;
 /// The maximum standard deviation of the noise, as a multiple of the column's standard deviation.
 const MOST: f64 = 100.0;
+/// The least absolute value of noise that is not rounded as a number of 64 bits: 2^62.
+const WHOLE: f64 = (1_u64 << 62) as f64;
 
 pub(super) const KIND: MaskKind = MaskKind {
     info: Info {
@@ -108,8 +110,11 @@ struct Drawn {
 }
 
 impl Drawn {
-    fn of(&self, id: u64) -> f64 {
-        self.deviation * self.draws.normal(id)
+    /// Returns the noise of each row with one of these ids.
+    fn of(&self, ids: &UInt64Array) -> Vec<f64> {
+        let mut noise = self.draws.normal(ids.values());
+        noise.iter_mut().for_each(|number| *number *= self.deviation);
+        noise
     }
 }
 
@@ -153,7 +158,7 @@ impl Mask for Noise {
     fn mask(&self, unmasked: &Unmasked) -> Result<ArrayRef> {
         let drawn = self.drawn.as_ref();
         let drawn = drawn.ok_or_else(|| Error::internal("noise without the column's standard deviation"))?;
-        let (values, ids) = (unmasked.values, unmasked.ids()?);
+        let (values, noise) = (unmasked.values, drawn.of(unmasked.ids()?));
         // A sum outside the range of a type becomes the maximum or the minimum of the type, never
         // NULL.
         match values.data_type() {
@@ -161,30 +166,30 @@ impl Mask for Noise {
             | DataType::Decimal64(digits, scale)
             | DataType::Decimal128(digits, scale) => {
                 let (unit, end) = (10_f64.powi((*scale).into()), 10_i128.pow((*digits).into()) - 1);
-                exact(values, (*digits, *scale), ids, |x, id| {
-                    x.saturating_add((drawn.of(id) * unit).round() as i128).clamp(-end, end)
+                exact(values, (*digits, *scale), &noise, |x, noise| {
+                    x.saturating_add(rounded(noise * unit)).clamp(-end, end)
                 })
             }
             DataType::UInt64 => {
                 // Every whole number has at most 20 digits.
-                exact(values, (20, 0), ids, |x, id| {
-                    x.saturating_add(drawn.of(id).round() as i128).clamp(0, u64::MAX.into())
+                exact(values, (20, 0), &noise, |x, noise| {
+                    x.saturating_add(rounded(noise)).clamp(0, u64::MAX.into())
                 })
             }
             of if of.is_integer() => {
                 let (least, greatest) = ends(of);
                 let wide = cast(values, &DataType::Int64)?;
-                let sum = |x: i64, id: u64| {
-                    let sum = i128::from(x).saturating_add(drawn.of(id).round() as i128);
+                let sum = |x: i64, noise: f64| {
+                    let sum = i128::from(x).saturating_add(rounded(noise));
                     sum.clamp(least.into(), greatest.into()) as i64
                 };
-                Ok(cast(&added::<Int64Type>(&wide, ids, sum)?, of)?)
+                Ok(cast(&added::<Int64Type>(&wide, &noise, sum)?, of)?)
             }
             of => {
                 let wide = cast(values, &DataType::Float64)?;
                 let greatest = greatest_float(of);
-                let sum = |x: f64, id: u64| (x + drawn.of(id)).clamp(-greatest, greatest);
-                let sums = added::<Float64Type>(&wide, ids, sum)?;
+                let sum = |x: f64, noise: f64| (x + noise).clamp(-greatest, greatest);
+                let sums = added::<Float64Type>(&wide, &noise, sum)?;
                 Ok(cast(&sums, of)?)
             }
         }
@@ -202,16 +207,40 @@ fn unit(of: &DataType) -> f64 {
     }
 }
 
-/// Returns the result of `sum` for each value and the id of its row; NULL for a row without a
+/// Returns the nearest whole number. Halves are rounded away from zero.
+#[inline]
+fn rounded(number: f64) -> i128 {
+    // `round` is a call of a function on many processors, and so is the conversion to 128 bits.
+    if number.abs() >= WHOLE || number.is_nan() {
+        return number.round() as i128;
+    }
+    let whole = number as i64;
+    // This difference is exact.
+    let rest = number - whole as f64;
+    i128::from(whole + i64::from(rest >= 0.5) - i64::from(rest <= -0.5))
+}
+
+/// Returns the result of `sum` for each value and the noise of its row; NULL for a row without a
 /// value.
 fn added<T: ArrowPrimitiveType>(
     values: &ArrayRef,
-    ids: &UInt64Array,
-    sum: impl Fn(T::Native, u64) -> T::Native,
+    noise: &[f64],
+    sum: impl Fn(T::Native, f64) -> T::Native,
 ) -> Result<ArrayRef> {
-    let rows = values.as_primitive::<T>().iter().zip(ids.values());
-    let sums = rows.map(|(value, id)| value.map(|value| sum(value, *id)));
-    let sums: PrimitiveArray<T> = sums.collect();
+    let values = values.as_primitive::<T>();
+    let sums = values
+        .values()
+        .iter()
+        .zip(noise)
+        .map(|(value, noise)| sum(*value, *noise));
+    let mut sums: Vec<T::Native> = sums.collect();
+    let nulls = values.nulls().filter(|nulls| nulls.null_count() > 0);
+    // A value that became NULL may still be in its place, and must not be released.
+    if let Some(nulls) = nulls {
+        let unknown = sums.iter_mut().zip(nulls).filter(|(_, is_known)| !is_known);
+        unknown.for_each(|(sum, _)| *sum = T::default_value());
+    }
+    let sums = PrimitiveArray::<T>::try_new(sums.into(), nulls.cloned())?;
     Ok(Arc::new(sums.with_data_type(values.data_type().clone())))
 }
 
@@ -238,17 +267,17 @@ fn greatest_float(of: &DataType) -> f64 {
     }
 }
 
-/// Returns the result of `sum` for each value and the id of its row, in the type of the values.
+/// Returns the result of `sum` for each value and the noise of its row, in the type of the values.
 /// The sums are computed on decimals with `digits` digits and the scale `scale`, which represent
 /// the values exactly.
 fn exact(
     values: &ArrayRef,
     (digits, scale): (u8, i8),
-    ids: &UInt64Array,
-    sum: impl Fn(i128, u64) -> i128,
+    noise: &[f64],
+    sum: impl Fn(i128, f64) -> i128,
 ) -> Result<ArrayRef> {
     let wide = cast(values, &DataType::Decimal128(digits, scale))?;
-    let sums = added::<Decimal128Type>(&wide, ids, sum)?;
+    let sums = added::<Decimal128Type>(&wide, noise, sum)?;
     let options = CastOptions {
         safe: false,
         ..CastOptions::default()
@@ -287,8 +316,8 @@ fn deviation(survey: &Survey) -> Result<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow::array::{Decimal128Array, Float64Array, Int64Array, UInt8Array};
-    use arrow::compute::take;
+    use arrow::array::{BooleanArray, Decimal128Array, Float64Array, Int64Array, UInt8Array};
+    use arrow::compute::{nullif, take};
     use proptest::prelude::*;
 
     const SECRET: &[u8] = b"0123456789abcdef";
@@ -378,7 +407,54 @@ mod tests {
         assert_ne!(&found, &decimals(vec![100, 900]));
     }
 
+    /// A value that became NULL is not in the masked array, not even with noise.
+    #[test]
+    fn nothing_is_stored_in_place_of_null() {
+        let numbers: ArrayRef = Arc::new(Int64Array::from(vec![5, 7, 9]));
+        let hidden = nullif(&numbers, &BooleanArray::from(vec![false, true, false])).unwrap();
+        assert_eq!(hidden.as_primitive::<Int64Type>().values()[1], 7);
+        let decimals = cast(&hidden, &DataType::Decimal128(12, 2)).unwrap();
+        let survey = survey(numbers, vec![1, 1, 1]);
+        for values in [hidden, decimals] {
+            let found = masked(1.0, &survey, &values, vec![1, 2, 3]).unwrap();
+            assert!(found.is_null(1) && found.null_count() == 1);
+            let data = found.to_data();
+            let bytes = data.buffers()[0].as_slice();
+            let width = bytes.len() / 3;
+            assert!(bytes[width..2 * width].iter().all(|byte| *byte == 0));
+        }
+    }
+
+    #[test]
+    fn halves_are_rounded_away_from_zero() {
+        let half = 0.5_f64.next_down();
+        for (number, wanted) in [
+            (2.5, 3),
+            (-2.5, -3),
+            (0.5, 1),
+            (-0.5, -1),
+            (half, 0),
+            (-half, 0),
+            (f64::NAN, 0),
+        ] {
+            assert_eq!(rounded(number), wanted, "{number}");
+        }
+        assert_eq!(
+            [rounded(f64::INFINITY), rounded(-f64::INFINITY)],
+            [i128::MAX, i128::MIN]
+        );
+    }
+
     proptest! {
+        #[test]
+        fn numbers_are_rounded_as_by_the_standard_library(
+            number in prop_oneof![-10.0_f64..10.0, -1e19_f64..1e19, any::<f64>()],
+        ) {
+            for number in [number, number.trunc() + 0.5, number.trunc() - 0.5] {
+                prop_assert_eq!(rounded(number), number.round() as i128);
+            }
+        }
+
         /// The noise of a row is a normal random number for the row's id, times the share and the
         /// standard deviation. It is rounded for whole numbers, but not for floating-point numbers.
         #[test]
@@ -395,12 +471,13 @@ mod tests {
             let counts = distinct.iter().map(|x| sorted.iter().filter(|y| *y == x).count() as u64).collect();
             let survey = survey(Arc::new(Int64Array::from(distinct)), counts);
             let draws = Draws::new(&Key::new(SECRET).unwrap(), &format!("noise {share}"), "pay").unwrap();
+            let normal = draws.normal(&ids);
             let whole: ArrayRef = Arc::new(Int64Array::from(sorted.clone()));
             let real = cast(&whole, &DataType::Float64).unwrap();
             let whole = masked(share, &survey, &whole, ids.clone()).unwrap();
-            let real = masked(share, &survey, &real, ids.clone()).unwrap();
-            for (row, (x, id)) in sorted.iter().zip(&ids).enumerate() {
-                let noise = share * deviation * draws.normal(*id);
+            let real = masked(share, &survey, &real, ids).unwrap();
+            for (row, (x, normal)) in sorted.iter().zip(normal).enumerate() {
+                let noise = share * deviation * normal;
                 let (whole, real) = (whole.as_primitive::<Int64Type>().value(row), real.as_primitive::<Float64Type>().value(row));
                 prop_assert!((real - *x as f64 - noise).abs() < 1e-9 * (1.0 + noise.abs()));
                 prop_assert!((whole - x) as f64 - noise <= 0.5 + 1e-6 && noise - (whole - x) as f64 <= 0.5 + 1e-6);

@@ -87,13 +87,39 @@ const TAIL: Fraction = Fraction {
     ],
 };
 
-/// Returns the number below which a random number of the standard normal distribution is with the
-/// probability `below`, which is between 0 and 1/2. The relative error is about 1e-16.
-pub(super) fn lower_quantile(below: f64) -> f64 {
-    let distance = 0.5 - below;
-    if distance <= 0.425 {
-        return -distance * CENTRE.at(0.180_625 - distance * distance);
+/// The maximum distance from 1/2 of a probability whose number is near 0.
+const NEAR: f64 = 0.425;
+
+/// The number of probabilities that are replaced at a time.
+const BLOCK: usize = 256;
+
+/// Replaces each probability, which is between 0 and 1/2, by the number below which a random number
+/// of the standard normal distribution is with this probability. The relative error is about 1e-16.
+///
+/// About 85 percent of all probabilities belong to numbers near 0. The compiler vectorizes their
+/// formula, which therefore replaces all probabilities of a block. Then the others are replaced,
+/// one by one.
+pub(super) fn replace_by_quantiles(numbers: &mut [f64]) {
+    for numbers in numbers.chunks_mut(BLOCK) {
+        let (mut outside, mut count) = ([(0, 0.0); BLOCK], 0);
+        for (place, below) in numbers.iter().enumerate() {
+            // An entry that is not counted is replaced by the next one. A branch would often be
+            // predicted wrongly.
+            outside[count] = (place, *below);
+            count += usize::from(0.5 - *below > NEAR);
+        }
+        for number in &mut *numbers {
+            let distance = 0.5 - *number;
+            *number = -distance * CENTRE.at(0.180_625 - distance * distance);
+        }
+        for (place, below) in &outside[..count] {
+            numbers[*place] = outer(*below);
+        }
     }
+}
+
+/// Returns the number for a probability that is more than [`NEAR`] below 1/2.
+fn outer(below: f64) -> f64 {
     let far = f64::sqrt(-below.ln());
     match far <= 5.0 {
         true => -MIDDLE.at(far - 1.6),
@@ -104,6 +130,31 @@ pub(super) fn lower_quantile(below: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    fn quantile(below: f64) -> f64 {
+        let mut one = [below];
+        replace_by_quantiles(&mut one);
+        one[0]
+    }
+
+    proptest! {
+        /// Each probability has its number in a batch of any size, to the last bit.
+        #[test]
+        fn a_batch_has_the_quantiles_of_its_probabilities(
+            below in prop::collection::vec(prop_oneof![1e-17_f64..0.5, 1e-17_f64..1e-9, 0.0749_f64..0.0751], 0..700),
+        ) {
+            let wanted = below.iter().map(|below| match 0.5 - below <= NEAR {
+                true => (below - 0.5) * CENTRE.at(0.180_625 - (0.5 - below) * (0.5 - below)),
+                false => outer(*below),
+            });
+            let wanted: Vec<u64> = wanted.map(f64::to_bits).collect();
+            let mut batch = below.clone();
+            replace_by_quantiles(&mut batch);
+            prop_assert!(batch.iter().map(|number| number.to_bits()).eq(wanted.iter().copied()));
+            prop_assert!(below.iter().map(|below| quantile(*below).to_bits()).eq(wanted));
+        }
+    }
 
     /// The values are those of `NormalDist().inv_cdf` of Python's `statistics`.
     #[test]
@@ -121,7 +172,7 @@ mod tests {
             (1.4e-11, -6.656_723_091_518_184),
             (5.551_115_123_125_783e-17, -8.292_361_075_813_595),
         ] {
-            let found = lower_quantile(below);
+            let found = quantile(below);
             assert!((found - wanted).abs() <= 1e-14 * wanted.abs(), "{found} for {wanted}");
         }
     }

@@ -29,7 +29,7 @@ use super::draws::Draws;
 use super::key::Key;
 use super::survey::Survey;
 use super::text::unfit;
-use super::values::{Mask, Unmasked};
+use super::values::{Mask, UNKNOWN, Unmasked};
 use crate::base::catalogue::Info;
 use crate::base::error::{Error, Result};
 use crate::method::canonical::{one_spelling, plain};
@@ -44,8 +44,6 @@ use std::sync::Arc;
 const MOST: usize = 1_000;
 /// The value of ALPHA if the clause does not give one.
 const ALPHA: f64 = 0.5;
-/// The index of a value that is not among the categories.
-const UNKNOWN: u32 = u32::MAX;
 
 pub(super) const KIND: MaskKind = MaskKind {
     info: Info {
@@ -120,12 +118,34 @@ struct Drawn {
     /// The index of each category in `categories`, by the category's row encoding.
     places: HashMap<Box<[u8]>, u32>,
     rows: RowConverter,
+    /// For each category, the numbers with which it is kept: from the first one (inclusive) to the
+    /// second one (exclusive).
+    kept: Vec<(f64, f64)>,
     /// For each category, the cumulative probabilities of the categories that may replace it.
     sums: Vec<Vec<f64>>,
     draws: Draws,
 }
 
 impl Drawn {
+    /// Draws the matrix for the categories in a survey.
+    fn new(survey: &Survey, least: f64, alpha: f64, key: &Key) -> Result<Self> {
+        let draws = Draws::new(key, KIND.info.name, &survey.column)?;
+        let matrix = transitions(&survey.counts, least, alpha, &draws);
+        let sums: Vec<Vec<f64>> = matrix.into_iter().map(sums).collect();
+        let categories = one_spelling(&cast(&survey.values, &plain(survey.values.data_type()))?)?;
+        let rows = RowConverter::new(vec![SortField::new(categories.data_type().clone())])?;
+        let places = rows.convert_columns(std::slice::from_ref(&categories))?;
+        let places = places.iter().map(|row| row.as_ref().into()).zip(0..).collect();
+        Ok(Self {
+            categories,
+            places,
+            rows,
+            kept: kept(&sums),
+            sums,
+            draws,
+        })
+    }
+
     /// Returns the index of each value among the categories: [`UNKNOWN`] for any other value, and
     /// NULL for NULL. The values of a dictionary are looked up once for all rows.
     fn own(&self, values: &ArrayRef) -> Result<UInt32Array> {
@@ -147,19 +167,32 @@ impl Drawn {
         Ok(UInt32Array::new(found.into(), nulls))
     }
 
-    /// Returns the index of the category that replaces `category` in the row with this id; `None`
-    /// if `category` is unknown.
-    fn place(&self, category: u32, id: u64) -> Option<u32> {
-        let own = category as usize;
-        let (sums, number) = (self.sums.get(own)?, self.draws.uniform(id));
+    /// Returns the index of the category that replaces `category` in a row with this random number;
+    /// [`UNKNOWN`] if `category` is unknown.
+    #[inline]
+    fn place(&self, category: u32, number: f64) -> u32 {
+        let Some((from, to)) = self.kept.get(category as usize) else {
+            return UNKNOWN;
+        };
         // Most rows keep their category, so it is checked before the others.
-        if number < sums[own] && (own == 0 || sums[own - 1] <= number) {
-            return Some(category);
+        match *from <= number && number < *to {
+            true => category,
+            false => other(&self.sums[category as usize], number),
         }
-        // The last sum may be slightly below 1 because of rounding.
-        let place = sums.partition_point(|sum| *sum <= number).min(sums.len() - 1);
-        u32::try_from(place).ok()
     }
+}
+
+/// Returns the index of the category that a random number chooses by cumulative probabilities.
+fn other(sums: &[f64], number: f64) -> u32 {
+    // The last sum may be slightly below 1 because of rounding.
+    sums.partition_point(|sum| *sum <= number).min(sums.len() - 1) as u32
+}
+
+/// Returns the numbers with which each category is kept, by the cumulative probabilities for it.
+fn kept(sums: &[Vec<f64>]) -> Vec<(f64, f64)> {
+    let rows = sums.iter().enumerate();
+    rows.map(|(own, sums)| (if own == 0 { 0.0 } else { sums[own - 1] }, sums[own]))
+        .collect()
 }
 
 impl Mask for Pram {
@@ -191,22 +224,10 @@ impl Mask for Pram {
             }
             _ => {}
         }
-        let draws = Draws::new(key, KIND.info.name, &survey.column)?;
-        let matrix = transitions(&survey.counts, self.least, self.alpha, &draws);
-        let categories = one_spelling(&cast(&survey.values, &plain(survey.values.data_type()))?)?;
-        let rows = RowConverter::new(vec![SortField::new(categories.data_type().clone())])?;
-        let places = rows.convert_columns(std::slice::from_ref(&categories))?;
-        let places = places.iter().map(|row| row.as_ref().into()).zip(0..).collect();
         Ok(Arc::new(Self {
             least: self.least,
             alpha: self.alpha,
-            drawn: Some(Drawn {
-                categories,
-                places,
-                rows,
-                sums: matrix.into_iter().map(sums).collect(),
-                draws,
-            }),
+            drawn: Some(Drawn::new(survey, self.least, self.alpha, key)?),
         }))
     }
 
@@ -214,7 +235,10 @@ impl Mask for Pram {
         let drawn = self.drawn.as_ref();
         let drawn = drawn.ok_or_else(|| Error::internal("transitions without the column's categories"))?;
         let own = drawn.own(unmasked.values)?;
-        let places = unmasked.places(|row, id| drawn.place(own.value(row), id))?;
+        let numbers = drawn.draws.uniform(unmasked.ids()?.values());
+        let places = own.values().iter().zip(numbers);
+        let places = places.map(|(category, number)| drawn.place(*category, number));
+        let places = unmasked.known(places.collect())?;
         if !matches!(unmasked.values.data_type(), DataType::Dictionary(..)) {
             let masked = take(&drawn.categories, &places, None)?;
             return Ok(cast(&masked, &plain(unmasked.values.data_type()))?);
@@ -280,17 +304,20 @@ mod tests {
         Draws::new(&key(), "pram", "a").unwrap()
     }
 
-    /// Returns the mask that is drawn from a column with these values. `counts` are the numbers of
-    /// their rows.
-    fn surveyed(least: f64, alpha: f64, values: ArrayRef, counts: Vec<u64>) -> Result<Arc<dyn Mask>> {
-        let survey = Survey {
+    fn survey(values: ArrayRef, counts: Vec<u64>) -> Survey {
+        Survey {
             column: "a".into(),
             values,
             counts,
             order: vec![],
-        };
+        }
+    }
+
+    /// Returns the mask that is drawn from a column with these values. `counts` are the numbers of
+    /// their rows.
+    fn surveyed(least: f64, alpha: f64, values: ArrayRef, counts: Vec<u64>) -> Result<Arc<dyn Mask>> {
         let drawn = None;
-        Pram { least, alpha, drawn }.surveyed(&survey, &key())
+        Pram { least, alpha, drawn }.surveyed(&survey(values, counts), &key())
     }
 
     /// Returns the masked values of the rows with these ids.
@@ -392,6 +419,23 @@ mod tests {
         assert_eq!(&cast(&part, &DataType::Utf8).unwrap(), &wanted.slice(40, 50));
         let other: ArrayRef = Arc::new(StringArray::from(vec!["unused"]));
         assert!(masked(&other, vec![1]).unwrap_err().to_string().contains("changed"));
+    }
+
+    proptest! {
+        /// A category is replaced by the first one whose cumulative probability is above the random
+        /// number, or by the last one.
+        #[test]
+        fn a_number_chooses_a_category(counts in prop::collection::vec(1u64..100, 2..8), alpha in 0.01f64..1.0, more in 0.0f64..1.0) {
+            let categories = arrow::array::PrimitiveArray::<Int32Type>::from_iter_values(0..counts.len() as i32);
+            let drawn = Drawn::new(&survey(Arc::new(categories), counts), 0.3, alpha, &key()).unwrap();
+            for (own, sums) in (0..).zip(&drawn.sums) {
+                for number in sums.iter().flat_map(|sum| [*sum, sum.next_down()]).chain([0.0, more]) {
+                    let wanted = sums.iter().position(|sum| number < *sum).unwrap_or(sums.len() - 1);
+                    prop_assert_eq!(drawn.place(own, number), wanted as u32);
+                }
+            }
+            prop_assert_eq!(drawn.place(UNKNOWN, more), UNKNOWN);
+        }
     }
 
     #[test]

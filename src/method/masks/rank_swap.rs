@@ -146,8 +146,7 @@ impl Mask for RankSwap {
     fn mask(&self, unmasked: &Unmasked) -> Result<ArrayRef> {
         let drawn = self.drawn.as_ref();
         let drawn = drawn.ok_or_else(|| Error::internal("swaps without the column's values"))?;
-        let found = drawn.swaps.places(unmasked.ids()?.values());
-        let places = unmasked.places(|row, _| found[row])?;
+        let places = unmasked.known(drawn.swaps.places(unmasked.ids()?.values()))?;
         Ok(cast(&take(&drawn.values, &places, None)?, unmasked.values.data_type())?)
     }
 }
@@ -157,11 +156,7 @@ impl Mask for RankSwap {
 fn partners(rows: u32, most: u32, numbers: &mut RandomNumbers) -> Vec<u32> {
     let mut partners: Vec<u32> = (0..rows).collect();
     let mut free = FreeRanks::new(rows);
-    for rank in 0..rows {
-        if !free.has(rank) {
-            continue;
-        }
-        free.remove(rank);
+    while let Some(rank) = free.take_least() {
         // All ranks are below 2^32, so the sum of two ranks fits into 64 bits.
         let last = (u64::from(rank) + u64::from(most)).min(u64::from(rows) - 1) as u32;
         let step = (f64::from(most) * numbers.uniform()) as u64;
@@ -180,7 +175,7 @@ fn partners(rows: u32, most: u32, numbers: &mut RandomNumbers) -> Vec<u32> {
 /// The ranks that have no partner yet, as one bit for each rank.
 struct FreeRanks {
     words: Vec<u64>,
-    /// The first word that may have a free rank.
+    /// The first word with a free rank; the number of words if there is none.
     first: usize,
 }
 
@@ -194,8 +189,12 @@ impl FreeRanks {
         Self { words, first: 0 }
     }
 
-    fn has(&self, rank: u32) -> bool {
-        self.words[place(rank)] >> (rank % u64::BITS) & 1 == 1
+    /// Removes the least free rank, and returns it.
+    fn take_least(&mut self) -> Option<u32> {
+        let word = self.words.get(self.first)?;
+        let rank = self.first as u32 * u64::BITS + word.trailing_zeros();
+        self.remove(rank);
+        Some(rank)
     }
 
     fn remove(&mut self, rank: u32) {

@@ -12,6 +12,10 @@
 //! The values count by their hash ([`RowHashes`]). A suppressed row that stays in the release has
 //! an id, too, without the values that are not released with it.
 //!
+//! Equal rows are numbered by a table of the rows that a scan has read ([`SeenRows`]). Ordering all
+//! rows for RANK SWAP shows which of them equal another row. If these are few, only they are
+//! numbered, in a small table.
+//!
 //! The random numbers of a row are drawn from its id by a cryptographic function (see `draws.rs`).
 //! Among 10 million rows, two have the same id, and so the same random numbers, with a probability
 //! of a few in a million for each column.
@@ -24,8 +28,14 @@ use crate::base::error::Result;
 use crate::method::canonical::plain;
 use arrow::array::{Array, ArrayRef, BooleanArray, UInt64Array};
 use arrow::compute::cast;
+use hashbrown::HashSet;
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The minimum number of rows per group of equal rows with which only repeated rows are numbered.
+/// If there are more groups, looking them up takes about as much time as numbering all rows.
+const REPEATED: u64 = 16;
 
 /// The ids of the rows of a source, which follow from their hashes.
 #[derive(Debug)]
@@ -34,6 +44,8 @@ pub struct RowIds {
     rows: u64,
     /// The seed that follows from the secret and the table.
     table: Seed,
+    /// The rows that equal another row; `None` if all rows are numbered.
+    repeated: Option<RepeatedRows>,
     /// The number of scans that have begun.
     scans: AtomicU64,
 }
@@ -58,8 +70,20 @@ impl RowIds {
             hashes: Arc::clone(hashes),
             rows,
             table: Seed::new(key, &format!("anonsql ids {low:x} {high:x}"))?,
+            repeated: None,
             scans: AtomicU64::new(0),
         })
+    }
+
+    /// Returns the same ids for a source whose equal rows are known: `firsts` contains the id of
+    /// the first row of each group of equal rows. All other rows are not numbered, unless there are
+    /// many such groups. If the source changes and has further equal rows, these have the same id.
+    pub(crate) fn repeating(self, firsts: &[u64]) -> Self {
+        let is_few = firsts.len() as u64 <= self.rows / REPEATED;
+        Self {
+            repeated: is_few.then(|| RepeatedRows(firsts.iter().copied().collect())),
+            ..self
+        }
     }
 
     /// Returns the names of the columns that distinguish the rows.
@@ -69,7 +93,19 @@ impl RowIds {
 
     /// Returns the table for one scan of the source.
     pub(crate) fn scan(&self) -> SeenRows {
-        SeenRows::new(self.rows, 1 + self.scans.fetch_add(1, Ordering::Relaxed))
+        SeenRows::new(self.numbered(), 1 + self.scans.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Returns the memory of the ids and of the table for one scan, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        let repeated = self.repeated.as_ref();
+        SeenRows::bytes(self.numbered()) + repeated.map_or(0, |repeated| repeated.0.allocation_size())
+    }
+
+    /// Returns the maximum number of different rows that a scan numbers.
+    fn numbered(&self) -> u64 {
+        let repeated = self.repeated.as_ref();
+        repeated.map_or(self.rows, |repeated| repeated.0.len() as u64)
     }
 
     /// Returns the id of each row of a batch. `values` contains the values of the columns, and
@@ -83,6 +119,17 @@ impl RowIds {
     ) -> Result<UInt64Array> {
         let hashes = self.hashes.of(values, suppressed)?;
         let mut ids = Vec::with_capacity(hashes.len());
+        if let Some(repeated) = &self.repeated {
+            for hash in &hashes {
+                let first = self.first(hash[0]);
+                let number = match repeated.0.contains(&first) {
+                    true => seen.add(*hash)?,
+                    false => 0,
+                };
+                ids.push(self.of_equal(first, number));
+            }
+            return Ok(UInt64Array::from(ids));
+        }
         for hashes in hashes.chunks(AHEAD) {
             seen.read_ahead(hashes);
             for hash in hashes {
@@ -107,6 +154,17 @@ impl RowIds {
             0 => first,
             number => self.table.mixed([first; 2], [number; 2])[0],
         }
+    }
+}
+
+/// The rows that equal another row: for each group of equal rows, the id of its first row.
+struct RepeatedRows(HashSet<u64>);
+
+impl fmt::Debug for RepeatedRows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RepeatedRows")
+            .field("groups", &self.0.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -172,6 +230,51 @@ mod tests {
             let again: Vec<u64> = batches.flatten().collect();
             prop_assert_eq!(pairs(&turned, again), found);
         }
+    }
+
+    /// Returns the ids of the rows in this order, and the ids of the first of several equal rows.
+    fn ids_and_firsts(rows: &[(Option<u8>, Option<u8>)]) -> (Vec<u64>, Vec<u64>) {
+        let found = of(&columns(rows));
+        let is_first = |row: usize| !rows[..row].contains(&rows[row]) && rows[row + 1..].contains(&rows[row]);
+        let firsts = (0..rows.len()).filter(|row| is_first(*row)).map(|row| found[row]);
+        let firsts = firsts.collect();
+        (found, firsts)
+    }
+
+    proptest! {
+        /// The ids are the same if only the rows that equal another row are numbered.
+        #[test]
+        fn ids_do_not_depend_on_which_rows_are_numbered(
+            rows in prop::collection::vec((prop::option::of(0u8..3), prop::option::of(0u8..5)), 1..40),
+            size in 1usize..10,
+        ) {
+            let (wanted, firsts) = ids_and_firsts(&rows);
+            let table = ids(SECRET).repeating(&firsts);
+            // The source has 100 rows.
+            prop_assert_eq!(table.repeated.is_some(), firsts.len() <= 6);
+            let seen = table.scan();
+            let batches = rows.chunks(size).map(|rows| table.of(&columns(rows), None, &seen).unwrap().values().to_vec());
+            prop_assert_eq!(batches.flatten().collect::<Vec<u64>>(), wanted);
+        }
+    }
+
+    /// Only the repeated rows need memory, and the next scan numbers them anew.
+    #[test]
+    fn few_repeated_rows_need_a_small_table() {
+        let rows = [(Some(0), None), (Some(1), Some(2)), (Some(0), None), (Some(0), None)];
+        let (wanted, firsts) = ids_and_firsts(&rows);
+        assert_eq!(firsts, wanted[..1]);
+        let all = ids(SECRET);
+        let table = ids(SECRET).repeating(&firsts);
+        assert!(table.bytes() < all.bytes());
+        assert!(!format!("{table:?}").contains(&firsts[0].to_string()));
+        for _ in 0..2 {
+            let found = table.of(&columns(&rows), None, &table.scan()).unwrap();
+            assert_eq!(found.values().to_vec(), wanted);
+        }
+        let none = ids(SECRET).repeating(&[]);
+        let found = none.of(&columns(&rows[..2]), None, &none.scan()).unwrap();
+        assert_eq!(found.values().to_vec(), wanted[..2]);
     }
 
     /// A column of texts has the same ids as texts, as views and as dictionaries of two sizes.

@@ -1,8 +1,8 @@
 //! Counts equal rows, so that each of them can get an id of its own.
 //!
-//! Rows are known by a hash of 128 bits. The table has one word per row of the source: 44 bits of
-//! the hash, and the number of rows with this hash so far. Several threads may use the same table,
-//! and none of them waits for another one.
+//! Rows are known by a hash of 128 bits. The table has room for a word per different row: 44 bits
+//! of the hash, and the number of rows with this hash so far. Several threads may use the same
+//! table, and none of them waits for another one.
 //!
 //! Two different rows count as equal if their 44 bits are equal and their places in the table are
 //! next to each other. Among 10 million rows, such a pair exists with a probability of about one in
@@ -42,7 +42,7 @@ impl fmt::Debug for SeenRows {
 }
 
 impl SeenRows {
-    /// Creates the table for the scan with number `scan`, which has `rows` rows.
+    /// Creates the table for the scan with number `scan`, which adds at most `rows` different rows.
     pub(super) fn new(rows: u64, scan: u64) -> Self {
         Self {
             scan,
@@ -57,7 +57,7 @@ impl SeenRows {
     }
 
     /// Returns the memory of the table for `rows` rows, in bytes.
-    pub(crate) fn bytes(rows: u64) -> usize {
+    pub(super) fn bytes(rows: u64) -> usize {
         slots(rows).saturating_mul(size_of::<AtomicU64>())
     }
 
@@ -86,7 +86,11 @@ impl SeenRows {
             let (next, before) = match word {
                 0 => (known | 1, 0),
                 _ if word & !NUMBER != known => {
-                    slot = (slot + 1) % self.slots.len();
+                    // A remainder would take longer than the comparison.
+                    slot += 1;
+                    if slot == self.slots.len() {
+                        slot = 0;
+                    }
                     passed += 1;
                     continue;
                 }
@@ -102,6 +106,7 @@ impl SeenRows {
         Err(Error::data("the source changed during the run"))
     }
 
+    #[cold]
     fn add_further(&self, slot: usize) -> u64 {
         let mut further = self.further.lock();
         let number = further.entry(slot).or_insert(0);

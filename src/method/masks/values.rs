@@ -37,6 +37,9 @@ pub trait Mask: fmt::Debug + Send + Sync {
     fn mask(&self, unmasked: &Unmasked) -> Result<ArrayRef>;
 }
 
+/// The place of a value that was not in the survey.
+pub(super) const UNKNOWN: u32 = u32::MAX;
+
 /// The input of a mask for a batch of rows.
 #[derive(Debug)]
 pub struct Unmasked<'a> {
@@ -55,19 +58,19 @@ impl Unmasked<'_> {
         self.key.ok_or_else(|| Error::internal("a mask without its secret"))
     }
 
-    /// Calls `place` with the index and the id of each row that has a value, and returns the
-    /// results; NULL for a row without a value. If `place` returns `None`, the value was not in the
-    /// survey, and the function fails with `ErrorKind::Data`.
-    pub(super) fn places(&self, place: impl Fn(usize, u64) -> Option<u32>) -> Result<UInt32Array> {
+    /// Returns the places of the values that replace the values of the rows; NULL for a row without
+    /// a value, whatever its place. Fails with `ErrorKind::Data` if another row has the place
+    /// [`UNKNOWN`].
+    pub(super) fn known(&self, mut places: Vec<u32>) -> Result<UInt32Array> {
         let nulls = self.values.logical_nulls().filter(|nulls| nulls.null_count() > 0);
-        let is_null = |row: usize| nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
-        let ids = self.ids()?.values();
-        let mut places = Vec::with_capacity(ids.len());
-        for (row, id) in ids.iter().enumerate() {
-            let found = if is_null(row) { Some(0) } else { place(row, *id) };
-            places.push(found.ok_or_else(|| Error::data("the source changed during the run"))?);
+        if let Some(nulls) = &nulls {
+            let without = places.iter_mut().zip(nulls).filter(|(_, is_known)| !is_known);
+            without.for_each(|(place, _)| *place = 0);
         }
-        Ok(UInt32Array::try_new(places.into(), nulls)?)
+        match places.contains(&UNKNOWN) {
+            true => Err(Error::data("the source changed during the run")),
+            false => Ok(UInt32Array::try_new(places.into(), nulls)?),
+        }
     }
 
     /// Returns the id of each row. Fails if the input has no ids.

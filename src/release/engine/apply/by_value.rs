@@ -4,7 +4,7 @@
 //! the values. The second word is the hash of the row, from which its id follows, or the number of
 //! rows that the pair stands for.
 
-use crate::base::pool::{join, map, threads};
+use crate::base::pool::{join, map, sort_by, threads};
 use crate::method::masks::RowIds;
 use parking_lot::Mutex;
 
@@ -12,6 +12,28 @@ use parking_lot::Mutex;
 const PARTS: usize = 64;
 /// The number of keys per part by which the parts are chosen.
 const SAMPLED: usize = 64;
+
+/// The rows of a source, ranked by the values of a column.
+pub(super) struct RankedRows {
+    /// The rows with a value that is released: the key of the value, and the hash of the row.
+    pub(super) known: OrderedPairs,
+    /// The hashes of all other rows, in the order in which each partition reads them.
+    pub(super) others: Vec<Vec<u64>>,
+}
+
+impl RankedRows {
+    /// Returns the ids of the rows with a value, in the order of [`OrderedPairs::ids`], and the id
+    /// of the first row of each group of equal rows of the source. Equal rows have the same value
+    /// in the column, so they are next to each other once the rows are ordered.
+    pub(super) fn ids(self, ids: &RowIds) -> (Vec<u64>, Vec<u64>) {
+        let (order, mut firsts) = self.known.ids(ids);
+        let mut others = join(self.others);
+        sort_by(&mut others, u64::cmp);
+        let equal = others.chunk_by(|a, b| a == b).filter(|equal| equal.len() > 1);
+        firsts.extend(equal.map(|equal| ids.first(equal[0])));
+        (order, firsts)
+    }
+}
 
 /// Pairs of a key and another word, ordered by their keys.
 pub(super) struct OrderedPairs {
@@ -63,27 +85,32 @@ impl OrderedPairs {
 
     /// Returns the ids of the rows whose hashes are the second words. They are ordered by the key,
     /// then by the id of the first row that is equal, and then by the number of equal rows before.
-    pub(super) fn ids(self, ids: &RowIds) -> Vec<u64> {
+    /// Also returns the id of the first of each group of equal rows.
+    fn ids(self, ids: &RowIds) -> (Vec<u64>, Vec<u64>) {
         let parts: Vec<_> = self.parts.into_iter().map(Mutex::new).collect();
         let ordered = |part: usize| {
             let rows = std::mem::take(&mut *parts[part].lock());
             let mut own: Vec<u64> = rows.iter().map(|(_, hash)| ids.first(*hash)).collect();
+            let mut firsts = vec![];
             let mut rest = own.as_mut_slice();
             for rows in rows.chunk_by(|a, b| a.0 == b.0) {
                 let (value, after) = rest.split_at_mut(rows.len());
                 value.sort_unstable();
-                number(value, ids);
+                number(value, ids, &mut firsts);
                 rest = after;
             }
-            own
+            (own, firsts)
         };
-        join(map(parts.len(), ordered))
+        let (order, firsts): (Vec<_>, Vec<_>) = map(parts.len(), ordered).into_iter().unzip();
+        (join(order), join(firsts))
     }
 }
 
-/// Replaces equal ids, which are next to each other, by the ids of equal rows.
-fn number(rows: &mut [u64], ids: &RowIds) {
-    for equal in rows.chunk_by_mut(|a, b| a == b) {
+/// Replaces equal ids, which are next to each other, by the ids of equal rows. Adds each id that
+/// occurs more than once to `firsts`.
+fn number(rows: &mut [u64], ids: &RowIds, firsts: &mut Vec<u64>) {
+    for equal in rows.chunk_by_mut(|a, b| a == b).filter(|equal| equal.len() > 1) {
+        firsts.push(equal[0]);
         let numbered = (0..).zip(equal);
         numbered.for_each(|(number, id)| *id = ids.of_equal(*id, number));
     }
@@ -178,7 +205,7 @@ mod tests {
                 let summed = OrderedPairs::new(chunks(|other| other % 8), key);
                 prop_assert!(ordered.counts().into_iter().eq(counts.iter().map(|(key, (rows, _))| (*key, *rows))));
                 prop_assert!(summed.sums().into_iter().eq(counts.iter().map(|(key, (_, sum))| (*key, *sum))));
-                prop_assert_eq!(ordered.ids(&ids), wanted);
+                prop_assert_eq!(ordered.ids(&ids).0, wanted);
                 Ok(())
             })?;
         }
@@ -188,12 +215,44 @@ mod tests {
     fn equal_rows_have_different_ids() {
         let (_folder, ids) = secret();
         let chunks = vec![vec![(1, 7); 5], vec![], vec![(2, 8), (1, 7)]];
-        let mut found = OrderedPairs::new(chunks, |word| word).ids(&ids);
+        let (mut found, firsts) = OrderedPairs::new(chunks, |word| word).ids(&ids);
+        assert_eq!(firsts, [ids.first(7)]);
         assert_eq!(found[0], ids.first(7));
         assert_eq!(found[6], ids.first(8));
         found.sort_unstable();
         found.dedup();
         assert_eq!(found.len(), 7);
-        assert!(OrderedPairs::new(vec![], |word| word).ids(&ids).is_empty());
+        assert_eq!(OrderedPairs::new(vec![], |word| word).ids(&ids), (vec![], vec![]));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// The repeated rows are those whose hashes occur more than once, with or without a value.
+        #[test]
+        fn repeated_rows_are_found(
+            known in prop::collection::vec(0u64..60, 0..80),
+            others in prop::collection::vec(100u64..160, 0..80),
+            size in 1usize..30,
+            threads in 1usize..4,
+        ) {
+            let (_folder, ids) = secret();
+            let mut rows: BTreeMap<u64, u64> = BTreeMap::new();
+            known.iter().chain(&others).for_each(|hash| *rows.entry(*hash).or_default() += 1);
+            let repeated = rows.iter().filter(|(_, rows)| **rows > 1);
+            let mut wanted: Vec<u64> = repeated.map(|(hash, _)| ids.first(*hash)).collect();
+            // Equal rows have the same value.
+            let chunks = known.chunks(size).map(|rows| rows.iter().map(|hash| (hash % 7, *hash)).collect());
+            let chunks: Vec<Vec<(u64, u64)>> = chunks.collect();
+            let others = others.chunks(size).map(<[u64]>::to_vec).collect();
+            let (order, mut found) = Pool::new(threads).install(|| {
+                let known = OrderedPairs::new(chunks, |key| key);
+                RankedRows { known, others }.ids(&ids)
+            });
+            wanted.sort_unstable();
+            found.sort_unstable();
+            prop_assert_eq!(found, wanted);
+            prop_assert_eq!(order.len(), known.len());
+        }
     }
 }

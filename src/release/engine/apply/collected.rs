@@ -5,7 +5,7 @@
 //! table for a column that has a different number in many rows. Other values are encoded by a
 //! dictionary.
 
-use super::by_value::OrderedPairs;
+use super::by_value::{OrderedPairs, RankedRows};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::data::frequency::{Dictionary, Local, Shared, count_codes};
 use crate::data::recode::{RecodingPlan, RowLabeller, numbers, of_codes};
@@ -44,7 +44,7 @@ pub(super) struct ToCollect {
 pub(super) struct ColumnToCollect {
     /// The name of the column.
     pub(super) name: String,
-    /// True if the hash of each row with a value is collected, too.
+    /// True if the hash of each row is collected, too.
     pub(super) is_ranked: bool,
     /// True if the values of suppressed rows are not released.
     pub(super) is_hidden: bool,
@@ -122,6 +122,8 @@ pub(super) struct CollectedColumn {
     counts: Vec<u64>,
     /// Pairs of a key or code, and the hash of a row or the number of rows.
     chunks: Vec<Vec<(u64, u64)>>,
+    /// For ranked rows, the hashes of the rows without a value.
+    others: Vec<Vec<u64>>,
 }
 
 impl CollectedColumn {
@@ -136,6 +138,7 @@ impl CollectedColumn {
             is_ranked: column.is_ranked,
             counts: vec![],
             chunks: vec![],
+            others: vec![],
         })
     }
 
@@ -146,16 +149,18 @@ impl CollectedColumn {
         counts.for_each(|(sum, rows)| *sum += rows);
         self.chunks.push(part.numbers.into_iter().collect());
         self.chunks.extend(part.chunks);
+        self.others.push(part.others);
     }
 
-    /// Returns the number of pairs that are sorted.
-    pub(super) fn pairs(&self) -> usize {
-        self.chunks.iter().map(Vec::len).sum()
+    /// Returns the number of pairs and hashes that are sorted.
+    pub(super) fn sorted(&self) -> usize {
+        let pairs: usize = self.chunks.iter().map(Vec::len).sum();
+        pairs + self.others.iter().map(Vec::len).sum::<usize>()
     }
 
     /// Returns the values with their counts, and for ranked rows, the hashes of the rows in the
     /// order of the values.
-    pub(super) fn finish(self) -> Result<(ValueCounts, Option<OrderedPairs>)> {
+    pub(super) fn finish(self) -> Result<(ValueCounts, Option<RankedRows>)> {
         let Some(dictionary) = self.dictionary else {
             let ordered = OrderedPairs::new(self.chunks, |key| key);
             let counted = if self.is_ranked {
@@ -165,7 +170,11 @@ impl CollectedColumn {
             };
             let (keys, counts) = counted.into_iter().unzip();
             let values = of_codes(&self.data_type, keys, false)?;
-            return Ok((ValueCounts { values, counts }, self.is_ranked.then_some(ordered)));
+            let ranked = self.is_ranked.then_some(RankedRows {
+                known: ordered,
+                others: self.others,
+            });
+            return Ok((ValueCounts { values, counts }, ranked));
         };
         // NULL comes last.
         let Dictionary { values, ranks } = dictionary.take()?;
@@ -173,7 +182,11 @@ impl CollectedColumn {
         if self.is_ranked {
             let ordered = OrderedPairs::new(self.chunks, |code| ranks[code as usize].into());
             let counts = ordered.counts().into_iter().map(|(_, rows)| rows).collect();
-            return Ok((ValueCounts { values, counts }, Some(ordered)));
+            let ranked = RankedRows {
+                known: ordered,
+                others: self.others,
+            };
+            return Ok((ValueCounts { values, counts }, Some(ranked)));
         }
         let mut counts = vec![0; values.len()];
         for (rank, rows) in ranks.iter().zip(self.counts) {
@@ -257,6 +270,8 @@ struct ColumnPart {
     numbers: HashMap<u64, u64>,
     /// See [`CollectedColumn::chunks`].
     chunks: Vec<Vec<(u64, u64)>>,
+    /// See [`CollectedColumn::others`].
+    others: Vec<u64>,
     /// The number of pairs for which `chunks` has room.
     pairs: usize,
 }
@@ -272,6 +287,7 @@ impl ColumnPart {
             counts: vec![],
             numbers: HashMap::new(),
             chunks: vec![],
+            others: vec![],
             pairs: 0,
         })
     }
@@ -279,6 +295,11 @@ impl ColumnPart {
     /// Adds the values of a batch. `hashes` contains the hashes of its rows if they are ranked.
     fn add(&mut self, values: &ArrayRef, hashes: Option<&[[u64; 2]]>) -> Result<()> {
         let nulls = values.logical_nulls().filter(|nulls| nulls.null_count() > 0);
+        if let (Some(hashes), Some(nulls)) = (hashes, &nulls) {
+            let rows = hashes.iter().zip(nulls);
+            let others = rows.filter(|(_, is_known)| !is_known);
+            self.others.extend(others.map(|([hash, _], _)| *hash));
+        }
         let chunk = match (&mut self.dictionary, hashes) {
             (Some(local), None) => {
                 count_codes(local, values, &mut self.counts)?;
@@ -319,7 +340,8 @@ impl ColumnPart {
     /// Returns the memory of the part in bytes.
     fn bytes(&self) -> usize {
         let dictionary = self.dictionary.as_ref().map_or(0, |local| 2 * local.memory());
-        dictionary + 8 * self.counts.capacity() + 16 * (self.numbers.capacity() + self.pairs)
+        let words = self.counts.capacity() + self.others.capacity();
+        dictionary + 8 * words + 16 * (self.numbers.capacity() + self.pairs)
     }
 }
 
@@ -359,7 +381,7 @@ mod tests {
 
     /// Returns the values and counts of a column, which two partitions read in turns in batches of
     /// `size` rows.
-    fn found(values: &ArrayRef, is_ranked: bool, size: usize) -> (ValueCounts, Option<OrderedPairs>) {
+    fn found(values: &ArrayRef, is_ranked: bool, size: usize) -> (ValueCounts, Option<RankedRows>) {
         let schema = Schema::new(vec![Field::new("a", values.data_type().clone(), true)]);
         let column = ColumnToCollect {
             name: "a".into(),
@@ -393,10 +415,18 @@ mod tests {
             let mut wanted: BTreeMap<i64, u64> = BTreeMap::new();
             rows.iter().flatten().for_each(|number| *wanted.entry(*number).or_default() += 1);
             let numbers: ArrayRef = Arc::new(rows.iter().copied().collect::<Int64Array>());
-            let (counted, ordered) = found(&numbers, is_ranked, size);
+            let (counted, ranked) = found(&numbers, is_ranked, size);
             prop_assert!(counted.values.as_primitive::<Int64Type>().values().iter().eq(wanted.keys()));
             prop_assert!(counted.counts.iter().eq(wanted.values()));
-            prop_assert_eq!(ordered.is_some(), is_ranked);
+            // The hash of a row is its index.
+            let unknown: Vec<u64> = (0..).zip(&rows).filter(|(_, row)| row.is_none()).map(|(row, _)| row).collect();
+            let others = |ranked: Option<RankedRows>| ranked.map(|ranked| {
+                let mut others = ranked.others.concat();
+                others.sort_unstable();
+                others
+            });
+            let wanted_others = is_ranked.then_some(unknown);
+            prop_assert_eq!(others(ranked), wanted_others.clone());
 
             // The texts have the order of the numbers.
             let text = |number: &i64| format!("{:02}", number + 20);
@@ -404,11 +434,11 @@ mod tests {
             let plain: ArrayRef = Arc::new(StringArray::from(texts.clone()));
             let coded: ArrayRef = Arc::new(texts.iter().map(Option::as_deref).collect::<DictionaryArray<Int32Type>>());
             for texts in [plain, coded] {
-                let (counted, ordered) = found(&texts, is_ranked, size);
+                let (counted, ranked) = found(&texts, is_ranked, size);
                 let values: Vec<&str> = counted.values.as_string::<i32>().iter().flatten().collect();
                 prop_assert_eq!(values, wanted.keys().map(text).collect::<Vec<_>>());
                 prop_assert!(counted.counts.iter().eq(wanted.values()));
-                prop_assert_eq!(ordered.is_some(), is_ranked);
+                prop_assert_eq!(others(ranked), wanted_others.clone());
             }
         }
     }

@@ -13,11 +13,12 @@
 //! suppressed rows are kept with `*`, the values that are not released with them are left out of
 //! their ids, because the ids of all rows decide the swaps of RANK SWAP.
 
+use super::by_value::RankedRows;
 use super::collected::{ColumnToCollect, ToCollect, ValueCounts, collected};
 use super::recoding_plan::recoding_of;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::pool::{Pool, blocking};
-use crate::method::masks::{Masking, Reads, RowHashes, RowIds, SeenRows, Survey, has_text};
+use crate::method::masks::{Masking, Reads, RowHashes, RowIds, Survey, has_text};
 use crate::release::engine::decide::Decision;
 use crate::release::job::{Job, MaskOf};
 use arrow::array::Array;
@@ -27,15 +28,15 @@ use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use std::sync::Arc;
 
 /// The maximum number of bytes that are needed to order a pair of two words: it is held twice, and
-/// the second one may have room for more pairs. The ids that follow from ordered pairs, and the
-/// preparation of the swaps of RANK SWAP, need less memory.
+/// the second one may have room for more pairs. A row without a value, the ids that follow from
+/// ordered pairs, and the preparation of the swaps of RANK SWAP need less memory.
 const ORDERED: usize = 40;
 
-/// The number of bytes of a pair that is not ordered yet.
+/// The maximum number of bytes of a pair, or of a row without a value, that is not ordered yet.
 const COLLECTED: usize = 16;
 
-/// The maximum number of bytes per row of the swaps: a pair of 16 bytes, and half an index.
-const SWAPPED: usize = 18;
+/// The number of bytes per row of the swaps: one and a half slots of 8 bytes.
+const SWAPPED: usize = 12;
 
 /// The rows of the source, and the drawn masks with the values of their columns.
 pub(super) struct Surveyed {
@@ -65,18 +66,18 @@ impl Surveyed {
         let hashes = Arc::new(row_hashes(job, &masking)?);
         let (rows, found) = collected(&job.input, &to_collect(job, decision, &drawn, &hashes)?).await?;
         let pool = Pool::of(job.input.source.rows.task_ctx().session_config());
-        let (mut surveys, mut ranked) = (vec![], vec![]);
+        let (mut surveys, mut ranked, mut ordering) = (vec![], vec![], vec![]);
         for (of, column) in drawn.iter().zip(&found) {
-            reserve(&held, of, column.pairs() * COLLECTED)?;
+            reserve(&held, of, column.sorted() * COLLECTED)?;
         }
         for (of, column) in drawn.iter().zip(found) {
-            let pairs = column.pairs();
-            reserve(&held, of, pairs * (ORDERED - COLLECTED))?;
+            let ordered = column.sorted() * ORDERED;
+            reserve(&held, of, column.sorted() * (ORDERED - COLLECTED))?;
             let finish = move || column.finish();
             let (counted, ranks) = pool.compute("ordering the values of masked columns", finish).await?;
-            if ranks.is_none() {
-                held.shrink(pairs * ORDERED);
-            }
+            let kept = if ranks.is_some() { ordered } else { 0 };
+            held.shrink(ordered - kept);
+            ordering.push(kept);
             reserve(
                 &held,
                 of,
@@ -85,22 +86,18 @@ impl Surveyed {
             surveys.push(survey(of, counted));
             ranked.push(ranks);
         }
-        reserve(&held, first, SeenRows::bytes(rows))?;
         let hash = move || {
             let ids = masking.ids_of(&hashes, rows, &surveys)?;
-            Ok::<_, Error>((Arc::new(ids), surveys))
+            Ok::<_, Error>((ids, surveys))
         };
-        let (ids, surveys) = blocking("hashing the values of masked columns", hash).await?;
-        for ((of, mut survey), ranks) in drawn.into_iter().zip(surveys).zip(ranked) {
-            if let Some(ranks) = ranks {
-                let ids = Arc::clone(&ids);
-                let order = move || Ok(ranks.ids(&ids));
-                survey.order = pool.compute("ordering the rows by a value", order).await?;
-            }
-            let ranked = survey.order.len();
+        let (ids, mut surveys) = blocking("hashing the values of masked columns", hash).await?;
+        let ids = Arc::new(order_rows(&pool, ids, &mut surveys, ranked).await?);
+        reserve(&held, first, ids.bytes())?;
+        for ((of, survey), ordered) in drawn.into_iter().zip(surveys).zip(ordering) {
+            let swapped = survey.order.len() * SWAPPED;
             let masking = draw_mask(job, of, survey, &ids).await?;
             own.drawn.push((of.column.clone(), masking));
-            held.shrink(ranked * (ORDERED - SWAPPED));
+            held.shrink(ordered - swapped);
         }
         own.held = Some(held);
         Ok(own)
@@ -119,6 +116,31 @@ impl Surveyed {
             false => masking,
         })
     }
+}
+
+/// Orders the rows of each ranked column in its survey. The order of the first of them shows which
+/// rows equal another row. Returns the ids with this knowledge.
+async fn order_rows(
+    pool: &Pool,
+    mut ids: RowIds,
+    surveys: &mut [Survey],
+    ranked: Vec<Option<RankedRows>>,
+) -> Result<RowIds> {
+    let mut repeated = None;
+    for (survey, ranks) in surveys.iter_mut().zip(ranked) {
+        let Some(ranks) = ranks else { continue };
+        let order = move || {
+            let found = ranks.ids(&ids);
+            Ok((ids, found))
+        };
+        let (own, (order, firsts)) = pool.compute("ordering the rows by a value", order).await?;
+        (ids, survey.order) = (own, order);
+        repeated = repeated.or(Some(firsts));
+    }
+    Ok(match repeated {
+        Some(firsts) => ids.repeating(&firsts),
+        None => ids,
+    })
 }
 
 /// Returns the mask of a column with its secret, drawn from the survey of the column for rows with
