@@ -35,10 +35,20 @@ fn main() {
     {
         println!("cargo::rustc-cfg=has_deltalake");
     }
+    link_whole_sections();
     if let Some(chromium) = chromium() {
         println!("cargo::rustc-cfg=has_chromium");
         println!("cargo::rustc-env=ANONSQL_CHROMIUM_PATH={}", chromium.display());
         println!("cargo::rerun-if-changed={}", chromium.display());
+    }
+}
+
+/// Makes the linker keep unused functions in a build for development. Finding them takes a fifth of
+/// the time that it takes to link the command.
+fn link_whole_sections() {
+    let is = |variable: &str, value: &str| std::env::var(variable).is_ok_and(|found| found == value);
+    if is("PROFILE", "debug") && is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu") {
+        println!("cargo::rustc-link-arg=-Wl,--no-gc-sections");
     }
 }
 
