@@ -39,7 +39,7 @@ pub(super) async fn generalized_population(
         select_columns(&population.rows, &names)?,
         &names,
     )?;
-    let plan = plan(&rows, Arc::new(recoding), &[], &[]).await?;
+    let plan = plan(&rows, Arc::new(recoding), &[], &[], &[]).await?;
     session.deregister_table(POPULATION)?;
     let rows = session.read_table(Arc::new(table_over(plan, job.input.source.state())?))?;
     // If suppressed rows are written, every released quasi-identifier is text, except where labels
