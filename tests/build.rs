@@ -1,7 +1,8 @@
 //! Checks whether ../shared, tmux, moto (an S3 server), azurite (an Azure storage server), a
 //! Chromium, and readers of Delta tables from PyPI are available. Tests that need a missing one are
 //! reported as ignored. Under CI, only tests that need a missing Chromium are ignored. All other
-//! tests run, and fail if a program or package that they need is missing.
+//! tests run, and fail if a program or package that they need is missing. Also decides how a build
+//! for development is linked.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
