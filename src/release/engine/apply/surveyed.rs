@@ -35,8 +35,8 @@ const ORDERED: usize = 40;
 /// The maximum number of bytes of a pair, or of a row without a value, that is not ordered yet.
 const COLLECTED: usize = 16;
 
-/// The number of bytes per row of the swaps: one and a half slots of 8 bytes.
-const SWAPPED: usize = 12;
+/// The maximum number of bytes per row of the swaps: a pair of 16 bytes, and half an index.
+const SWAPPED: usize = 18;
 
 /// The rows of the source, and the drawn masks with the values of their columns.
 pub(super) struct Surveyed {
