@@ -34,9 +34,9 @@ const FEW: u64 = 1 << 18;
 const LEAST_CELLS: u64 = 8;
 
 /// The number of draws per combination in a round, for a large table. At k = 5, Adult with three
-/// sets of hierarchies (7,807 to 19,502 combinations) loses 0.1 to 0.5 percent less than with two
-/// thirds of the number and a first temperature that is the same for all tables. At k = 50, it loses
-/// 0.1 percent more. These are means of three seeds.
+/// sets of hierarchies loses 0.1 to 0.5 percent less than with two thirds of the number and a first
+/// temperature that is the same for all tables. At k = 50, it loses 0.1 percent more. These are
+/// means of three seeds.
 const DRAWS: u64 = 576;
 
 /// The maximum number of draws per combination in a round, for a small table. Its classes depend
