@@ -14,6 +14,7 @@ mod number_columns;
 mod number_counter;
 mod number_ranks;
 mod number_rows;
+mod number_sort;
 mod promises;
 mod released;
 mod remaining;

@@ -3,6 +3,7 @@
 use super::number_counter::{CountRuns, NumberCounter, NumberCounts};
 use super::number_ranks::NumberRanks;
 use super::number_rows::{NumberCollector, RowCodes};
+use super::number_sort::bytes_to_sort;
 use crate::base::error::{Error, Result};
 use crate::base::pool::{check_cancelled, map};
 use crate::base::spill::SpillSpace;
@@ -211,7 +212,8 @@ impl NumberColumns {
         let counts = match self.keeps_rows {
             true => {
                 // While the rows are ranked, their codes are in memory a second time.
-                self.held.try_grow((8 + 4) * rows).map_err(Error::from_data)?;
+                let bytes = (8 + 4) * rows + bytes_to_sort(rows);
+                self.held.try_grow(bytes).map_err(Error::from_data)?;
                 NumberCounts::of_rows(&parts)
             }
             false => counts.whole(),

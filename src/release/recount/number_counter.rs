@@ -2,6 +2,7 @@
 //! than looking each of them up.
 
 use super::number_ranks::coded;
+use super::number_sort::{bytes_to_sort, sort_numbers};
 use arrow::array::{Array, ArrayRef};
 use datafusion::error::Result;
 use datafusion::execution::memory_pool::MemoryReservation;
@@ -163,7 +164,9 @@ impl NumberCounter {
 
     /// Counts the collected codes.
     fn count(&mut self) -> Result<()> {
-        self.codes.sort_unstable();
+        let sorted = bytes_to_sort(self.codes.len()) / 8;
+        self.reserve(self.codes.capacity() + sorted, self.counted.capacity())?;
+        sort_numbers(&mut self.codes);
         let runs = || self.codes.chunk_by(|one, other| one == other);
         let (codes, found) = (self.codes.capacity(), runs().count());
         // During a merge, the counts before it and after it are in memory.

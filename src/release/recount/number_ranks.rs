@@ -7,6 +7,10 @@ use crate::method::canonical::plain;
 use arrow::array::{Array, ArrayRef, new_empty_array};
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
+use std::hint::black_box;
+
+/// The number of codes whose ranks are looked up together.
+const TOGETHER: usize = 128;
 
 /// The rank of each number. A number is found by its code, which [`numbers`] returns.
 pub(crate) struct NumberRanks {
@@ -103,6 +107,15 @@ impl Buckets {
         let index = distances.binary_search(&distance).ok()?;
         Some(start + index as u32)
     }
+
+    /// Returns the first distance in the bucket of this distance; 0 if there is none.
+    fn first(&self, distance: u64) -> u64 {
+        let start = usize::try_from(distance >> self.shift)
+            .ok()
+            .and_then(|at| self.starts.get(at));
+        let first = start.and_then(|start| self.distances.get(*start as usize));
+        first.copied().unwrap_or(0)
+    }
 }
 
 impl NumberRanks {
@@ -135,15 +148,38 @@ impl NumberRanks {
         let Some((array, codes)) = coded(array)? else {
             return Ok(None);
         };
-        let rank = |(row, code): (usize, &u64)| match array.is_null(row) {
-            true => self.null,
-            false => self.rank(*code),
-        };
-        Ok(codes.iter().enumerate().map(rank).collect())
+        let (mut ranks, mut has_all) = (Vec::with_capacity(codes.len()), true);
+        let nulls = array.logical_nulls();
+        self.each(&codes, |rank| {
+            let is_null = nulls.as_ref().is_some_and(|nulls| nulls.is_null(ranks.len()));
+            let rank = if is_null { self.null } else { rank };
+            has_all &= rank.is_some();
+            ranks.push(rank.unwrap_or(0));
+        });
+        Ok(has_all.then_some(ranks))
+    }
+
+    /// Calls `found` with the rank of each code, one after the other; `None` if the table does not
+    /// have the code.
+    pub(super) fn each(&self, codes: &[u64], mut found: impl FnMut(Option<u32>)) {
+        for codes in codes.chunks(TOGETHER) {
+            self.read_ahead(codes);
+            codes.iter().for_each(|code| found(self.rank(*code)));
+        }
+    }
+
+    /// Reads the part of a sparse table in which the rank of each code is found. Several reads can
+    /// wait for memory at the same time, and a search then finds its part in the cache.
+    fn read_ahead(&self, codes: &[u64]) {
+        if let RankTable::Sparse(buckets) = &self.table {
+            // A code below all others has a distance above all others.
+            let read = codes.iter().map(|code| buckets.first(code.wrapping_sub(self.first)));
+            black_box(read.fold(0, |all, distance| all ^ distance));
+        }
     }
 
     /// Returns the rank of a code. Returns `None` if the table does not have the code.
-    pub(super) fn rank(&self, code: u64) -> Option<u32> {
+    fn rank(&self, code: u64) -> Option<u32> {
         self.table.rank(code.checked_sub(self.first)?)
     }
 }

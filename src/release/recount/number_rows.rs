@@ -3,6 +3,7 @@
 
 use super::number_counter::NumberCounts;
 use super::number_ranks::{NumberRanks, coded};
+use super::number_sort::sort_numbers;
 use arrow::array::{Array, ArrayRef};
 use datafusion::error::Result;
 use datafusion::execution::memory_pool::MemoryReservation;
@@ -37,7 +38,7 @@ impl RowCodes {
     pub(super) fn rank(&self, ranks: &NumberRanks, null: u32, rows: &mut Vec<u32>) {
         let first = rows.len();
         // A row without a rank has NULL.
-        rows.extend(self.codes.iter().map(|code| ranks.rank(*code).unwrap_or(null)));
+        ranks.each(&self.codes, |rank| rows.push(rank.unwrap_or(null)));
         self.nulls.iter().for_each(|row| rows[first + row] = null);
     }
 }
@@ -49,7 +50,7 @@ impl NumberCounts {
         let rows: usize = parts.iter().map(RowCodes::len).sum();
         let mut codes = Vec::with_capacity(rows - nulls);
         parts.iter().for_each(|part| part.extend(&mut codes));
-        codes.sort_unstable();
+        sort_numbers(&mut codes);
         let runs = codes.chunk_by(|one, other| one == other);
         Self {
             rows_of_codes: runs.map(|run| (run[0], run.len() as u64)).collect(),
