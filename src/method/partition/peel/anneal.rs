@@ -22,6 +22,7 @@ use super::change::AnnealedClasses;
 use super::draws::FastDraws;
 use super::improve::Improvement;
 use super::near::{CombinationPlaces, NEAR, near};
+use super::places::LANES;
 use super::space::Space;
 use crate::method::search::{Context, Stop};
 use rand::RngExt;
@@ -117,7 +118,7 @@ fn draws(combinations: u64, cells: u64, members: u64) -> u64 {
 /// combinations with their distances, and up to one class.
 pub(super) fn bytes(combinations: usize, columns: usize) -> usize {
     match combinations <= (FEW / (columns as u64).max(LEAST_CELLS)) as usize {
-        true => combinations * (40 * NEAR + 128 + 32 * columns),
+        true => combinations * (40 * NEAR + 128 + 80 * columns.div_ceil(LANES)),
         false => 0,
     }
 }
