@@ -1,5 +1,6 @@
 //! The changes of annealing: exchanges, divisions and dissolutions of classes.
 
+use super::cross::KeptClasses;
 use super::near::{CombinationPlaces, NEAR};
 use super::places::{ExtremePlaces, PlaceEnds};
 use super::space::PeeledClass;
@@ -78,9 +79,10 @@ impl<'a> AnnealedClasses<'a> {
         annealed
     }
 
-    /// Puts each combination into the class that `class_of` has for it.
-    pub(super) fn restore(&mut self, class_of: &[u32]) {
-        self.members = members(class_of, self.members.len());
+    /// Arranges the combinations in classes that were kept.
+    pub(super) fn restore(&mut self, kept: &KeptClasses) {
+        self.resize(self.members.len().max(kept.len()));
+        self.members = members(&kept.class_of, self.members.len());
         (0..self.members.len()).for_each(|class| self.refresh(class));
         self.free = (0..self.members.len())
             .filter(|class| self.members[*class].is_empty())
@@ -269,12 +271,17 @@ impl<'a> AnnealedClasses<'a> {
         if let Some(class) = self.free.pop() {
             return class;
         }
-        self.members.push(vec![]);
-        self.rows.push(0);
-        self.costs.push(0.0);
-        let eights = self.places.losses.eights();
-        self.extremes.resize(self.members.len() * eights, ExtremePlaces::NONE);
+        self.resize(self.members.len() + 1);
         self.members.len() - 1
+    }
+
+    /// Adds empty classes until there are this many.
+    fn resize(&mut self, classes: usize) {
+        self.members.resize(classes, vec![]);
+        self.rows.resize(classes, 0);
+        self.costs.resize(classes, 0.0);
+        let eights = self.places.losses.eights();
+        self.extremes.resize(classes * eights, ExtremePlaces::NONE);
     }
 
     /// Dissolves a class. Each of its combinations moves to the class in which it loses least,
