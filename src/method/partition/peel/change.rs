@@ -1,7 +1,8 @@
 //! The changes of annealing: exchanges, divisions and dissolutions of classes.
 
+use super::cross::KeptClasses;
 use super::near::{CombinationPlaces, NEAR};
-use super::places::{ExtremePlaces, with};
+use super::places::{ExtremePlaces, PlaceEnds};
 use super::space::PeeledClass;
 
 /// The classes of a table while they are annealed. The cost of a class after a change is computed
@@ -22,7 +23,7 @@ pub(super) struct AnnealedClasses<'a> {
     pub(super) rows: Vec<u64>,
     /// The loss over all rows of each class.
     pub(super) costs: Vec<f64>,
-    /// The extreme places, class by class and column by column.
+    /// The extreme places, class by class, eight columns at a time.
     extremes: Vec<ExtremePlaces>,
     /// The indices of empty classes, which new classes may reuse.
     free: Vec<usize>,
@@ -48,7 +49,6 @@ impl<'a> AnnealedClasses<'a> {
         classes: &[PeeledClass],
         class_of: &[u32],
     ) -> Self {
-        let space = places.space;
         let mut near_ends = vec![];
         let mut end = 0;
         for near in near {
@@ -66,11 +66,11 @@ impl<'a> AnnealedClasses<'a> {
             class_of,
             rows: vec![0; classes.len()],
             costs: vec![0.0; classes.len()],
-            extremes: vec![ExtremePlaces::NONE; classes.len() * space.columns()],
+            extremes: vec![ExtremePlaces::NONE; classes.len() * places.losses.eights()],
             free: (0..classes.len())
                 .filter(|class| classes[*class].members.is_empty())
                 .collect(),
-            least: space.table.least_rows().max(1),
+            least: places.space.table.least_rows().max(1),
             most: 0.0,
         };
         for class in 0..classes.len() {
@@ -79,9 +79,10 @@ impl<'a> AnnealedClasses<'a> {
         annealed
     }
 
-    /// Puts each combination into the class that `class_of` has for it.
-    pub(super) fn restore(&mut self, class_of: &[u32]) {
-        self.members = members(class_of, self.members.len());
+    /// Arranges the combinations in classes that were kept.
+    pub(super) fn restore(&mut self, kept: &KeptClasses) {
+        self.resize(self.members.len().max(kept.len()));
+        self.members = members(&kept.class_of, self.members.len());
         (0..self.members.len()).for_each(|class| self.refresh(class));
         self.free = (0..self.members.len())
             .filter(|class| self.members[*class].is_empty())
@@ -133,46 +134,44 @@ impl<'a> AnnealedClasses<'a> {
 
     /// Computes the rows, the extremes and the cost of a class from its members.
     fn refresh(&mut self, class: usize) {
-        let columns = self.places.losses.len();
-        let extremes = &mut self.extremes[class * columns..][..columns];
+        let eights = self.places.losses.eights();
+        let extremes = &mut self.extremes[class * eights..][..eights];
         extremes.fill(ExtremePlaces::NONE);
         let mut rows = 0;
         for (position, member) in self.members[class].iter().enumerate() {
             self.position[*member as usize] = position as u32;
             self.class_of[*member as usize] = class as u32;
             rows += self.places.rows(*member);
-            for (extremes, place) in extremes.iter_mut().zip(self.places.of(*member)) {
-                extremes.add(*place);
+            for (extremes, places) in extremes.iter_mut().zip(self.places.of(*member)) {
+                extremes.add(places);
             }
         }
         self.rows[class] = rows;
-        self.costs[class] = 0.0;
-        if rows > 0 {
-            let losses = self.places.losses.iter().zip(&*extremes);
-            let losses = losses.map(|(losses, extremes)| losses.loss(self.places.space, extremes.ends()));
-            self.costs[class] = rows as f64 * losses.sum::<f64>();
-        }
+        self.costs[class] = match rows {
+            0 => 0.0,
+            _ => rows as f64 * self.loss(class, |_, extremes| extremes.ends(), f64::INFINITY),
+        };
+    }
+
+    /// Returns the loss of each row of a class whose ends `ends` derives from its extremes, for
+    /// eight columns at a time. Returns infinity if the loss is above `most`.
+    #[inline]
+    fn loss(&self, class: usize, ends: impl Fn(usize, &ExtremePlaces) -> PlaceEnds, most: f64) -> f64 {
+        let losses = &self.places.losses;
+        let extremes = &self.extremes[class * losses.eights()..][..losses.eights()];
+        losses.loss(self.places.space, |at| ends(at, &extremes[at]), most)
     }
 
     /// Returns the cost of a class of `rows` rows after some combinations leave or join it. Returns
     /// infinity if the cost is above `most`.
     fn cost_after(&self, class: usize, change: MemberChange, rows: u64, most: f64) -> f64 {
-        let space = self.places.space;
-        let columns = self.places.losses.len();
-        let extremes = &self.extremes[class * columns..][..columns];
         let leaves = change.leaves.map(|one| self.places.of(one));
         let joins = change.joins.map(|one| self.places.of(one));
-        let most = most / rows as f64;
-        let mut loss = 0.0;
-        for (column, (losses, extremes)) in self.places.losses.iter().zip(extremes).enumerate() {
-            let ends = leaves.map_or(extremes.ends(), |leaves| extremes.ends_without(leaves[column]));
-            let ends = joins.map_or(ends, |joins| with(ends, joins[column]));
-            loss += losses.loss(space, ends);
-            if loss > most {
-                return f64::INFINITY;
-            }
-        }
-        rows as f64 * loss
+        let ends = |at: usize, extremes: &ExtremePlaces| {
+            let ends = leaves.map_or_else(|| extremes.ends(), |leaves| extremes.ends_without(&leaves[at]));
+            joins.map_or(ends, |joins| ends.with(&joins[at]))
+        };
+        rows as f64 * self.loss(class, ends, most / rows as f64)
     }
 
     /// Moves the combination `one` to the class `to`, and the combination `back` of that class, if
@@ -272,12 +271,17 @@ impl<'a> AnnealedClasses<'a> {
         if let Some(class) = self.free.pop() {
             return class;
         }
-        self.members.push(vec![]);
-        self.rows.push(0);
-        self.costs.push(0.0);
-        let columns = self.places.losses.len();
-        self.extremes.resize(self.members.len() * columns, ExtremePlaces::NONE);
+        self.resize(self.members.len() + 1);
         self.members.len() - 1
+    }
+
+    /// Adds empty classes until there are this many.
+    fn resize(&mut self, classes: usize) {
+        self.members.resize(classes, vec![]);
+        self.rows.resize(classes, 0);
+        self.costs.resize(classes, 0.0);
+        let eights = self.places.losses.eights();
+        self.extremes.resize(classes * eights, ExtremePlaces::NONE);
     }
 
     /// Dissolves a class. Each of its combinations moves to the class in which it loses least,

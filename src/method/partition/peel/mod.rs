@@ -32,10 +32,11 @@
 //!    ranges are not computed in advance counts 16 times. The number of changes follows from
 //!    `rounds`, the number of combinations and the number of columns. It is lower if the classes
 //!    are large. A change may raise the loss, because it can lead to other changes that lower the
-//!    loss. At the end, no move of one combination and no exchange of two lowers the loss. In a
-//!    table of more than 1,024 combinations, this holds only for the classes of near combinations,
-//!    and for exchanges with classes of few combinations. The loss is never higher than before the
-//!    annealing.
+//!    loss. The classes with the lowest loss so far are kept for each part of the table, and changed
+//!    at random again. At the end, no move of one combination and no exchange of two lowers the
+//!    loss. In a table of more than 1,024 combinations, this holds only for the classes of near
+//!    combinations, and for exchanges with classes of few combinations. The loss is never higher
+//!    than before the annealing.
 //!
 //! **Guarantee.** Every class is checked against all class-level models when it is formed and
 //! whenever it changes. The partition reveals nothing about the walk. A class released at a more
@@ -61,6 +62,7 @@
 mod again;
 mod anneal;
 mod change;
+mod cross;
 mod draws;
 mod far;
 mod guide;

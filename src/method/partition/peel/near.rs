@@ -1,6 +1,6 @@
 //! The nearest combinations of each combination: those with which it loses least in one class.
 
-use super::places::{PlaceLosses, with};
+use super::places::{EightPlaces, PlaceEnds, PlaceLosses};
 use super::space::Space;
 use crate::method::search::{Context, Stop};
 use rand::RngExt;
@@ -28,28 +28,22 @@ const CLOSE: usize = NEAR / 2;
 /// classes are near each other in memory.
 pub(super) struct CombinationPlaces<'a> {
     pub(super) space: &'a Space<'a>,
-    pub(super) losses: Vec<PlaceLosses>,
+    pub(super) losses: PlaceLosses,
     /// For each annealed combination: its number in the table.
     placed: Vec<u32>,
     rows: Vec<u64>,
-    /// The places, combination by combination.
-    places: Vec<u32>,
+    /// The places, combination by combination, eight columns at a time.
+    places: Vec<EightPlaces>,
 }
 
 impl<'a> CombinationPlaces<'a> {
     /// Numbers these combinations anew and finds their places.
     pub(super) fn new(space: &'a Space<'a>, mut placed: Vec<u32>) -> Self {
         placed.sort_unstable();
-        let by_column: Vec<Vec<u32>> = (0..space.columns()).map(|column| space.places(column)).collect();
-        let of = |one: u32| {
-            let codes = space.codes(one).iter().zip(&by_column);
-            codes.map(|(code, places)| places[*code as usize])
-        };
+        let losses = PlaceLosses::new(space, &placed);
         Self {
-            losses: (0..space.columns())
-                .map(|column| PlaceLosses::new(space, column))
-                .collect(),
-            places: placed.iter().flat_map(|one| of(*one)).collect(),
+            places: placed.iter().flat_map(|one| losses.of(space.codes(*one))).collect(),
+            losses,
             rows: placed.iter().map(|one| space.rows(*one)).collect(),
             placed,
             space,
@@ -70,18 +64,18 @@ impl<'a> CombinationPlaces<'a> {
         self.rows[combination as usize]
     }
 
-    /// Returns the places of a combination, column by column.
-    pub(super) fn of(&self, combination: u32) -> &[u32] {
-        let columns = self.losses.len();
-        &self.places[combination as usize * columns..][..columns]
+    /// Returns the places of a combination, eight columns at a time.
+    #[inline]
+    pub(super) fn of(&self, combination: u32) -> &[EightPlaces] {
+        let eights = self.losses.eights();
+        &self.places[combination as usize * eights..][..eights]
     }
 
     /// Returns the loss of each row in a class of two combinations.
     fn distance(&self, one: u32, other: u32) -> f64 {
-        let pairs = self.of(one).iter().zip(self.of(other)).zip(&self.losses);
-        pairs
-            .map(|((one, other), losses)| losses.loss(self.space, with((*one, *one), *other)))
-            .sum()
+        let (one, other) = (self.of(one), self.of(other));
+        let ends = |at: usize| PlaceEnds::of(&one[at]).with(&other[at]);
+        self.losses.loss(self.space, ends, f64::INFINITY)
     }
 }
 
@@ -134,12 +128,14 @@ fn order(places: &CombinationPlaces, context: &mut Context) -> Vec<u32> {
         })
         .collect();
     let key = |one: &u32| -> Vec<u32> {
-        let (codes, places) = (space.codes(places.in_table(*one)), places.of(*one));
+        let (codes, places) = (space.codes(places.in_table(*one)), places.of(*one).as_flattened());
         let labels = columns
             .iter()
             .zip(&labels)
             .map(|(column, labels)| labels[codes[*column] as usize]);
-        labels.chain(columns.iter().map(|column| places[*column])).collect()
+        labels
+            .chain(columns.iter().map(|column| places[*column] as u32))
+            .collect()
     };
     let mut order: Vec<u32> = (0..places.len() as u32).collect();
     order.sort_by_cached_key(key);
