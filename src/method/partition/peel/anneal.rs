@@ -24,7 +24,7 @@
 //! doi:10.1126/science.220.4598.671.
 
 use super::change::AnnealedClasses;
-use super::cross::KeptClasses;
+use super::cross::BestClasses;
 use super::draws::FastDraws;
 use super::improve::Improvement;
 use super::near::{CombinationPlaces, NEAR, near};
@@ -152,7 +152,7 @@ struct Annealing<'a> {
     space: &'a Space<'a>,
     classes: AnnealedClasses<'a>,
     /// The best classes so far, part by part.
-    best: KeptClasses,
+    best: BestClasses,
     draws: FastDraws,
     /// The number of combinations.
     combinations: u32,
@@ -180,7 +180,7 @@ impl Improvement<'_> {
         let classes = AnnealedClasses::new(&places, &near, &self.classes, &self.class_of);
         let mut annealing = Annealing {
             space,
-            best: KeptClasses::new(&classes.class_of, &classes.costs),
+            best: BestClasses::new(&classes.class_of, &classes.costs),
             classes,
             draws: FastDraws::new(context.rng.random()),
             combinations: places.len() as u32,

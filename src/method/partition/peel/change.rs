@@ -1,6 +1,6 @@
 //! The changes of annealing: exchanges, divisions and dissolutions of classes.
 
-use super::cross::KeptClasses;
+use super::cross::BestClasses;
 use super::near::{CombinationPlaces, NEAR};
 use super::places::{ExtremePlaces, PlaceEnds};
 use super::space::PeeledClass;
@@ -80,7 +80,7 @@ impl<'a> AnnealedClasses<'a> {
     }
 
     /// Arranges the combinations in classes that were kept.
-    pub(super) fn restore(&mut self, kept: &KeptClasses) {
+    pub(super) fn restore(&mut self, kept: &BestClasses) {
         self.resize(self.members.len().max(kept.len()));
         self.members = members(&kept.class_of, self.members.len());
         (0..self.members.len()).for_each(|class| self.refresh(class));

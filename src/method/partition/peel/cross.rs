@@ -13,7 +13,7 @@
 
 /// Classes that are kept while others are annealed.
 #[derive(Debug)]
-pub(super) struct KeptClasses {
+pub(super) struct BestClasses {
     /// For each combination: its class. The numbers of the classes are 0, 1 and so on.
     pub(super) class_of: Vec<u32>,
     /// The loss over all rows of each class.
@@ -44,7 +44,7 @@ impl ConnectedClasses {
     }
 }
 
-impl KeptClasses {
+impl BestClasses {
     /// Keeps these classes. `costs` is the loss of each class.
     pub(super) fn new(class_of: &[u32], costs: &[f64]) -> Self {
         Self {
@@ -139,7 +139,7 @@ mod tests {
         #[test]
         fn the_best_parts_of_both_are_taken(pairs in prop::collection::vec((0u32..8, 0u32..8), 1..16)) {
             let (one, other): (Vec<u32>, Vec<u32>) = pairs.into_iter().unzip();
-            let mut kept = KeptClasses::new(&one, &costs(&one));
+            let mut kept = BestClasses::new(&one, &costs(&one));
             kept.cross(&other, &costs(&other));
             let (first, second, result) = (members(&one), members(&other), members(&kept.class_of));
             prop_assert!(result.iter().all(|class| first.contains(class) || second.contains(class)));
@@ -154,7 +154,7 @@ mod tests {
     /// In the first part the other classes lose less, in the second part the kept classes.
     #[test]
     fn each_part_is_judged_by_itself() {
-        let mut kept = KeptClasses::new(&[0, 0, 1, 1, 2, 2], &[4.0, 4.0, 1.0]);
+        let mut kept = BestClasses::new(&[0, 0, 1, 1, 2, 2], &[4.0, 4.0, 1.0]);
         kept.cross(&[3, 0, 0, 3, 1, 2], &[2.0, 1.0, 1.0, 3.0]);
         assert_eq!(kept.class_of, [0, 1, 1, 0, 2, 2]);
         assert_eq!(kept.costs, [3.0, 2.0, 1.0]);
