@@ -17,10 +17,13 @@ pub(super) struct Correlation {
     pub(super) deciding: u64,
 }
 
+/// The number of steps of a label that is not a number or has no rows. Every number has fewer steps.
+const NO_NUMBER: i64 = i64::MIN;
+
 /// The labels of a column of numbers, as numbers of steps.
 pub(super) struct LabelSteps {
-    /// The number of steps of each label; `None` if the label is not a number or has no rows.
-    steps: Vec<Option<i64>>,
+    /// The number of steps of each label, or [`NO_NUMBER`].
+    steps: Vec<i64>,
     /// The sums over all rows; `None` if a label with rows is not a number.
     sums: Option<ColumnSums>,
 }
@@ -35,11 +38,16 @@ impl LabelSteps {
             .flatten()
             .fold(nothing, |(low, high), x| (low.min(x), high.max(x)));
         let scale = Steps::of_floats(ends);
-        let steps: Vec<Option<i64>> = occurring().map(|x| x.map(|x| scale.float(x))).collect();
-        let has_all = steps.iter().zip(rows).all(|(x, rows)| x.is_some() || *rows == 0);
-        let numbered = steps.iter().zip(rows).map(|(x, rows)| (x.unwrap_or(0), *rows));
-        let sums = has_all.then(|| ColumnSums::of(numbered));
+        let steps: Vec<i64> = occurring().map(|x| x.map_or(NO_NUMBER, |x| scale.float(x))).collect();
+        let has_all = steps.iter().zip(rows).all(|(x, rows)| *x != NO_NUMBER || *rows == 0);
+        let occurring = steps.iter().zip(rows).filter(|(_, rows)| **rows > 0);
+        let sums = has_all.then(|| ColumnSums::of(occurring.map(|(x, rows)| (*x, *rows))));
         Self { steps, sums }
+    }
+
+    /// Returns the number of steps of a label; `None` if it is not a number or has no rows.
+    fn known(&self, label: u32) -> Option<i64> {
+        Some(self.steps[label as usize]).filter(|steps| *steps != NO_NUMBER)
     }
 }
 
@@ -47,19 +55,23 @@ impl Correlation {
     /// Returns the correlation of two columns. `rows` contains the two labels of each row, and how
     /// often the row occurs. The result does not depend on the order of the rows.
     pub(super) fn of<'r>(columns: [&LabelSteps; 2], rows: impl Iterator<Item = (&'r u32, &'r u32, &'r u64)>) -> Self {
-        let [one, other] = columns.map(|column| &column.steps);
-        let pairs = rows.filter_map(|(a, b, n)| Some((one[*a as usize]?, other[*b as usize]?, *n)));
-        let sums = match columns.map(|column| column.sums) {
-            [Some(one), Some(other)] => {
-                let products = pairs.fold(0, |sum, (x, y, n)| {
-                    let product = i128::from(x) * i128::from(y);
-                    sum + if n == 1 { product } else { product * i128::from(n) }
+        let [one, other] = columns;
+        let sums = match [one.sums, other.sums] {
+            // All labels with rows are numbers.
+            [Some(of_one), Some(of_other)] => {
+                let products = rows.fold(0, |sum, (a, b, n)| {
+                    let product = i128::from(one.steps[*a as usize]) * i128::from(other.steps[*b as usize]);
+                    sum + if *n == 1 { product } else { product * i128::from(*n) }
                 });
-                StepSums::of_columns([one, other], products)
+                StepSums::of_columns([of_one, of_other], products)
             }
             _ => {
                 let mut sums = StepSums::default();
-                pairs.for_each(|(x, y, n)| sums.add(x, y, n));
+                for (a, b, n) in rows {
+                    if let (Some(x), Some(y)) = (one.known(*a), other.known(*b)) {
+                        sums.add(x, y, *n);
+                    }
+                }
                 sums
             }
         };
@@ -93,13 +105,20 @@ mod tests {
         found
     }
 
+    /// Returns the number of steps of each label.
+    fn known(labels: &LabelSteps) -> Vec<Option<i64>> {
+        (0..labels.steps.len() as u32)
+            .map(|label| labels.known(label))
+            .collect()
+    }
+
     #[test]
     fn labels_without_rows_do_not_decide_the_steps() {
         let labels = LabelSteps::new(&[Some(1.0), Some(1e300), None, Some(3.0)], &[2, 0, 5, 1]);
-        assert_eq!(labels.steps, [Some(-(1 << 46)), None, None, Some(1 << 46)]);
+        assert_eq!(known(&labels), [Some(-(1 << 46)), None, None, Some(1 << 46)]);
         assert!(labels.sums.is_none());
         let labels = LabelSteps::new(&[None, Some(7.0)], &[0, 1]);
-        assert_eq!((labels.steps, labels.sums.is_some()), (vec![None, Some(0)], true));
+        assert_eq!((known(&labels), labels.sums.is_some()), (vec![None, Some(0)], true));
         assert!(LabelSteps::new(&[], &[]).steps.is_empty());
     }
 

@@ -5,6 +5,7 @@
 //! texts are equal. For arrays for which this is not certain, the functions return `None`.
 
 use crate::base::error::Result;
+use crate::data::recode::numbers;
 use arrow::array::{Array, ArrayRef, AsArray, make_comparator};
 use arrow::compute::{SortOptions, cast, interleave};
 use arrow::datatypes::{DataType, Float64Type};
@@ -101,6 +102,11 @@ fn has_one_bit_pattern(values: &ArrayRef) -> Result<bool> {
 
 /// Returns true if each value is less than the next value. NULL is greater than every other value.
 fn is_ascending(values: &ArrayRef) -> Result<bool> {
+    // The codes of numbers are compared in a fraction of the time. NULL has no code.
+    let can_code = values.null_count() == 0 && !values.data_type().is_floating();
+    if let Some(codes) = can_code.then(|| numbers(values)).flatten() {
+        return Ok(codes.is_sorted_by(|one, next| one < next));
+    }
     let order = make_comparator(values.as_ref(), values.as_ref(), ASCENDING)?;
     Ok((1..values.len()).all(|next| order(next - 1, next) == Ordering::Less))
 }
