@@ -17,7 +17,7 @@ pub(super) struct Correlation {
     pub(super) deciding: u64,
 }
 
-/// The number of steps of a label that is not a number or has no rows. Every number has fewer steps.
+/// Stands for the number of steps of a label that is not a number or has no rows. No number has it.
 const NO_NUMBER: i64 = i64::MIN;
 
 /// The labels of a column of numbers, as numbers of steps.

@@ -3,11 +3,10 @@
 //!
 //! Knuth, The Art of Computer Programming 3, section 5.2.5.
 
-/// The number of bits of a digit. With 2^8 digits, the places that the next numbers are written to
-/// stay in the fastest cache.
+/// The number of bits of a digit. The places of 2^8 digits fit into the fastest cache.
 const BITS: u32 = 8;
 
-/// The number of numbers from which sorting by digits takes less time than comparing them.
+/// The number of numbers from which they are sorted by digits. Fewer numbers are compared.
 const MANY: usize = 1 << 13;
 
 /// Sorts the numbers in ascending order. Many numbers need the same memory a second time while they
