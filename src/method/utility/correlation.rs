@@ -40,8 +40,9 @@ impl LabelSteps {
         let scale = Steps::of_floats(ends);
         let steps: Vec<i64> = occurring().map(|x| x.map_or(NO_NUMBER, |x| scale.float(x))).collect();
         let has_all = steps.iter().zip(rows).all(|(x, rows)| *x != NO_NUMBER || *rows == 0);
-        let occurring = steps.iter().zip(rows).filter(|(_, rows)| **rows > 0);
-        let sums = has_all.then(|| ColumnSums::of(occurring.map(|(x, rows)| (*x, *rows))));
+        // The sums leave out labels without rows.
+        let numbered = steps.iter().copied().zip(rows.iter().copied());
+        let sums = has_all.then(|| ColumnSums::of(numbered));
         Self { steps, sums }
     }
 
